@@ -1,0 +1,44 @@
+"""Agreement of several raters on vision data: who marked what where, how much they agree, and how they differ.
+
+Flat tables of annotations go in, flat tables of agreement come out::
+
+    annotations = read_coco("labels.json")
+    print(agreement(annotations))
+    print(variations(annotations).counts())
+"""
+
+from kalos_core.agreement import Agreement, Configuration, agreement
+from kalos_core.annotations import Annotations
+from kalos_core.correspondence import COSTS, SOLVERS
+from kalos_core.errors import InputError, KalosError, KalosWarning
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.readers import read_coco, write_coco
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.similarity import SIMILARITIES, Similarity
+from kalos_core.variations import VARIATION_TYPES, Variations, variations
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "COSTS",
+    "NOT_ASSIGNED",
+    "NO_OBJECT",
+    "SIMILARITIES",
+    "SOLVERS",
+    "VARIATION_TYPES",
+    "Agreement",
+    "Annotations",
+    "Configuration",
+    "InputError",
+    "KalosError",
+    "KalosWarning",
+    "Pairs",
+    "Similarity",
+    "Units",
+    "Variations",
+    "agreement",
+    "compute_pairs",
+    "read_coco",
+    "variations",
+    "write_coco",
+]

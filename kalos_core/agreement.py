@@ -1,0 +1,322 @@
+"""Chance-corrected agreement of raters about what is where: KαLOS per image and for the data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kalos_core.annotations import Annotations
+from kalos_core.correspondence import COSTS, SOLVERS, correspond
+from kalos_core.errors import InputError, lookup
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.reliability import (
+    NO_OBJECT,
+    Coincidences,
+    Units,
+    alpha,
+    alpha_by_group,
+    alpha_of_all,
+    build_units,
+    coincidences,
+)
+from kalos_core.similarity import Similarity, check_threshold, get_similarity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTERVAL = (2.5, 97.5)
+"""Percentiles of a bootstrap that bound a 95 % interval."""
+
+REPLICATES_AT_ONCE = 100
+
+BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
+"""Least alpha of each band, best first; below the last is systematic disagreement. The paper names no bands."""
+
+
+def band(value: float) -> str:
+    """What an alpha means in words.
+
+    Examples
+    --------
+    >>> band(0.69), band(0.1), band(-0.2), band(float("nan"))
+    ('substantial', 'low', 'systematic disagreement', 'undefined')
+    """
+    if np.isnan(value):
+        return "undefined"
+    return next((name for least, name in BANDS if value >= least), "systematic disagreement")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn."""
+
+    similarity: str = "box_iou"
+    threshold: float = 0.5
+    solver: str = "greedy"
+    cost: str = "soft"
+    bootstrap: int = 1000
+    seed: int = 0
+
+    @property
+    def notation(self) -> str:
+        """In the notation of the paper (KαLOS Eq. 9), tau being the least similarity.
+
+        Examples
+        --------
+        >>> Configuration().notation
+        'KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft)'
+        """
+        return f"KαLOS({self.similarity}, τ={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """The result of `agreement`, with all it was computed from.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        Similarities, from the threshold upwards.
+    configuration : Configuration
+    unit_of : (N,) int
+        Unit of every annotation.
+    units : Units
+        The reliability matrix, images empty by agreement not among them.
+    image_alpha : (I,) float64
+        Alpha of each image, at most 1; NaN where undefined (see `agreement`).
+    alpha : float
+        Mean of the defined image alphas: the primary figure.
+    alpha_interval : (2,) float64
+        95 % percentile bootstrap over images; NaN without a bootstrap.
+    global_alpha : float
+        Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
+    global_alpha_interval : (2,) float64
+    empty_images : int
+        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean.
+    alpha_without_empty : float
+        The mean without them.
+    """
+
+    annotations: Annotations
+    pairs: Pairs
+    configuration: Configuration
+    unit_of: NDArray[np.intp]
+    units: Units
+    image_alpha: NDArray[np.float64]
+    alpha: float
+    alpha_interval: NDArray[np.float64]
+    global_alpha: float
+    global_alpha_interval: NDArray[np.float64]
+    empty_images: int
+    alpha_without_empty: float
+
+    @property
+    def defined_images(self) -> int:
+        """How many images the mean is over."""
+        return int(np.isfinite(self.image_alpha).sum())
+
+    @property
+    def undefined_images(self) -> int:
+        """How many images have no alpha."""
+        return len(self.image_alpha) - self.defined_images
+
+    @property
+    def notation(self) -> str:
+        """The configuration in the notation of the paper."""
+        return self.configuration.notation
+
+    @property
+    def band(self) -> str:
+        """What `alpha` means in words."""
+        return band(self.alpha)
+
+    @cached_property
+    def units_per_image(self) -> NDArray[np.intp]:
+        """(I,) number of units of each image."""
+        return np.bincount(self.units.image, minlength=len(self.image_alpha))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an image: its id, file, alpha, and how many units and annotations it has."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "image": self.annotations.images,
+                "file": self.annotations.files,
+                "alpha": self.image_alpha,
+                "units": self.units_per_image,
+                "annotations": np.bincount(self.annotations.image, minlength=len(self.image_alpha)),
+            }
+        )
+
+    def __str__(self) -> str:
+        low, high = self.alpha_interval
+        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        return (
+            f"{self.notation} = {self.alpha:.3f}{interval} ({self.band}), mean over {self.defined_images:,} images; "
+            f"{self.global_alpha:.3f} over all {len(self.units):,} units"
+        )
+
+
+def agreement(
+    annotations: Annotations,
+    similarity: str | Similarity = "box_iou",
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+    bootstrap: int = 1000,
+    seed: int = 0,
+    *,
+    pairs: Pairs | None = None,
+) -> Agreement:
+    """KαLOS: who marked what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : name in `SIMILARITIES`, or a `Similarity`
+    threshold : float in [0, 1]
+        Least similarity at which two annotations may correspond.
+    solver : name in `SOLVERS`
+    cost : name in `COSTS`
+        ``"soft"`` prefers partners of the same class, ``"neg"`` does not look at classes.
+    bootstrap : int
+        Replicates of the interval, images drawn with replacement; 0 for none.
+    seed : int
+    pairs : Pairs, optional
+        Pairs already computed from `threshold` or lower, of these annotations.
+
+    Returns
+    -------
+    Agreement
+
+    Notes
+    -----
+    Where alpha of an image is not a plain quotient:
+
+    =====================================================  =====  ==========================================
+    image                                                  alpha  reason
+    =====================================================  =====  ==========================================
+    all pairable values are equal                          1      nothing disagrees (KαLOS §3.2)
+    no annotation, two raters asked for a common class     1      they agree on absence (KαLOS §3.2)
+    no annotation, fewer than two such raters              NaN    nobody to agree with
+    annotations, but no unit with two values               NaN    Krippendorff: no pairable value
+    =====================================================  =====  ==========================================
+
+    NaN is left out of means and counted in `undefined_images` (the public `kalos` package counts these images as 1).
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters, no image, an unknown name, or a threshold outside [0, 1].
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]},
+    ...     {"image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 10, 9]},
+    ...     {"image": 1, "rater": "ann", "category": "dog", "box": [50, 0, 10, 10]},
+    ...     {"image": 1, "rater": "bob", "category": "dog", "box": [50, 0, 10, 9]},
+    ...     {"image": 1, "rater": "bob", "category": "dog", "box": [90, 0, 10, 10]},
+    ... ]
+    >>> result = agreement(Annotations.from_rows(rows))
+    >>> round(result.alpha, 4), result.units.values.tolist()
+    (0.5455, [[0, 0], [1, 1], [-1, 1]])
+    """
+    configuration = Configuration(
+        similarity=get_similarity(similarity).name,
+        threshold=check_threshold(threshold),
+        solver=solver,
+        cost=cost,
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    lookup(SOLVERS, solver, "solver")
+    lookup(COSTS, cost, "cost")
+    check_comparable(annotations)
+    if pairs is None:
+        pairs = compute_pairs(annotations, similarity, threshold)
+    unit_of = correspond(annotations, pairs, threshold, solver, cost)
+    units = build_units(annotations, unit_of)
+    sums, empty = image_coincidences(annotations, units)
+    image_alpha = alpha_by_group(sums)
+    defined = np.isfinite(image_alpha)
+    intervals = _bootstrap(sums, image_alpha, bootstrap, seed)
+    return Agreement(
+        annotations=annotations,
+        pairs=pairs,
+        configuration=configuration,
+        unit_of=unit_of,
+        units=units,
+        image_alpha=image_alpha,
+        alpha=_mean(image_alpha[defined]),
+        alpha_interval=intervals[0],
+        global_alpha=alpha_of_all(sums),
+        global_alpha_interval=intervals[1],
+        empty_images=int(empty.sum()),
+        alpha_without_empty=_mean(image_alpha[defined & ~empty]),
+    )
+
+
+def check_comparable(annotations: Annotations) -> None:
+    """Agreement needs an image and two raters; anything less is said here, before any work."""
+    if not len(annotations.images):
+        raise InputError("annotations: expected at least one image, got none")
+    if len(annotations.raters) < 2:
+        names = ", ".join(map(str, annotations.raters)) or "none"
+        raise InputError(f"annotations: agreement needs at least two raters, got {len(annotations.raters)} ({names})")
+
+
+def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
+    """Counts per image, and (I,) which images are empty by agreement; those get one unit of `NO_OBJECT`."""
+    images = len(annotations.images)
+    marked = np.zeros(images, np.bool_)
+    marked[annotations.image] = True
+    empty = ~marked & annotations.comparable_images
+    sums = coincidences(units.values, units.image, images)
+    where = np.flatnonzero(empty)
+    silent = annotations.asked[where].sum(axis=1).astype(np.float64)
+    pairable, agreeing = sums.pairable.copy(), sums.agreeing.copy()
+    pairable[where] = agreeing[where] = silent
+    return Coincidences(
+        pairable=pairable,
+        agreeing=agreeing,
+        group=np.concatenate([sums.group, where]),
+        value=np.concatenate([sums.value, np.full(len(where), NO_OBJECT)]),
+        count=np.concatenate([sums.count, silent]),
+    ), empty
+
+
+def _bootstrap(
+    sums: Coincidences, image_alpha: NDArray[np.float64], replicates: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Percentile intervals (2,) of the mean and of the global alpha, images drawn with replacement."""
+    images = np.flatnonzero(np.isfinite(image_alpha))
+    if replicates <= 0 or not len(images):
+        return np.full(2, np.nan), np.full(2, np.nan)
+    rng = np.random.default_rng(seed)
+    values = np.unique(sums.value, return_inverse=True)[1]
+    table = sparse.csr_array((sums.count, (sums.group, values)), shape=(len(image_alpha), values.max() + 1))[images]
+    means, wholes = [], []
+    for start in range(0, replicates, REPLICATES_AT_ONCE):
+        size = min(REPLICATES_AT_ONCE, replicates - start)
+        drawn = rng.integers(0, len(images), (size, len(images))) + np.arange(size)[:, None] * len(images)
+        times = np.bincount(drawn.ravel(), minlength=size * len(images)).reshape(size, -1).astype(np.float64)
+        means.append(times @ image_alpha[images] / len(images))
+        squares = np.square(np.asarray(times @ table)).sum(axis=1)
+        wholes.append(alpha(times @ sums.pairable[images], times @ sums.agreeing[images], squares))
+    return _percentiles(np.concatenate(means)), _percentiles(np.concatenate(wholes))
+
+
+def _percentiles(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.percentile(replicates, INTERVAL))
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else float("nan")

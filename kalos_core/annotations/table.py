@@ -1,0 +1,371 @@
+"""All marks of all raters as one frozen table of flat arrays.
+
+Letters used in shapes throughout the library: N annotations, I images, R raters, K categories, P pairs, U units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, Problems, listed
+from kalos_core.shapes import ShapeColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """All marks of all raters, with the vocabularies their codes point into.
+
+    Build one with `read_coco`, `from_rows` or `kalos_core.fiftyone.read_annotations`; the constructor takes codes
+    and checks that they fit.
+
+    Parameters
+    ----------
+    image, rater, category : (N,) int
+        Codes into `images`, `raters` and `categories`.
+    id : (N,) int64 or object
+        The source's annotation ids; unique. They decide ties that nothing else decides.
+    shapes : dict of shape columns
+        Key ``"box"`` or ``"polygon"`` (`kalos_core.shapes.SHAPE_KINDS`), each of length N.
+    images : (I,) object
+        The source's image ids, in the source's order.
+    files : (I,) object
+        File name of each image, "" where unknown.
+    raters : (R,) object
+        Rater names: the rows of the reliability matrix.
+    categories : (K,) object
+        Class names.
+    image_size : (I, 2) float64
+        Width and height in pixels, NaN where unknown.
+    assigned : (I, R) bool
+        Who was asked to annotate an image, whether they drew or not.
+    assigned_categories : (R, K) bool, optional
+        Which classes a rater was asked for; None means all.
+    person, session : (R,) object, optional
+        Person behind each rater and their pass over the data; `raters` and "" unless given.
+    raters_are_local : bool
+        True where a rater means nothing beyond its image (LIDC's reading sessions).
+    crowds : (I,) int, optional
+        Crowd regions of each image that were read and kept out.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a code is out of range, or a mark's rater was not assigned to its image or class.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_rows(
+    ...     [
+    ...         {"image": "a.jpg", "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]},
+    ...         {"image": "a.jpg", "rater": "bob", "category": "dog", "box": [0, 0, 10, 9]},
+    ...     ]
+    ... )
+    >>> len(annotations), list(annotations.raters), list(annotations.categories)
+    (2, ['ann', 'bob'], ['cat', 'dog'])
+    >>> len(annotations.select(raters=["bob"]))
+    1
+    """
+
+    image: NDArray[np.intp]
+    rater: NDArray[np.intp]
+    category: NDArray[np.intp]
+    id: NDArray[Any]
+    shapes: Mapping[str, ShapeColumn]
+    images: NDArray[np.object_]
+    files: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    categories: NDArray[np.object_]
+    image_size: NDArray[np.float64]
+    assigned: NDArray[np.bool_]
+    assigned_categories: NDArray[np.bool_] | None = None
+    person: NDArray[np.object_] = field(default_factory=lambda: object_array([]))
+    session: NDArray[np.object_] = field(default_factory=lambda: object_array([]))
+    raters_are_local: bool = False
+    crowds: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+
+    def __post_init__(self) -> None:
+        for name in ("images", "files", "raters", "categories", "person", "session"):
+            _freeze(self, name, object_array(getattr(self, name)))
+        if not len(self.person):
+            _freeze(self, "person", self.raters)
+        if not len(self.session):
+            _freeze(self, "session", object_array([""] * len(self.raters)))
+        if not len(self.crowds):
+            _freeze(self, "crowds", np.zeros(len(self.images), np.intp))
+        for name in ("image", "rater", "category"):
+            _freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
+        _freeze(self, "id", id_array(self.id))
+        _freeze(self, "image_size", np.asarray(self.image_size, dtype=np.float64).reshape(-1, 2))
+        _freeze(self, "assigned", np.asarray(self.assigned, dtype=np.bool_))
+        if self.assigned_categories is not None:
+            _freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
+        self._check_lengths()
+        self._check_assignment()
+
+    def _check_lengths(self) -> None:
+        n, i, r, k = len(self.image), len(self.images), len(self.raters), len(self.categories)
+        expected: dict[str, tuple[int, ...]] = {
+            "rater": (n,),
+            "category": (n,),
+            "id": (n,),
+            "files": (i,),
+            "image_size": (i, 2),
+            "assigned": (i, r),
+            "person": (r,),
+            "session": (r,),
+            "crowds": (i,),
+        }
+        if self.assigned_categories is not None:
+            expected["assigned_categories"] = (r, k)
+        for name, shape in expected.items():
+            came = getattr(self, name).shape
+            if came != shape:
+                raise InputError(f"{name}: expected shape {shape}, got {came}")
+        for kind, column in self.shapes.items():
+            if len(column) != n:
+                raise InputError(f"shapes[{kind!r}]: expected {n} shapes, got {len(column)}")
+        for name, size in (("image", i), ("rater", r), ("category", k)):
+            codes = getattr(self, name)
+            if n and (codes.min() < 0 or codes.max() >= size):
+                raise InputError(f"{name}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+        for name in ("images", "raters", "categories"):
+            if len(set(getattr(self, name))) != len(getattr(self, name)):
+                raise InputError(
+                    f"{name}: expected each entry once, got {listed(_repeated(getattr(self, name)))} again"
+                )
+
+    def _check_assignment(self) -> None:
+        stray = ~self.assigned[self.image, self.rater]
+        problems = Problems("annotations")
+        problems.add_all(
+            np.flatnonzero(stray),
+            lambda row: f"annotation {self.id[row]}",
+            "a rater assigned to its image",
+            lambda row: f"rater {self.raters[self.rater[row]]!r} on image {self.images[self.image[row]]!r}",
+        )
+        if self.assigned_categories is not None:
+            problems.add_all(
+                np.flatnonzero(~self.assigned_categories[self.rater, self.category]),
+                lambda row: f"annotation {self.id[row]}",
+                "a class its rater was asked for",
+                lambda row: f"{self.categories[self.category[row]]!r} by {self.raters[self.rater[row]]!r}",
+            )
+        problems.raise_if_any()
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def __repr__(self) -> str:
+        return (
+            f"Annotations({len(self):,} marks of {len(self.raters)} raters on {len(self.images):,} images, "
+            f"{len(self.categories):,} categories, shapes: {', '.join(self.shapes) or 'none'})"
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        images: Sequence[Hashable] | None = None,
+        raters: Sequence[str] | None = None,
+        categories: Sequence[str] | None = None,
+        image_size: Mapping[Hashable, tuple[float, float]] | None = None,
+        assigned: Mapping[Hashable, Sequence[str]] | None = None,
+        assigned_categories: Mapping[str, Sequence[str]] | None = None,
+        person: Sequence[str] | None = None,
+        session: Sequence[str] | None = None,
+        raters_are_local: bool = False,
+    ) -> Annotations:
+        """Annotations from records, one a mark.
+
+        Parameters
+        ----------
+        rows : iterable of mappings
+            ``image``, ``rater``, ``category``, and ``box`` (x, y, width, height in pixels) or ``polygon`` (a list of
+            rings, each x1, y1, x2, y2, ...), or both; ``id`` is optional (1, 2, ... otherwise).
+        images, raters, categories : sequences, optional
+            The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
+            here that nobody marked.
+        image_size : mapping image -> (width, height), optional
+        assigned : mapping image -> rater names, optional
+            Who was asked; an image that is not named: every rater.
+        assigned_categories : mapping rater -> class names, optional
+            A rater that is not named was asked for all classes.
+        person, session : sequences (R,), optional
+        raters_are_local : bool
+
+        Raises
+        ------
+        InputError
+            Naming every offending record: without image, rater, category or shape, with coordinates that are not
+            finite, a box without width or height, a ring of fewer than three points, or an id used twice.
+
+        Examples
+        --------
+        >>> seen_by_both = Annotations.from_rows([], images=["a.jpg"], raters=["ann", "bob"])
+        >>> seen_by_both.assigned.tolist()
+        [[True, True]]
+        """
+        from kalos_core.annotations.build import RawTable, build_annotations  # it makes these tables
+
+        records = list(rows)
+        table = RawTable(
+            image=[row.get("image") for row in records],
+            rater=[row.get("rater") for row in records],
+            category=[row.get("category") for row in records],
+            id=[row.get("id", position + 1) for position, row in enumerate(records)],
+            box=[row.get("box") for row in records],
+            polygon=[row.get("polygon") for row in records],
+        )
+        image_keys = list(images) if images is not None else distinct(table.image)
+        rater_names = list(raters) if raters is not None else distinct(table.rater)
+        category_names = list(categories) if categories is not None else distinct(table.category)
+        sizes = image_size or {}
+        return build_annotations(
+            table,
+            source="rows",
+            images=image_keys,
+            files=[str(key) for key in image_keys],
+            raters=rater_names,
+            categories=dict(zip(category_names, category_names, strict=True)),
+            image_size=[sizes.get(key, (np.nan, np.nan)) for key in image_keys],
+            assigned=[(assigned or {}).get(key) for key in image_keys],
+            assigned_categories=assigned_categories,
+            person=person,
+            session=session,
+            raters_are_local=raters_are_local,
+        )
+
+    def select(
+        self,
+        rows: ArrayLike | None = None,
+        images: ArrayLike | None = None,
+        raters: ArrayLike | Sequence[str] | None = None,
+    ) -> Annotations:
+        """A part of the table, in the order asked for.
+
+        Parameters
+        ----------
+        rows : (N,) bool or ints, optional
+            Annotations to keep. Who was assigned where stays as it is.
+        images : (I,) bool or codes, optional
+            Images to keep; their annotations come with them.
+        raters : (R,) bool, codes or names, optional
+            Raters to keep, with their annotations.
+
+        Returns
+        -------
+        Annotations
+            With `images` and `raters` cut down to those kept; `categories` stay.
+        """
+        chosen_rows = _positions(rows, len(self), "rows")
+        chosen_images = _positions(images, len(self.images), "images")
+        chosen_raters = _positions(self._rater_codes(raters), len(self.raters), "raters")
+        image_code = _new_codes(chosen_images, len(self.images))
+        rater_code = _new_codes(chosen_raters, len(self.raters))
+        kept = (image_code[self.image[chosen_rows]] >= 0) & (rater_code[self.rater[chosen_rows]] >= 0)
+        take = chosen_rows[kept]
+        limits = self.assigned_categories
+        return replace(
+            self,
+            image=image_code[self.image[take]],
+            rater=rater_code[self.rater[take]],
+            category=self.category[take],
+            id=self.id[take],
+            shapes={kind: column.take(take) for kind, column in self.shapes.items()},
+            images=self.images[chosen_images],
+            files=self.files[chosen_images],
+            raters=self.raters[chosen_raters],
+            person=self.person[chosen_raters],
+            session=self.session[chosen_raters],
+            image_size=self.image_size[chosen_images],
+            assigned=self.assigned[np.ix_(chosen_images, chosen_raters)],
+            assigned_categories=None if limits is None else limits[chosen_raters],
+            crowds=self.crowds[chosen_images],
+        )
+
+    def _rater_codes(self, raters: ArrayLike | Sequence[str] | None) -> ArrayLike | None:
+        if raters is None or not any(isinstance(rater, str) for rater in np.asarray(raters, dtype=object)):
+            return raters
+        code = {name: position for position, name in enumerate(self.raters)}
+        unknown = [name for name in np.asarray(raters, dtype=object) if name not in code]
+        if unknown:
+            raise InputError(f"raters: expected names among {listed(self.raters, 20)}, got {listed(unknown)}")
+        return [code[name] for name in np.asarray(raters, dtype=object)]
+
+    @cached_property
+    def asked(self) -> NDArray[np.bool_]:
+        """(I, R) True where a rater was assigned to an image, and to at least one class."""
+        if self.assigned_categories is None:
+            return self.assigned
+        return np.logical_and(self.assigned, self.assigned_categories.any(axis=1))
+
+    @cached_property
+    def comparable_images(self) -> NDArray[np.bool_]:
+        """(I,) True where at least two raters were assigned to a common class: only there agreement is defined."""
+        if self.assigned_categories is None:
+            return np.asarray(self.assigned.sum(axis=1) >= 2)
+        per_class = self.assigned.astype(np.intp) @ self.assigned_categories.astype(np.intp)
+        return np.asarray((per_class >= 2).any(axis=1))
+
+
+def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
+    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
+    entries = list(values) if isinstance(values, Iterable) else [values]
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
+    """Ids as int64 where all are whole numbers, else as Python objects."""
+    if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
+        return ids.astype(np.int64, copy=False)
+    entries = list(ids) if isinstance(ids, Iterable) else [ids]
+    whole = all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries)
+    return np.array(entries, dtype=np.int64) if whole else object_array(entries)
+
+
+def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
+    """Set a field of a frozen dataclass to a read-only view, leaving the caller's own array writable."""
+    view = array.view()
+    view.setflags(write=False)
+    object.__setattr__(owner, name, view)
+
+
+def _positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp]:
+    if chosen is None:
+        return np.arange(size)
+    array = np.asarray(chosen)
+    if array.dtype == np.bool_:
+        if array.shape != (size,):
+            raise InputError(f"{what}: expected a mask of shape ({size},), got {array.shape}")
+        return np.flatnonzero(array)
+    codes = array.astype(np.intp).reshape(-1)
+    if len(codes) and (codes.min() < 0 or codes.max() >= size):
+        raise InputError(f"{what}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+    if len(np.unique(codes)) != len(codes):
+        raise InputError(f"{what}: expected each code once, got {listed(_repeated(codes))} again")
+    return codes
+
+
+def _new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    codes = np.full(size, -1, dtype=np.intp)
+    codes[kept] = np.arange(len(kept))
+    return codes
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The values other than None, each once, in order of first occurrence."""
+    return list(dict.fromkeys(value for value in values if value is not None))
+
+
+def _repeated(values: Iterable[Any]) -> list[Any]:
+    seen: set[Any] = set()
+    return distinct(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]

@@ -1,0 +1,79 @@
+"""The few array steps that several modules need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All positions of M runs, one run after the other.
+
+    Parameters
+    ----------
+    first, count : (M,) int
+        Run m is ``first[m], first[m] + 1, ...``, `count[m]` positions.
+
+    Returns
+    -------
+    owner, position : (T,) int
+        Which run, and the position.
+
+    Examples
+    --------
+    >>> owner, position = expand_runs(np.array([5, 9]), np.array([2, 1]))
+    >>> owner.tolist(), position.tolist()
+    ([0, 0, 1], [5, 6, 9])
+    """
+    owner = np.repeat(np.arange(len(count)), count)
+    offset = np.cumsum(count) - count
+    return owner, np.arange(len(owner)) - (offset - first)[owner]
+
+
+def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
+    """Lengths (M,) of runs stored back to back -> (M + 1,) where each begins, with the end appended.
+
+    Examples
+    --------
+    >>> run_starts([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.intp))]).astype(np.intp)
+
+
+def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which candidates come first, in the order given, at every place they touch.
+
+    Parameters
+    ----------
+    lines : (C, M) int
+        The places each candidate touches; candidates in order of preference.
+    best : (places,) int
+        Scratch space, overwritten.
+
+    Returns
+    -------
+    (C,) bool
+
+    Examples
+    --------
+    >>> first_at_all(np.array([[0, 1], [1, 2], [3, 4]]), np.empty(5, int)).tolist()
+    [True, False, True]
+    """
+    position = np.arange(len(lines))
+    best[lines[::-1].ravel()] = np.repeat(position[::-1], lines.shape[1])  # the last write wins: the first candidate
+    chosen: NDArray[np.bool_] = (best[lines] == position[:, None]).all(axis=1)
+    return chosen
+
+
+def total(group: NDArray[np.intp], amount: NDArray[Any], groups: int) -> NDArray[np.float64]:
+    """(G,) sums of the amounts (M,) of each group (M,); G is `groups`, or more if a group is larger.
+
+    Examples
+    --------
+    >>> total(np.array([1, 1, 0]), np.array([2, 3, 4]), 3).tolist()
+    [4.0, 5.0, 0.0]
+    """
+    return np.bincount(group, weights=amount, minlength=groups).astype(np.float64, copy=False)

@@ -1,0 +1,107 @@
+"""Pairs of annotations of two raters in one image, with their similarity: computed once, read by everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.errors import InputError
+from kalos_core.similarity import Similarity, check_threshold, get_similarity
+
+BLOCK = 1 << 16
+"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """P pairs of annotations whose similarity reaches a floor.
+
+    Parameters
+    ----------
+    left, right : (P,) int
+        Rows of the annotations, of one image and two raters.
+    similarity : (P,) float64 in [0, 1]
+    name : str
+        Which similarity it is.
+    floor : float
+        No pair below it is here; thresholds may be chosen from it upwards.
+    """
+
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    similarity: NDArray[np.float64]
+    name: str
+    floor: float
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def at_least(self, threshold: float) -> Pairs:
+        """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
+        check_threshold(threshold)
+        if threshold < self.floor:
+            raise InputError(f"threshold: these pairs were computed from {self.floor} upwards, got {threshold}")
+        return self.keep(self.similarity >= threshold, threshold)
+
+    def keep(self, chosen: NDArray[np.bool_], floor: float | None = None) -> Pairs:
+        """The pairs of a mask (P,)."""
+        floor = self.floor if floor is None else floor
+        return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor)
+
+
+def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_iou", floor: float = 0.5) -> Pairs:
+    """All pairs of annotations of one image and two raters whose similarity is at least `floor`.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : name in `SIMILARITIES`, or a `Similarity`
+    floor : float in [0, 1]
+        The lowest threshold anyone will ask for.
+
+    Returns
+    -------
+    Pairs
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 8)]]
+    >>> pairs = compute_pairs(Annotations.from_rows(rows))
+    >>> pairs.left.tolist(), pairs.right.tolist(), pairs.similarity.tolist()
+    ([0], [1], [0.8])
+    >>> len(compute_pairs(Annotations.from_rows([])))
+    0
+    """
+    measure = get_similarity(similarity)
+    check_threshold(floor, "floor")
+    none = np.zeros(0, np.intp)
+    found = [(none, none, np.zeros(0))]
+    column = measure.column(annotations) if len(annotations) else None
+    for left, right in _blocks(annotations):
+        values = measure.compare(column, left, column, right, floor)
+        near = values >= floor
+        found.append((left[near], right[near], values[near]))
+    left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    return Pairs(left, right, values, measure.name, floor)
+
+
+def _blocks(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """All pairs of rows of one image and two raters, each once, about `BLOCK` at a time."""
+    order = np.lexsort((annotations.rater, annotations.image))
+    image, rater = annotations.image[order], annotations.rater[order]
+    # sorted by image and rater, the partners of a row are one run: from the next rater to the end of the image
+    end_of_image = np.searchsorted(image, image, side="right")
+    run = image * len(annotations.raters) + rater
+    first = np.searchsorted(run, run, side="right")
+    count = end_of_image - first
+    edges = run_starts(count)
+    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + BLOCK, BLOCK)), len(order))
+    for start, stop in pairwise(cuts):
+        left, right = expand_runs(first[start:stop], count[start:stop])
+        yield order[start + left], order[right]

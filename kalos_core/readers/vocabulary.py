@@ -1,0 +1,110 @@
+"""Reconciling the raters' words: free-text class names of each rater -> one vocabulary."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kalos_core.errors import InputError, KalosWarning, listed
+
+EVERY_RATER = "*"
+
+Aliases = Mapping[str, "str | Mapping[str, str]"]
+"""``{"auto": "car", "rater 3": {"/car_\\d+/": "car"}}``: a written name -> class, for all raters or for one.
+
+A name between slashes is a regular expression that has to match the whole written name."""
+
+
+@dataclass
+class Vocabulary:
+    """Aliases ready for use; remembers the names no alias speaks of.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.from_aliases({"auto": "car", "r3": {"/car_[0-9]+/": "car"}})
+    >>> (
+    ...     vocabulary.reconcile("r1", "auto"),
+    ...     vocabulary.reconcile("r3", "car_17"),
+    ...     vocabulary.reconcile("r1", "bus"),
+    ... )
+    ('car', 'car', 'bus')
+    >>> vocabulary.unmapped
+    Counter({('r1', 'bus'): 1})
+    """
+
+    exact: dict[str, dict[str, str]] = field(default_factory=dict)
+    patterns: dict[str, list[tuple[re.Pattern[str], str]]] = field(default_factory=dict)
+    targets: set[str] = field(default_factory=set)
+    unmapped: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def from_aliases(cls, aliases: Aliases) -> Vocabulary:
+        """Check and compile `aliases`; a wrong expression is an error that shows it."""
+        made = cls()
+        if not isinstance(aliases, Mapping):
+            raise InputError(f"aliases: expected a mapping of written names to class names, got {aliases!r}")
+        for key, target in aliases.items():
+            if isinstance(target, Mapping):
+                for written, name in target.items():
+                    made._add(key, written, name)
+            else:
+                made._add(EVERY_RATER, key, target)
+        return made
+
+    def _add(self, rater: str, written: object, name: object) -> None:
+        if not (isinstance(written, str) and isinstance(name, str) and name):
+            raise InputError(f"aliases: expected a written name and a class name, got {written!r}: {name!r}")
+        self.targets.add(name)
+        if len(written) > 2 and written[0] == written[-1] == "/":
+            try:
+                self.patterns.setdefault(rater, []).append((re.compile(written[1:-1]), name))
+            except re.error as error:
+                raise InputError(f"aliases: {written} is no regular expression: {error}") from error
+        else:
+            self.exact.setdefault(rater, {})[written] = name
+
+    def raters(self) -> set[str]:
+        """Raters that have aliases of their own."""
+        return (set(self.exact) | set(self.patterns)) - {EVERY_RATER}
+
+    def reconcile(self, rater: str, written: str) -> str:
+        """The class meant by what a rater wrote: their own aliases first, then everybody's, exact before pattern."""
+        for whose in (rater, EVERY_RATER):
+            if written in self.exact.get(whose, {}):
+                return self.exact[whose][written]
+            for pattern, name in self.patterns.get(whose, []):
+                if pattern.fullmatch(written):
+                    return name
+        if written not in self.targets:
+            self.unmapped[rater, written] += 1
+        return written
+
+
+def reconcile_all(
+    aliases: Aliases,
+    raters: Sequence[str | None],
+    written: Sequence[str | None],
+    known: Iterable[str],
+    source: str,
+) -> list[str | None]:
+    """Reconciled class names of all marks; names without an alias stay and are listed in one warning."""
+    vocabulary = Vocabulary.from_aliases(aliases)
+    strangers = vocabulary.raters() - set(known)
+    if strangers:
+        raise InputError(f"aliases: expected raters of {source}, got {listed(sorted(strangers))}")
+    names = [
+        name if rater is None or name is None else vocabulary.reconcile(rater, name)
+        for rater, name in zip(raters, written, strict=True)
+    ]
+    if vocabulary.unmapped:
+        entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(vocabulary.unmapped.items())]
+        warnings.warn(
+            f"{source}: {len(entries):,} written names have no alias and stay classes of their own: "
+            f"{listed(entries, 20)}",
+            KalosWarning,
+            stacklevel=4,
+        )
+    return names

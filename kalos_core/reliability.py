@@ -1,0 +1,187 @@
+"""From units to Krippendorff's alpha: the reliability matrix, its counts, and the formula.
+
+Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was asked and
+drew nothing there; `NOT_ASSIGNED`, the rater was not asked, which is missing data and pairs with nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import total
+
+NO_OBJECT = -1
+"""Value of a rater who was asked and drew nothing there. It counts as disagreement about existence."""
+
+NOT_ASSIGNED = -2
+"""Not a value: the rater was not asked. Missing data, counts for nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """U units: the columns of the reliability matrix.
+
+    Parameters
+    ----------
+    image : (U,) int
+        Code of the image each unit lies in.
+    values : (U, R) int32
+        Category code, `NO_OBJECT` or `NOT_ASSIGNED` for every rater.
+    """
+
+    image: NDArray[np.intp]
+    values: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+
+def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
+    """The reliability matrix of units (KαLOS §3.2; Krippendorff 2004).
+
+    Parameters
+    ----------
+    annotations : Annotations
+    unit_of : (N,) int
+        Unit of every annotation, 0 to U - 1.
+
+    Returns
+    -------
+    Units
+        A rater who was asked for none of the classes drawn in a unit is `NOT_ASSIGNED` there.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_rows(
+    ...     [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 1, 1]}],
+    ...     raters=["ann", "bob", "cid"],
+    ...     assigned={1: ["ann", "bob"]},
+    ... )
+    >>> build_units(annotations, np.array([0])).values.tolist()
+    [[0, -1, -2]]
+    """
+    count = int(unit_of.max()) + 1 if len(unit_of) else 0
+    image = np.zeros(count, np.intp)
+    image[unit_of] = annotations.image
+    asked = annotations.assigned[image]
+    limits = annotations.assigned_categories
+    if limits is not None:
+        shared = np.zeros_like(asked)
+        np.logical_or.at(shared, unit_of, limits[:, annotations.category].T)
+        asked = asked & shared
+    values = np.where(asked, np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
+    values[unit_of, annotations.rater] = annotations.category
+    return Units(image, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Coincidences:
+    """Sums over units of one group (an image, or the whole data set), enough for alpha and for resampling groups.
+
+    G groups; a unit counts if at least two raters gave it a value.
+
+    Parameters
+    ----------
+    pairable : (G,) float64
+        n: how many pairable values.
+    agreeing : (G,) float64
+        Sum of the diagonal of the coincidence matrix, sum over units and values of n_uc (n_uc - 1) / (m_u - 1).
+    group, value : (M,) int
+        Which value occurs in which group; `value` may be `NO_OBJECT`.
+    count : (M,) float64
+        n_c: how often.
+    """
+
+    pairable: NDArray[np.float64]
+    agreeing: NDArray[np.float64]
+    group: NDArray[np.intp]
+    value: NDArray[np.intp]
+    count: NDArray[np.float64]
+
+
+def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
+    """Counts of the values (U, R) of units, summed over the groups (U,) they belong to.
+
+    Examples
+    --------
+    >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 0]), 1)
+    >>> sums.pairable.tolist(), sums.agreeing.tolist()
+    ([4.0], [2.0])
+    >>> sums.value.tolist(), sums.count.tolist()
+    ([-1, 0], [1.0, 3.0])
+    """
+    given = values != NOT_ASSIGNED
+    raters = given.sum(axis=1)
+    unit, rater = np.nonzero(given & (raters >= 2)[:, None])
+    span = int(values.max()) + 2 if values.size else 1  # NO_OBJECT takes the first place
+    code = values[unit, rater].astype(np.int64) - NO_OBJECT
+    cell, times = np.unique(unit * span + code, return_counts=True)
+    cell_unit, cell_group = cell // span, group[cell // span]
+    same = times * (times - 1) / (raters[cell_unit] - 1)
+    entry, inverse = np.unique(cell_group * span + cell % span, return_inverse=True)
+    return Coincidences(
+        pairable=total(cell_group, times, groups),
+        agreeing=total(cell_group, same, groups),
+        group=entry // span,
+        value=entry % span + NO_OBJECT,
+        count=total(inverse, times, len(entry)),
+    )
+
+
+def alpha(
+    pairable: NDArray[np.float64], agreeing: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Krippendorff's alpha for nominal values, 1 - D_o / D_e (Krippendorff 2004, §11.3; KαLOS Eq. 8).
+
+    With n pairable values, D_o = (n - sum o_cc) / n and D_e = (n² - sum n_c²) / (n (n - 1)).
+
+    Parameters
+    ----------
+    pairable : (G,) float64
+        n
+    agreeing : (G,) float64
+        Sum of o_cc.
+    squares : (G,) float64
+        Sum of n_c².
+
+    Returns
+    -------
+    (G,) float64, at most 1
+        1 where all values are equal (nothing could disagree: Krippendorff leaves 0 / 0, KαLOS says agreement);
+        NaN where nothing is pairable.
+
+    Examples
+    --------
+    Two units of two raters, one agreed and one where the second saw nothing: values 0 0 | 0 -1, so n = 4,
+    o_00 = 2 and n_c = 3, 1: D_o = 2 / 4, D_e = (16 - 10) / 12.
+
+    >>> alpha(np.array([4.0, 2.0, 0.0]), np.array([2.0, 2.0, 0.0]), np.array([10.0, 4.0, 0.0])).tolist()
+    [0.0, 1.0, nan]
+    """
+    n = pairable
+    observed = (n - agreeing) / np.where(n > 0, n, np.nan)
+    unequal = n**2 - squares
+    expected = unequal / np.where(n > 1, n * (n - 1), np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((n > 0) & (unequal == 0), 1.0, 1 - observed / expected)
+
+
+def alpha_by_group(sums: Coincidences) -> NDArray[np.float64]:
+    """(G,) alpha of each group; NaN where nothing is pairable."""
+    squares = total(sums.group, sums.count**2, len(sums.pairable))
+    return alpha(sums.pairable, sums.agreeing, squares)
+
+
+def alpha_of_all(sums: Coincidences) -> float:
+    """Alpha of all groups taken as one reliability matrix; NaN where nothing is pairable."""
+    totals = total(sums.value - NO_OBJECT, sums.count, 1)
+    whole = alpha(
+        np.array([sums.pairable.sum()]),
+        np.array([sums.agreeing.sum()]),
+        np.array([(totals**2).sum()]),
+    )
+    return float(whole[0])

@@ -1,0 +1,47 @@
+"""One column type per shape kind: N shapes of N annotations as flat arrays, never an object per annotation.
+
+Every column offers the same few verbs, so that similarities, ties and unions of shapes need not know the kind:
+``len``, ``take(rows)``, ``bounds()``, ``area()``, ``union(rows)`` and ``tie_keys(rows)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.shapes.boxes import Boxes
+from kalos_core.shapes.polygons import Polygons
+
+__all__ = ["SHAPE_KINDS", "Boxes", "Polygons", "ShapeColumn"]
+
+
+class ShapeColumn(Protocol):
+    """What every column of shapes can do. N: annotations of the column; M, C: rows asked for."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: NDArray[np.intp]) -> ShapeColumn:
+        """The column of the given rows, (M,) -> M shapes."""
+        ...
+
+    def bounds(self) -> NDArray[np.float64]:
+        """(N, 4) smallest axis-aligned box: x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
+        ...
+
+    def area(self) -> NDArray[np.float64]:
+        """(N,) area in square pixels."""
+        ...
+
+    def union(self, rows: NDArray[np.intp]) -> ShapeColumn:
+        """C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
+        ...
+
+    def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Keys (M,) that order the given shapes by geometry alone, most significant first."""
+        ...
+
+
+SHAPE_KINDS: dict[str, type[Boxes] | type[Polygons]] = {"box": Boxes, "polygon": Polygons}
+"""Key of `Annotations.shapes` -> column type."""

@@ -1,0 +1,74 @@
+"""Axis-aligned boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """N axis-aligned boxes.
+
+    Parameters
+    ----------
+    corners : (N, 4) float64
+        x_min, y_min, x_max, y_max in pixels.
+
+    Examples
+    --------
+    >>> boxes = Boxes.from_xywh([[10, 20, 30, 40]])
+    >>> boxes.corners.tolist(), boxes.area().tolist()
+    ([[10.0, 20.0, 40.0, 60.0]], [1200.0])
+    >>> len(Boxes.from_xywh([]))
+    0
+    """
+
+    corners: NDArray[np.float64]
+
+    @classmethod
+    def from_xywh(cls, xywh: ArrayLike) -> Boxes:
+        """Boxes given as x, y, width, height (COCO), (N, 4) in pixels."""
+        values = np.asarray(xywh, dtype=np.float64).reshape(-1, 4)
+        return cls(np.concatenate([values[:, :2], values[:, :2] + values[:, 2:]], axis=1))
+
+    def __len__(self) -> int:
+        return len(self.corners)
+
+    def take(self, rows: NDArray[np.intp]) -> Boxes:
+        """The boxes of the given rows."""
+        return Boxes(self.corners[rows])
+
+    def bounds(self) -> NDArray[np.float64]:
+        """(N, 4) the corners themselves."""
+        return self.corners
+
+    def xywh(self) -> NDArray[np.float64]:
+        """(N, 4) x, y, width, height in pixels, as COCO and FiftyOne write them."""
+        return np.concatenate([self.corners[:, :2], self.corners[:, 2:] - self.corners[:, :2]], axis=1)
+
+    def area(self) -> NDArray[np.float64]:
+        """(N,) width times height."""
+        size = self.corners[:, 2:] - self.corners[:, :2]
+        return size[:, 0] * size[:, 1]
+
+    def union(self, rows: NDArray[np.intp]) -> Boxes:
+        """(C, m) rows -> C boxes, each the smallest that encloses the m boxes of its line."""
+        chosen = self.corners[rows]
+        return Boxes(np.concatenate([chosen[..., :2].min(axis=1), chosen[..., 2:].max(axis=1)], axis=1))
+
+    def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """The four corners of each row."""
+        return list(self.corners[rows].T)
+
+
+def find_box_problems(xywh: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.intp], str]]:
+    """Rows of `xywh` (N, 4) that are no box, with what was expected; a row is named once."""
+    finite = np.isfinite(xywh).all(axis=1)
+    yield np.flatnonzero(~finite), "a box of finite numbers"
+    flat = finite & (xywh[:, 2:] <= 0).any(axis=1)
+    yield np.flatnonzero(flat), "a box of positive width and height"

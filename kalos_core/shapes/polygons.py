@@ -1,0 +1,161 @@
+"""Polygons of one or several rings, repaired where a ring crosses itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.arrays import expand_runs, run_starts
+
+
+@dataclass(frozen=True, eq=False)
+class Polygons:
+    """N polygons, each of any number of rings; the rings of one annotation are parts, joined by union.
+
+    The rings stay as they were drawn. `geometries`, made once when first needed, holds what they enclose: a ring
+    that crosses or touches itself is repaired (`shapely.make_valid`; a self-touching "keyhole" becomes a hole) and
+    only its polygonal parts count. A ring without area encloses nothing.
+
+    Parameters
+    ----------
+    points : (V, 2) float64
+        x, y in pixels of all vertices of all rings, rings implicitly closed.
+    ring_start : (G + 1,) int
+        Ring g has the vertices ``ring_start[g]:ring_start[g + 1]``.
+    part_start : (N + 1,) int
+        Annotation n has the rings ``part_start[n]:part_start[n + 1]``; none means that it has no polygon.
+
+    Examples
+    --------
+    >>> polygons = Polygons.from_rings([[[0, 0, 4, 0, 4, 2, 0, 2]], [[0, 0, 1, 0, 1, 1], [5, 5, 6, 5, 6, 6]]])
+    >>> polygons.area().tolist()
+    [8.0, 1.0]
+    >>> polygons.bounds()[1].tolist()
+    [0.0, 0.0, 6.0, 6.0]
+    >>> len(Polygons.from_rings([]))
+    0
+    """
+
+    points: NDArray[np.float64]
+    ring_start: NDArray[np.intp]
+    part_start: NDArray[np.intp]
+
+    @classmethod
+    def from_rings(cls, rings: Iterable[Sequence[ArrayLike]]) -> Polygons:
+        """From N lists of rings; a ring is x1, y1, x2, y2, ... (COCO) or a list of (x, y)."""
+        per_annotation = list(rings)
+        flat = [np.asarray(ring, dtype=np.float64).reshape(-1, 2) for parts in per_annotation for ring in parts]
+        points = np.concatenate(flat) if flat else np.zeros((0, 2))
+        return cls(
+            points,
+            run_starts([len(ring) for ring in flat]),
+            run_starts([len(parts) for parts in per_annotation]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.part_start) - 1
+
+    def rings(self, row: int) -> list[NDArray[np.float64]]:
+        """The rings of one annotation as they were drawn, each (V, 2)."""
+        first, last = self.part_start[row], self.part_start[row + 1]
+        return [self.points[self.ring_start[g] : self.ring_start[g + 1]] for g in range(first, last)]
+
+    def absent(self) -> NDArray[np.bool_]:
+        """(N,) True where an annotation has no polygon at all."""
+        return np.equal(np.diff(self.part_start), 0)
+
+    def take(self, rows: NDArray[np.intp]) -> Polygons:
+        """The polygons of the given rows."""
+        parts, vertices = np.diff(self.part_start), np.diff(self.ring_start)
+        rings = expand_runs(self.part_start[rows], parts[rows])[1]
+        points = expand_runs(self.ring_start[rings], vertices[rings])[1]
+        taken = Polygons(self.points[points], run_starts(vertices[rings]), run_starts(parts[rows]))
+        if "geometries" in self.__dict__:  # already made for all: not to be made again for some
+            taken.__dict__["geometries"] = self.geometries[rows]
+        return taken
+
+    @cached_property
+    def geometries(self) -> NDArray[np.object_]:
+        """(N,) valid shapely geometries; the empty polygon where nothing is enclosed."""
+        return self._build()[0]
+
+    @cached_property
+    def repaired(self) -> int:
+        """How many rings crossed themselves and were repaired."""
+        return self._build()[1]
+
+    def _build(self) -> tuple[NDArray[np.object_], int]:
+        ring_of_point = np.repeat(np.arange(len(self.ring_start) - 1), np.diff(self.ring_start))
+        rings = np.asarray(shapely.polygons(shapely.linearrings(self.points, indices=ring_of_point)))
+        broken = np.flatnonzero(~shapely.is_valid(rings))
+        for ring in broken:
+            rings[ring] = _polygonal(shapely.make_valid(rings[ring]))
+        parts = np.diff(self.part_start)
+        geometries = np.full(len(self), shapely.Polygon(), dtype=object)
+        geometries[parts == 1] = rings[self.part_start[:-1][parts == 1]]
+        for count in np.unique(parts[parts > 1]):
+            rows = np.flatnonzero(parts == count)
+            geometries[rows] = shapely.union_all(rings[self.part_start[rows, None] + np.arange(count)], axis=1)
+        return geometries, len(broken)
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.float64]:
+        return shapely.bounds(self.geometries)
+
+    @cached_property
+    def _area(self) -> NDArray[np.float64]:
+        return shapely.area(self.geometries)
+
+    def bounds(self) -> NDArray[np.float64]:
+        """(N, 4) bounds of what is enclosed; NaN where nothing is."""
+        return self._bounds
+
+    def drawn_bounds(self) -> NDArray[np.float64]:
+        """(N, 4) bounds of the vertices as drawn, also of rings that enclose nothing; NaN where there are none."""
+        bounds = np.full((len(self), 4), np.nan)
+        present = ~self.absent()
+        if present.any():
+            # rings are stored back to back, so an annotation's vertices are one run
+            first_vertex = self.ring_start[self.part_start[:-1][present]]
+            bounds[present, :2] = np.minimum.reduceat(self.points, first_vertex)
+            bounds[present, 2:] = np.maximum.reduceat(self.points, first_vertex)
+        return bounds
+
+    def area(self) -> NDArray[np.float64]:
+        """(N,) enclosed area in square pixels, holes subtracted, overlapping parts counted once."""
+        return self._area
+
+    def union(self, rows: NDArray[np.intp]) -> Polygons:
+        """(C, m) rows -> C polygons, each the geometric union of the m polygons of its line."""
+        joined = np.asarray(shapely.union_all(self.geometries[rows], axis=1))
+        return Polygons.from_geometries(joined)
+
+    @classmethod
+    def from_geometries(cls, geometries: NDArray[np.object_]) -> Polygons:
+        """From N shapely polygons or multipolygons; `rings` gives the outlines, holes are only in `geometries`."""
+        outlines = [
+            [shapely.get_coordinates(shapely.get_exterior_ring(part))[:-1] for part in shapely.get_parts(geometry)]
+            for geometry in geometries
+        ]
+        made = cls.from_rings([[ring for ring in parts if len(ring)] for parts in outlines])
+        made.__dict__["geometries"] = geometries
+        return made
+
+    def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Bounds and area, and where those are equal the shape itself in normal form."""
+        shapes = shapely.to_wkb(shapely.normalize(self.geometries[rows]))
+        digest = np.unique(shapes, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
+        bounds = np.nan_to_num(self.bounds()[rows], nan=-np.inf)
+        return [*bounds.T, self.area()[rows], digest]
+
+
+def _polygonal(geometry: shapely.Geometry) -> shapely.Geometry:
+    """The polygonal parts of a repaired geometry; points and lines left by the repair enclose nothing."""
+    parts = shapely.get_parts(shapely.get_parts(geometry))  # a collection may hold multipolygons
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])

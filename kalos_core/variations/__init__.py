@@ -1,0 +1,101 @@
+"""Names for every difference between two raters: wrong class, merged, missing, additional.
+
+Per image and pair of raters, strictly one-to-one and in this order (Tschirschwitz & Rodehorst, WACV 2025, App. C):
+
+1. same class, similarity at least the threshold: ``correct``;
+2. of the rest, several marks of one class by one rater that together match one mark of that class: ``merged``;
+3. as 1, for different classes: ``wrong_class``;
+4. as 2, across classes: ``merged_wrong_class``;
+5. what is left: ``missing`` where only the first rater of the pair drew, ``additional`` where only the second did.
+
+Within a step the highest similarity goes first. Every annotation ends in exactly one finding of each pair of raters.
+(The authors' extension joins a pair as soon as *either* side is free and so counts some marks twice.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kalos_core.agreement import check_comparable
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError
+from kalos_core.pairs import compute_pairs
+from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.variations.search import Search
+from kalos_core.variations.tables import (
+    CORRECT,
+    MERGED,
+    MERGED_WRONG_CLASS,
+    VARIATION_TYPES,
+    WRONG_CLASS,
+    AnnotationVariations,
+    Confusions,
+    Variations,
+)
+
+__all__ = ["VARIATION_TYPES", "AnnotationVariations", "Confusions", "Variations", "variations"]
+
+TOUCHING = np.nextafter(0.0, 1.0)
+"""Floor of the pairs a merge is made of: any overlap at all."""
+
+
+def variations(
+    annotations: Annotations,
+    similarity: str | Similarity = "box_iou",
+    threshold: float = 0.5,
+    max_merge: int = 4,
+) -> Variations:
+    """Name every difference between each two raters of each image (label convergence, App. C).
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : name in `SIMILARITIES`, or a `Similarity`
+    threshold : float in (0, 1]
+        Least similarity at which two sides are the same object.
+    max_merge : int, at least 1
+        How many marks of one rater may together match one of the other. 2 is what the authors' extension does; more
+        are grown one by one, each time by the mark that raises the similarity most. 1: no merges. Every merged mark
+        overlaps the one it is matched to. The union of boxes is the box that encloses them.
+
+    Returns
+    -------
+    Variations
+        Sorted by image, pair of raters, type and similarity. A class the other rater was not asked for is no finding.
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters, no image, a threshold outside (0, 1] or `max_merge` below 1.
+
+    Examples
+    --------
+    One bench by ann, drawn as two halves by bob, and a dog only bob saw:
+
+    >>> found = variations(
+    ...     Annotations.from_rows(
+    ...         [
+    ...             {"image": 1, "rater": "ann", "category": "bench", "box": [0, 0, 20, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "bench", "box": [0, 0, 9, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "bench", "box": [11, 0, 9, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "dog", "box": [50, 0, 5, 5]},
+    ...         ]
+    ...     )
+    ... )
+    >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
+    [('merged', (0,), (1, 2)), ('additional', (), (3,))]
+    """
+    measure = get_similarity(similarity)
+    check_threshold(threshold)
+    check_comparable(annotations)
+    if threshold == 0:
+        raise InputError("threshold: expected a similarity above 0, got 0: marks that do not touch would match")
+    if int(max_merge) != max_merge or max_merge < 1:
+        raise InputError(f"max_merge: expected a whole number of at least 1, got {max_merge!r}")
+    search = Search(annotations, measure, compute_pairs(annotations, measure, float(TOUCHING)), threshold)
+    search.match(same_class=True, found=CORRECT)
+    search.merge(same_class=True, found=MERGED, max_merge=int(max_merge))
+    search.match(same_class=False, found=WRONG_CLASS)
+    search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=int(max_merge))
+    search.leave_rest()
+    return search.table(int(max_merge))

@@ -1,0 +1,243 @@
+"""The search behind `variations`: five steps over whole arrays, each taking what the ones before left free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import expand_runs, first_at_all
+from kalos_core.correspondence import neg_cost, rank_rows, strict_order
+from kalos_core.pairs import Pairs
+from kalos_core.similarity import Similarity
+from kalos_core.variations.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """C findings of one step: rows of the own side (C, a) and of the other (C, b), and the two raters."""
+
+    type: NDArray[np.intp]
+    similarity: NDArray[np.float64]
+    own: NDArray[np.intp]
+    other: NDArray[np.intp]
+    own_rater: NDArray[np.intp]
+    other_rater: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """G groups of marks of one rater and class that overlap one mark of another rater, the *single* of the group."""
+
+    single: NDArray[np.intp]
+    """(G,) row of the single."""
+    child: NDArray[np.intp]
+    """Rows of the children, group after group."""
+    start: NDArray[np.intp]
+    """(G + 1,) where the children of a group begin."""
+
+    def couples(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Every two children of a group: (C,) group and (C, 2) rows."""
+        size = np.diff(self.start)
+        group = np.repeat(np.arange(len(size)), size)
+        place = np.arange(len(self.child))
+        first, second = expand_runs(place + 1, self.start[1:][group] - place - 1)
+        return group[first], np.stack([self.child[first], self.child[second]], axis=1)
+
+    def others(self, group: NDArray[np.intp], members: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """For candidates (C, m), every further child of their group: (E,) candidate and (E,) row."""
+        candidate, place = expand_runs(self.start[group], np.diff(self.start)[group])
+        row = self.child[place]
+        fresh = (members[candidate] != row[:, None]).all(axis=1)
+        return candidate[fresh], row[fresh]
+
+
+class Search:
+    """The state of one search: which annotations are still free, and what was found.
+
+    The place of an annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
+    an image with three raters has two sides, and each is used once.
+    """
+
+    def __init__(self, annotations: Annotations, measure: Similarity, pairs: Pairs, threshold: float) -> None:
+        self.annotations = annotations
+        self.measure = measure
+        self.threshold = threshold
+        self.raters = len(annotations.raters)
+        self.pairs = pairs
+        self.same_class = annotations.category[pairs.left] == annotations.category[pairs.right]
+        self.left_side = self._side(pairs.left, pairs.right)
+        self.right_side = self._side(pairs.right, pairs.left)
+        self.free = self._askable_sides()
+        self.found: list[_Found] = []
+
+    def _side(self, row: NDArray[np.intp], towards: NDArray[np.intp]) -> NDArray[np.intp]:
+        return row * self.raters + self.annotations.rater[towards]
+
+    def _askable_sides(self) -> NDArray[np.bool_]:
+        """(N * R + 1,) True where the other rater was asked for that image and class; the last is nobody's."""
+        annotations = self.annotations
+        askable = annotations.assigned[annotations.image]
+        if annotations.assigned_categories is not None:
+            askable &= annotations.assigned_categories[:, annotations.category].T
+        askable[np.arange(len(annotations)), annotations.rater] = False
+        sides: NDArray[np.bool_] = np.append(askable.ravel(), False)
+        return sides
+
+    def _open(self, same_class: bool) -> NDArray[np.bool_]:
+        same: NDArray[np.bool_] = np.equal(self.same_class, same_class)
+        return same & self.free[self.left_side] & self.free[self.right_side]
+
+    def match(self, *, same_class: bool, found: int) -> None:
+        """Steps 1 and 3: one mark against one."""
+        candidates = self.pairs.keep(self._open(same_class) & (self.pairs.similarity >= self.threshold))
+        order = strict_order(self.annotations, candidates, neg_cost)
+        left, right = candidates.left[order], candidates.right[order]
+        taken = self._take(np.stack([self._side(left, right), self._side(right, left)], axis=1))
+        self._note(found, candidates.similarity[order][taken], left[taken, None], right[taken, None])
+
+    def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
+        """Steps 2 and 4: one mark against the union of several, which all overlap it and are of one class."""
+        groups = self._groups(self._open(same_class))
+        group, members = groups.couples()
+        grown = []
+        while len(group) and members.shape[1] <= max_merge:
+            single = groups.single[group]
+            similarity = self._union_similarity(single, members)
+            enough = similarity >= self.threshold
+            grown.append((single[enough], members[enough], similarity[enough]))
+            group, members = self._extend(groups, group, members, similarity)
+        for single, members, similarity in self._best(grown):
+            self._note(found, similarity, single[:, None], members)
+
+    def _groups(self, open_: NDArray[np.bool_]) -> _Groups:
+        left, right = self.pairs.left[open_], self.pairs.right[open_]
+        single, child = np.concatenate([left, right]), np.concatenate([right, left])
+        side, category = self._side(single, child), self.annotations.category[child]
+        order = np.lexsort((category, side))
+        side, category = side[order], category[order]
+        fresh = np.ones(len(side), np.bool_)
+        fresh[1:] = (side[1:] != side[:-1]) | (category[1:] != category[:-1])
+        start = np.flatnonzero(fresh)
+        return _Groups(single=single[order][start], child=child[order], start=np.append(start, len(child)))
+
+    def _union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
+        column = self.measure.column(self.annotations)
+        return self.measure.compare(column.union(members), np.arange(len(members)), column, single, 0.0)
+
+    def _extend(
+        self,
+        groups: _Groups,
+        group: NDArray[np.intp],
+        members: NDArray[np.intp],
+        similarity: NDArray[np.float64],
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Each candidate with the one more child that raises its similarity most; what nothing raises ends here."""
+        parent, extra = groups.others(group, members)
+        grown = np.concatenate([members[parent], extra[:, None]], axis=1)
+        raised = self._union_similarity(groups.single[group[parent]], grown)
+        better = np.flatnonzero(raised > similarity[parent])
+        rank = self._rank(extra[better])
+        order = better[np.lexsort((rank[extra[better]], -raised[better], parent[better]))]
+        best = order[np.unique(parent[order], return_index=True)[1]]
+        return group[parent[best]], grown[best]
+
+    def _best(
+        self, grown: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
+        """Of all merges, by descending similarity, those whose sides are all still free; one entry per size."""
+        if not sum(len(single) for single, _, _ in grown):
+            return
+        most = grown[-1][1].shape[1]
+        absent = len(self.annotations)  # pads the shorter lines
+        single = np.concatenate([single for single, _, _ in grown])
+        members = np.concatenate(
+            [np.pad(rows, ((0, 0), (0, most - rows.shape[1])), constant_values=absent) for _, rows, _ in grown]
+        )
+        similarity = np.concatenate([values for _, _, values in grown])
+        rank = np.append(self._rank(np.unique(np.append(single, members[members < absent]))), -1)
+        order = np.lexsort((*np.sort(rank[members], axis=1).T, rank[single], -similarity))
+        single, members, similarity = single[order], members[order], similarity[order]
+        sides = members * self.raters + self.annotations.rater[single][:, None]
+        sides[members == absent] = len(self.free) - 1
+        taken = self._take(np.concatenate([self._side(single, members[:, 0])[:, None], sides], axis=1))
+        size = (members < absent).sum(axis=1)
+        for count in np.unique(size[taken]):
+            chosen = taken[size[taken] == count]
+            yield single[chosen], members[chosen, :count], similarity[chosen]
+
+    def _rank(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """(N,) rank, of the given rows only, that does not depend on the order of the input."""
+        rank = np.zeros(len(self.annotations), np.intp)
+        distinct = np.unique(rows)
+        rank[distinct] = rank_rows(self.annotations, distinct, self.measure.kind)
+        return rank
+
+    def _take(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Go down candidates (C, M sides), taking each whose sides are all free; the positions of those taken."""
+        nobody = len(self.free) - 1
+        scratch = np.empty(len(self.free), np.intp)
+        taken = []
+        waiting = np.arange(len(lines))
+        while len(waiting):
+            sides = lines[waiting]
+            # a pad stands for the first side of its own line, so that it never decides
+            first = first_at_all(np.where(sides == nobody, sides[:, :1], sides), scratch)
+            taken.append(waiting[first])
+            self.free[sides[first]] = False
+            open_ = (self.free[sides] | (sides == nobody)).all(axis=1)
+            waiting = waiting[~first & open_]
+        return np.sort(np.concatenate(taken)) if taken else waiting
+
+    def _note(
+        self,
+        found: int,
+        similarity: NDArray[np.float64],
+        own: NDArray[np.intp],
+        other: NDArray[np.intp],
+    ) -> None:
+        raters = self.annotations.rater
+        kind = np.full(len(own), found)
+        self.found.append(_Found(kind, similarity, own, other, raters[own[:, 0]], raters[other[:, 0]]))
+
+    def leave_rest(self) -> None:
+        """Step 5: every side that is still free."""
+        side = np.flatnonzero(self.free)
+        row, other_rater = side // self.raters, side % self.raters
+        own_rater = self.annotations.rater[row]
+        kind = np.where(own_rater < other_rater, MISSING, ADDITIONAL)
+        nothing = np.zeros((len(row), 0), np.intp)
+        self.found.append(_Found(kind, np.full(len(row), np.nan), row[:, None], nothing, own_rater, other_rater))
+
+    def table(self, max_merge: int) -> Variations:
+        """All findings in order, the earlier rater of each pair on side a."""
+        own: list[tuple[int, ...]] = [tuple(rows) for found in self.found for rows in found.own.tolist()]
+        other: list[tuple[int, ...]] = [tuple(rows) for found in self.found for rows in found.other.tolist()]
+        kind = np.concatenate([found.type for found in self.found])
+        similarity = np.concatenate([found.similarity for found in self.found])
+        own_rater = np.concatenate([found.own_rater for found in self.found])
+        other_rater = np.concatenate([found.other_rater for found in self.found])
+        lead = np.array([rows[0] for rows in own], dtype=np.intp)
+        image = self.annotations.image[lead]
+        rater_a, rater_b = np.minimum(own_rater, other_rater), np.maximum(own_rater, other_rater)
+        order = np.lexsort((lead, -similarity, kind, rater_b, rater_a, image))
+        swapped = own_rater > other_rater
+        sides = [
+            (theirs, mine) if turn else (mine, theirs) for mine, theirs, turn in zip(own, other, swapped, strict=True)
+        ]
+        return Variations(
+            annotations=self.annotations,
+            similarity_name=self.measure.name,
+            threshold=self.threshold,
+            max_merge=max_merge,
+            image=image[order],
+            rater_a=rater_a[order],
+            rater_b=rater_b[order],
+            type=np.array(VARIATION_TYPES)[kind[order]],
+            similarity=similarity[order],
+            rows_a=object_array(sides[position][0] for position in order),
+            rows_b=object_array(sides[position][1] for position in order),
+        )
