@@ -1,0 +1,70 @@
+"""The bridge to FiftyOne, and the only place of the library that imports it: labels <-> annotations, runs, views.
+
+Operators and panels of the plugin do what these functions do; a notebook can call either::
+
+    import kalos_core.fiftyone as kf
+
+    loaded = kf.load_raters("labels.json", "my-dataset", images="pictures/")
+    run = kf.compute_agreement(loaded.dataset, "agreement")
+    print(run.result)
+"""
+
+from kalos_core.fiftyone.analyses import compute_agreement, find_variations
+from kalos_core.fiftyone.labels import LabelChoice, Labels, default_similarity, read_annotations, read_labels
+from kalos_core.fiftyone.loading import LoadedRaters, load_raters
+from kalos_core.fiftyone.raters import label_fields, rater_fields, rater_names
+from kalos_core.fiftyone.runs import (
+    Run,
+    RunNames,
+    check_run_key,
+    delete_run,
+    free_run_key,
+    list_runs,
+    load_figures,
+    load_run,
+    load_run_view,
+    rename_run,
+)
+from kalos_core.fiftyone.views import (
+    Cell,
+    SampleReport,
+    image_alphas,
+    sample_report,
+    view_of_alpha,
+    view_of_confusion,
+    view_of_variation,
+    view_worst_first,
+)
+
+__all__ = [
+    "Cell",
+    "LabelChoice",
+    "Labels",
+    "LoadedRaters",
+    "Run",
+    "RunNames",
+    "SampleReport",
+    "check_run_key",
+    "compute_agreement",
+    "default_similarity",
+    "delete_run",
+    "find_variations",
+    "free_run_key",
+    "image_alphas",
+    "label_fields",
+    "list_runs",
+    "load_figures",
+    "load_raters",
+    "load_run",
+    "load_run_view",
+    "rater_fields",
+    "rater_names",
+    "read_annotations",
+    "read_labels",
+    "rename_run",
+    "sample_report",
+    "view_of_alpha",
+    "view_of_confusion",
+    "view_of_variation",
+    "view_worst_first",
+]

@@ -1,0 +1,31 @@
+"""Progress of long work: to a callable, or as FiftyOne's bar on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import fiftyone as fo
+
+Progress = Callable[[float, str], None]
+"""``progress(share, label)``, share of the work from 0 to 1."""
+
+
+class Report:
+    """Passes progress on to whoever wants it: a callable, the terminal (True), or nobody."""
+
+    def __init__(self, progress: Progress | bool | None) -> None:
+        self._call = progress if callable(progress) else None
+        self._bar = fo.ProgressBar(total=100, iters_str="%") if progress is True else None
+        self._shown = 0
+        if self._bar is not None:
+            self._bar.start()
+
+    def __call__(self, share: float, label: str) -> None:
+        """Say that this share of the work is done, and what comes next."""
+        if self._call is not None:
+            self._call(share, label)
+        if self._bar is not None:
+            self._bar.update(round(100 * share) - self._shown)
+            self._shown = round(100 * share)
+            if share >= 1:
+                self._bar.close()

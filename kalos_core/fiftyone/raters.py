@@ -1,0 +1,133 @@
+"""Which label field holds whose labels. Field names are derived from rater names once, stored, and never parsed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import fiftyone as fo
+
+from kalos_core.errors import InputError, listed
+
+INFO_KEY = "kalos"
+"""Key under which `dataset.info` holds what this plugin knows about the data set."""
+
+ASSIGNED_FIELD = "raters"
+"""Sample field listing the names of the raters who were asked, so that 'looked and drew nothing' survives."""
+
+LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines"}
+"""Label types that are read, and the attribute that holds their list."""
+
+
+def label_fields(samples: Any) -> dict[str, str]:
+    """Fields of a collection that hold boxes or polygons, with the path of their list.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> dataset.add_sample_field("ann", fo.EmbeddedDocumentField, embedded_doc_type=fo.Detections)
+    >>> label_fields(dataset)
+    {'ann': 'ann.detections'}
+    >>> dataset.delete()
+    """
+    schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
+    return {
+        name: f"{name}.{LABEL_LISTS[field.document_type]}"
+        for name, field in schema.items()
+        if field.document_type in LABEL_LISTS
+    }
+
+
+def rater_fields(samples: Any) -> dict[str, str]:
+    """Rater name -> label field, as `load_raters` stored it; fields that are gone are left out."""
+    stored = _dataset(samples).info.get(INFO_KEY, {}).get("raters", {})
+    fields = label_fields(samples)
+    return {name: field for field, name in stored.items() if field in fields}
+
+
+def rater_names(samples: Any, fields: Iterable[str]) -> list[str]:
+    """The rater behind each field; a field nobody was stored for is its own rater."""
+    stored: Mapping[str, str] = _dataset(samples).info.get(INFO_KEY, {}).get("raters", {})
+    return [stored.get(field, field) for field in fields]
+
+
+def store_rater_fields(dataset: Any, fields: Mapping[str, str]) -> None:
+    """Remember rater name -> field, beside what is stored already."""
+    info = dict(dataset.info.get(INFO_KEY, {}))
+    info["raters"] = {**info.get("raters", {}), **{field: name for name, field in fields.items()}}
+    dataset.info[INFO_KEY] = info
+    dataset.save()
+
+
+def forget_rater_fields(dataset: Any, fields: Iterable[str]) -> None:
+    """Undo `store_rater_fields` for these fields."""
+    info = dict(dataset.info.get(INFO_KEY, {}))
+    gone = set(fields)
+    info["raters"] = {field: name for field, name in info.get("raters", {}).items() if field not in gone}
+    dataset.info[INFO_KEY] = info
+    dataset.save()
+
+
+def derive_field_names(raters: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """A field name of its own for every rater: an identifier that is not taken.
+
+    Examples
+    --------
+    >>> derive_field_names(["r1", "Dr. Weiß", "dr weiß", "id", "7"], taken=["id"])
+    {'r1': 'r1', 'Dr. Weiß': 'Dr__Weiß', 'dr weiß': 'dr_weiß', 'id': 'rater_id', '7': 'rater_7'}
+    >>> derive_field_names(["a b", "a.b"], taken=[])
+    {'a b': 'a_b', 'a.b': 'a_b_2'}
+    """
+    used = set(taken)
+    names: dict[str, str] = {}
+    for rater in raters:
+        base = re.sub(r"\W", "_", rater)
+        if not _fit_for_field(base) or base in taken or hasattr(fo.Sample, base):
+            base = f"rater_{base.lstrip('_')}"
+        name, number = base, 2
+        while name in used:
+            name, number = f"{base}_{number}", number + 1
+        used.add(name)
+        names[rater] = name
+    return names
+
+
+def resolve_fields(samples: Any, raters: Iterable[str] | None) -> dict[str, str]:
+    """Rater name -> field for raters named by field or by name; None: all that are stored."""
+    known = rater_fields(samples)
+    if raters is None:
+        if not known:
+            raise InputError(
+                "raters: this data set has no stored raters; pass the label fields, one per rater, or one field and "
+                f"its rater attribute (label fields: {listed(label_fields(samples), 20) or 'none'})"
+            )
+        return known
+    fields = label_fields(samples)
+    schema = samples.get_field_schema()
+    chosen: dict[str, str] = {}
+    for entry in raters:
+        field = known.get(entry, entry)
+        if field not in schema:
+            raise InputError(f"raters: expected a label field or a rater, got {entry!r} ({_offer(fields, known)})")
+        if field not in fields:
+            kind = getattr(schema[field], "document_type", type(schema[field])).__name__
+            raise InputError(f"raters: expected a field of Detections or Polylines, got {field!r} of type {kind}")
+        name = rater_names(samples, [field])[0]
+        if name in chosen:
+            raise InputError(f"raters: expected every rater once, got {name!r} twice")
+        chosen[name] = field
+    return chosen
+
+
+def _offer(fields: Mapping[str, str], known: Mapping[str, str]) -> str:
+    return f"label fields: {listed(fields, 20) or 'none'}; stored raters: {listed(known, 20) or 'none'}"
+
+
+def _fit_for_field(name: str) -> bool:
+    return name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
+
+
+def _dataset(samples: Any) -> Any:
+    return getattr(samples, "_root_dataset", samples)

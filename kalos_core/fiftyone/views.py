@@ -1,0 +1,160 @@
+"""Views behind the figures: what a click on a bar, a pair of classes or a row leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fiftyone import ViewField as F
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.labels import Labels, read_labels
+from kalos_core.fiftyone.runs import RunNames, load_arrays, load_figures, load_run_view
+from kalos_core.variations import VARIATION_TYPES
+
+
+def image_alphas(samples: Any, run_key: str) -> tuple[list[str], list[float | None]]:
+    """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
+    view = load_run_view(samples, run_key)
+    ids, alphas = view.values(["id", RunNames(run_key).alpha])
+    return ids, alphas
+
+
+def view_of_alpha(samples: Any, run_key: str, low: float, high: float) -> Any:
+    """Samples of a run with low <= alpha < high (<= for high at 1), lowest first."""
+    alpha = F(RunNames(run_key).alpha)
+    below = alpha <= high if high >= 1 else alpha < high
+    view = load_run_view(samples, run_key).exists(RunNames(run_key).alpha)  # None compares below every number
+    return view.match((alpha >= low) & below).sort_by(RunNames(run_key).alpha)
+
+
+def view_worst_first(samples: Any, run_key: str, limit: int | None = None) -> Any:
+    """Samples of a run with a defined alpha, lowest first."""
+    name = RunNames(run_key).alpha
+    view = load_run_view(samples, run_key).exists(name).sort_by(name)
+    return view if limit is None else view.limit(limit)
+
+
+def view_of_variation(samples: Any, run_key: str, kind: str) -> Any:
+    """Only the labels that take part in findings of one variation type, and the samples that have any."""
+    if kind not in VARIATION_TYPES:
+        raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
+    stored = load_arrays(samples, run_key)
+    return _view_of_findings(samples, run_key, stored, stored["finding_type"] == kind)
+
+
+def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
+    """Only the labels of findings in which these two classes were taken for one another."""
+    stored = load_arrays(samples, run_key)
+    first = stored["categories"][stored["finding_category_a"]]
+    second = stored["categories"][stored["finding_category_b"]]
+    wrong = np.isin(stored["finding_type"], ("wrong_class", "merged_wrong_class"))
+    either = ((first == category_a) & (second == category_b)) | ((first == category_b) & (second == category_a))
+    return _view_of_findings(samples, run_key, stored, wrong & either)
+
+
+def _view_of_findings(samples: Any, run_key: str, stored: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> Any:
+    rows = np.unique(stored["mark_row"][chosen[stored["mark_finding"]]])
+    label_ids = stored["label_ids"][rows].tolist()
+    fields = list(load_figures(samples, run_key).label_fields)
+    view = load_run_view(samples, run_key)
+    return view.select_labels(ids=label_ids, fields=fields) if label_ids else view.limit(0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one rater gave one unit.
+
+    Parameters
+    ----------
+    state : str
+        "drawn", "no object" (asked, drew nothing) or "not assigned".
+    category : str
+        Class, "" unless drawn.
+    variation : str
+        Variation type of the label, `missing` where there is no object, "" where unknown.
+    similarity : float, optional
+        Least similarity to a partner.
+    label_id, field : str
+        Where the label is, "" unless drawn.
+    """
+
+    state: str
+    category: str = ""
+    variation: str = ""
+    similarity: float | None = None
+    label_id: str = ""
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class SampleReport:
+    """One image: its alpha, and a table of units x raters."""
+
+    alpha: float | None
+    raters: tuple[str, ...]
+    units: tuple[int, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_key: str | None = None) -> SampleReport:
+    """Units x raters of one image as two runs left them on its labels.
+
+    Raises
+    ------
+    InputError
+        If the image is not part of the run.
+    """
+    run = load_figures(samples, agreement_key)
+    view = load_run_view(samples, agreement_key).select(sample_id)
+    if not len(view):
+        raise InputError(f"sample {sample_id}: not part of the run {agreement_key!r}")
+    labels = read_labels(view, run.choice)
+    stored = _attributes(view, labels, agreement_key, variations_key)
+    annotations = labels.annotations
+    units = sorted({unit for unit, _, _ in map(stored.__getitem__, annotations.id) if unit is not None})
+    column = {unit: number for number, unit in enumerate(units)}
+    grid = [[_empty(asked, variations_key) for asked in annotations.assigned[0]] for _ in units]
+    for row, label_id in enumerate(annotations.id):
+        unit, variation, similarity = stored[label_id]
+        if unit is not None:
+            grid[column[unit]][annotations.rater[row]] = Cell(
+                state="drawn",
+                category=str(annotations.categories[annotations.category[row]]),
+                variation=variation or "",
+                similarity=similarity,
+                label_id=label_id,
+                field=labels.fields[labels.path_of[row]],
+            )
+    return SampleReport(
+        alpha=view.values(RunNames(agreement_key).alpha)[0],
+        raters=tuple(annotations.raters),
+        units=tuple(units),
+        cells=tuple(map(tuple, grid)),
+    )
+
+
+def _empty(asked: bool, variations_key: str | None) -> Cell:
+    if not asked:
+        return Cell(state="not assigned")
+    return Cell(state="no object", variation="missing" if variations_key else "")
+
+
+def _attributes(
+    view: Any, labels: Labels, agreement_key: str, variations_key: str | None
+) -> dict[str, tuple[int | None, str | None, float | None]]:
+    """Label id -> unit, variation type and similarity, as stored."""
+    found: dict[str, tuple[int | None, str | None, float | None]] = {}
+    for path in labels.paths:
+        names: Sequence[str] = ["id", RunNames(agreement_key).unit]
+        if variations_key:
+            names = [*names, RunNames(variations_key).variation, RunNames(variations_key).similarity]
+        columns = [values[0] or [] for values in view.values([f"{path}.{name}" for name in names])]
+        for place, label_id in enumerate(columns[0]):
+            unit, *rest = [values[place] if place < len(values) else None for values in columns[1:]]
+            variation, similarity = rest or (None, None)
+            found[label_id] = (unit, variation, similarity)
+    return found

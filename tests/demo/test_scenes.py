@@ -1,0 +1,140 @@
+"""The drawn scenes: what is promised of the pictures, and that outlines are where the paint is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+from PIL import Image
+
+from demo.drawing.parts import box, oval, place, polygon, silhouette
+from demo.layout import SPRITES, THEMES, visible_shares
+from demo.scenes import CATEGORIES, EMPTY_EVERY, Plan, draw_scenes, objects_of, paint, plan_scene
+
+SIZE = (640, 480)
+RED = (255, 0, 0)
+OPEN_WORK = {"bicycle": 0.35, "bench": 0.75}  # one sees through them, the outline goes around
+
+
+@pytest.fixture(scope="module")
+def plans() -> list[Plan]:
+    return [plan_scene(index) for index in range(72)]
+
+
+def covered(outline: shapely.Geometry, size: tuple[int, int]) -> NDArray[np.bool_]:
+    """The pixels, (H, W), whose centres are inside `outline`."""
+    x, y = np.meshgrid(np.arange(size[0]) + 0.5, np.arange(size[1]) + 0.5)
+    return np.asarray(shapely.contains_xy(outline, x, y))
+
+
+def changed(first: Image.Image, second: Image.Image) -> NDArray[np.bool_]:
+    """The pixels, (H, W), in which two pictures differ."""
+    return np.asarray((np.asarray(first) != np.asarray(second)).any(axis=2))
+
+
+def test_the_default_set_is_large_and_varied(plans: list[Plan]) -> None:
+    counts = np.array([len(plan.placed) for plan in plans])
+    drawn = [one.category for plan in plans for one in plan.placed]
+    assert len(plans) >= 60
+    assert len({plan.name for plan in plans}) == len(plans)
+    assert {plan.theme.name for plan in plans} == {"street", "park", "harbour", "farm"}
+    assert set(drawn) == set(CATEGORIES)
+    assert min(drawn.count(category) for category in CATEGORIES) >= 5
+    assert set(counts) == {0, 3, 4, 5, 6, 7, 8, 9}
+
+
+def test_empty_scenes_are_few_and_in_every_theme(plans: list[Plan]) -> None:
+    empty = [plan for plan in plans if not plan.placed]
+    assert len(empty) == 72 // EMPTY_EVERY == 4
+    assert {plan.theme.name for plan in empty} == {theme.name for theme in THEMES}
+
+
+def test_same_seed_same_scenes_and_count_does_not_matter() -> None:
+    two, three = draw_scenes(2, seed=5), draw_scenes(3, seed=5)
+    for first, second in zip(two, three, strict=False):
+        assert first.name == second.name
+        assert not changed(first.image, second.image).any()
+        for one, other in zip(first.objects, second.objects, strict=True):
+            assert one.category == other.category
+            np.testing.assert_array_equal(one.polygon, other.polygon)
+
+
+def test_another_seed_draws_another_scene() -> None:
+    assert changed(draw_scenes(1, seed=0)[0].image, draw_scenes(1, seed=1)[0].image).mean() > 0.2
+
+
+def test_every_outline_is_valid_and_inside_the_picture(plans: list[Plan]) -> None:
+    for plan in plans:
+        for one in objects_of(plan):
+            outline = shapely.Polygon(one.polygon)
+            assert one.polygon.dtype == np.float64
+            assert 4 <= len(one.polygon) <= 100
+            assert outline.is_valid
+            assert outline.area > 20
+            assert (one.polygon >= 0).all()
+            assert (one.polygon <= SIZE).all()
+
+
+def test_objects_are_small_and_large_and_stay_visible(plans: list[Plan]) -> None:
+    areas = np.array([one.outline.area for plan in plans for one in plan.placed])
+    shares = [visible_shares(plan.placed, plan.size) for plan in plans]
+    everything = np.concatenate([np.asarray(share) for share in shares])
+    assert (areas < 32**2).mean() > 0.1
+    assert (areas > 96**2).mean() > 0.05
+    assert everything.min() >= 0.55
+    assert 0.1 < (everything < 0.98).mean() < 0.7  # some hide others, or are cut by the edge
+
+
+def test_objects_are_listed_farthest_first(plans: list[Plan]) -> None:
+    for plan in plans:
+        order = [one.order for one in plan.placed]
+        assert order == sorted(order)
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_an_outline_is_where_its_object_is_painted(index: int) -> None:
+    plan = plan_scene(index)
+    whole = paint(plan)
+    for number, one in enumerate(plan.placed):
+        paint_of_it = changed(whole, paint(plan, skip={number}))
+        near = covered(one.outline.buffer(2.0), SIZE)
+        assert not (paint_of_it & ~near).any(), one.category
+        nearer = shapely.union_all([other.outline for other in plan.placed[number + 1 :]])
+        visible = covered(one.outline.buffer(-1.0).difference(nearer.buffer(2.0)), SIZE)
+        share = (paint_of_it & visible).sum() / max(1, visible.sum())
+        assert share > OPEN_WORK.get(one.category, 0.9), (one.category, share)
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_each_sprite_is_of_one_piece_and_varies(category: str) -> None:
+    looks = set()
+    for seed in range(12):
+        sprite = SPRITES[category](np.random.default_rng(seed))
+        outline = silhouette(sprite)
+        assert outline.is_valid
+        assert outline.area > 0.1  # square metres
+        looks.add(tuple((part.colour, part.points.tobytes()) for part in sprite))
+    assert len(looks) >= 2
+
+
+def test_a_silhouette_is_the_union_of_the_parts() -> None:
+    #  two 2 x 1 boxes that share a 1 x 1 square: 2 + 2 - 1 = 3
+    assert silhouette((box(0, 0, 2, 1, RED), box(1, 0, 3, 1, RED))).area == pytest.approx(3)
+    with pytest.raises(ValueError, match="must touch"):
+        silhouette((oval(0, 0, 1, 1, RED), oval(5, 0, 1, 1, RED)))
+
+
+def test_place_turns_metres_into_pixels() -> None:
+    (part,) = place((polygon([(0, 0), (1, 0), (1, 2)], RED),), 100, 50, 10, flip=True)
+    np.testing.assert_allclose(part.points, [(100, 50), (90, 50), (90, 30)])
+
+
+def test_other_sizes_and_bad_arguments() -> None:
+    (scene,) = draw_scenes(1, size=(320, 240))
+    assert scene.image.size == (320, 240)
+    assert all((one.polygon <= (320, 240)).all() for one in scene.objects)
+    with pytest.raises(ValueError, match="count must be at least 1, got 0"):
+        draw_scenes(0)
+    with pytest.raises(ValueError, match="120 x 120 pixels, got 100 x 480"):
+        draw_scenes(1, size=(100, 480))
