@@ -12,7 +12,7 @@ from scipy import sparse
 
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
-from kalos_core.errors import InputError, lookup
+from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import (
     NO_OBJECT,
@@ -53,7 +53,13 @@ def band(value: float) -> str:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn."""
+    """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn.
+
+    Examples
+    --------
+    >>> Configuration(threshold=0.75, cost="neg").notation
+    'KαLOS(box_iou, τ=0.75, S=greedy, ψ_neg)'
+    """
 
     similarity: str = "box_iou"
     threshold: float = 0.5
@@ -101,6 +107,15 @@ class Agreement:
         Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean.
     alpha_without_empty : float
         The mean without them.
+
+    Examples
+    --------
+    Two raters, one picture that both found empty and one with a mark of one rater only:
+
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"]))
+    >>> result.image_alpha.tolist(), result.alpha, result.empty_images, result.alpha_without_empty
+    ([0.0, 1.0], 0.5, 1, 0.0)
     """
 
     annotations: Annotations
@@ -229,19 +244,16 @@ def agreement(
     >>> round(result.alpha, 4), result.units.values.tolist()
     (0.5455, [[0, 0], [1, 1], [-1, 1]])
     """
-    configuration = Configuration(
-        similarity=get_similarity(similarity).name,
-        threshold=check_threshold(threshold),
-        solver=solver,
-        cost=cost,
-        bootstrap=bootstrap,
-        seed=seed,
-    )
+    measure, threshold = get_similarity(similarity), check_threshold(threshold)
+    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
     lookup(SOLVERS, solver, "solver")
     lookup(COSTS, cost, "cost")
     check_comparable(annotations)
     if pairs is None:
-        pairs = compute_pairs(annotations, similarity, threshold)
+        pairs = compute_pairs(annotations, measure, threshold)
+    elif pairs.name != measure.name:
+        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
+    configuration = Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
     unit_of = correspond(annotations, pairs, threshold, solver, cost)
     units = build_units(annotations, unit_of)
     sums, empty = image_coincidences(annotations, units)
@@ -266,6 +278,8 @@ def agreement(
 
 def check_comparable(annotations: Annotations) -> None:
     """Agreement needs an image and two raters; anything less is said here, before any work."""
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations.images):
         raise InputError("annotations: expected at least one image, got none")
     if len(annotations.raters) < 2:
@@ -298,7 +312,7 @@ def _bootstrap(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Percentile intervals (2,) of the mean and of the global alpha, images drawn with replacement."""
     images = np.flatnonzero(np.isfinite(image_alpha))
-    if replicates <= 0 or not len(images):
+    if not replicates or not len(images):
         return np.full(2, np.nan), np.full(2, np.nan)
     rng = np.random.default_rng(seed)
     values = np.unique(sums.value, return_inverse=True)[1]

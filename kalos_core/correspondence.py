@@ -17,7 +17,6 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import first_at_all
 from kalos_core.errors import lookup
 from kalos_core.pairs import Pairs
-from kalos_core.similarity import get_similarity
 
 Cost = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 """``cost(similarity, same_class)`` -> (P,) costs, lower is joined first."""
@@ -157,7 +156,7 @@ def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[
     in_tie = np.concatenate([[False], tied]) | np.concatenate([tied, [False]])
     rank = np.zeros(len(annotations), np.intp)
     rows = np.unique(np.concatenate([pairs.left[order[in_tie]], pairs.right[order[in_tie]]]))
-    rank[rows] = rank_rows(annotations, rows, get_similarity(pairs.name).kind)
+    rank[rows] = rank_rows(annotations, rows, pairs.kind)
     first = np.minimum(rank[pairs.left], rank[pairs.right])
     second = np.maximum(rank[pairs.left], rank[pairs.right])
     return np.lexsort((second, first, -pairs.similarity, costs, image))
@@ -194,6 +193,9 @@ def _numbered(annotations: Annotations, label: NDArray[np.intp]) -> NDArray[np.i
 
 
 def _alphabetical(values: NDArray[Any]) -> NDArray[np.intp]:
-    """Rank of each value; ids of several types are compared as text."""
-    comparable = values if values.dtype != object else np.array([str(value) for value in values], dtype=object)
-    return np.unique(comparable, return_inverse=True)[1].reshape(-1)
+    """Rank of each value; ids of several types are compared as text, and 1 is told from "1" by its type."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+    keys = [(str(value), type(value).__name__) for value in values]
+    place = {key: position for position, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.intp)

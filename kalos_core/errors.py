@@ -4,49 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TypeVar
 
 SHOWN = 5
 """How many offending records an error lists; all of them are counted."""
 
+LONGEST = 120
+"""How many characters of what came an error shows."""
+
 T = TypeVar("T")
 
 
 class KalosError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose.
+
+    Examples
+    --------
+    >>> issubclass(InputError, KalosError)
+    True
+    """
 
 
 class InputError(KalosError, ValueError):
-    """Input that cannot be used. The message names the source, the record, what was expected and what came."""
+    """Input that cannot be used. The message names the source, the record, what was expected and what came.
+
+    Examples
+    --------
+    >>> from kalos_core import read_coco
+    >>> read_coco({"images": []})
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: COCO data: expected COCO with a list 'annotations', got images
+    """
 
 
 class KalosWarning(UserWarning):
-    """Something was assumed, derived or left out, and changes how a figure is to be read."""
+    """Something was assumed, derived or left out, and changes how a figure is to be read.
+
+    Examples
+    --------
+    To make every such assumption an error:
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", KalosWarning)
+    """
 
 
 @dataclass
 class Problems:
     """Collects what is wrong with the records of one source, so that all of it is reported at once.
 
+    A record with several faults counts once and is listed with all of them.
+
     Examples
     --------
     >>> problems = Problems("labels.json")
     >>> problems.add("annotation 7", "a rater", "nothing")
+    >>> problems.add("annotation 7", "a box or a polygon", "neither")
     >>> problems.raise_if_any()
     Traceback (most recent call last):
     kalos_core.errors.InputError: labels.json: 1 record cannot be used.
-      annotation 7: expected a rater, got nothing
+      annotation 7: expected a rater, got nothing; expected a box or a polygon, got neither
     """
 
     source: str
-    found: list[str] = field(default_factory=list)
-    count: int = 0
+    records: set[str] = field(default_factory=set)
+    shown: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many records cannot be used."""
+        return len(self.records)
 
     def add(self, record: str, expected: str, came: object) -> None:
         """Note that `record` holds `came` where `expected` was needed."""
-        self.count += 1
-        if len(self.found) < SHOWN:
-            self.found.append(f"{record}: expected {expected}, got {came}")
+        self.records.add(record)
+        if self._shows(record):
+            text = str(came)
+            text = text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
+            self.shown.setdefault(record, []).append(f"expected {expected}, got {text}")
+
+    def _shows(self, record: str) -> bool:
+        return record in self.shown or len(self.shown) < SHOWN
 
     def add_all(
         self,
@@ -55,12 +94,13 @@ class Problems:
         expected: str,
         came: Callable[[int], object],
     ) -> None:
-        """`add` for each of `rows`; the texts are only made for those that are shown."""
+        """`add` for each of `rows`; what came is only asked of those that are shown."""
         for row in rows:
-            if len(self.found) < SHOWN:
-                self.add(record(row), expected, came(row))
+            name = record(row)
+            if self._shows(name):
+                self.add(name, expected, came(row))
             else:
-                self.count += 1
+                self.records.add(name)
 
     def raise_if_any(self) -> None:
         """Raise `InputError` listing the first five records and the number of all."""
@@ -68,9 +108,9 @@ class Problems:
             return
         plural = "record" if self.count == 1 else "records"
         lines = [f"{self.source}: {self.count:,} {plural} cannot be used."]
-        lines += [f"  {line}" for line in self.found]
-        if self.count > len(self.found):
-            lines.append(f"  ... and {self.count - len(self.found):,} more")
+        lines += [f"  {record}: {'; '.join(faults)}" for record, faults in self.shown.items()]
+        if self.count > len(self.shown):
+            lines.append(f"  ... and {self.count - len(self.shown):,} more")
         raise InputError("\n".join(lines))
 
 
@@ -88,6 +128,37 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
     except (KeyError, TypeError):
         known = ", ".join(repr(key) for key in sorted(table))
         raise InputError(f"{what}: expected one of {known}, got {name!r}") from None
+
+
+def check_whole(value: object, name: str, least: int = 0) -> int:
+    """An argument that is a whole number of at least `least`.
+
+    Examples
+    --------
+    >>> check_whole(3, "bootstrap")
+    3
+    >>> check_whole(-1, "bootstrap")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: bootstrap: expected a whole number of at least 0, got -1
+    """
+    if isinstance(value, Real) and not isinstance(value, bool) and least <= value and float(value).is_integer():
+        return int(value)
+    raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r}")
+
+
+def is_hashable(value: object) -> bool:
+    """Whether a value can be looked up at all: JSON may hold a list or an object where an id should be.
+
+    Examples
+    --------
+    >>> is_hashable("a.jpg"), is_hashable(["a.jpg"])
+    (True, False)
+    """
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def listed(names: Iterable[object], limit: int = SHOWN) -> str:

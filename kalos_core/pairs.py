@@ -31,6 +31,14 @@ class Pairs:
         Which similarity it is.
     floor : float
         No pair below it is here; thresholds may be chosen from it upwards.
+    kind : str, optional
+        Shape kind that was compared; it breaks ties. That of the similarity of this name unless given.
+
+    Examples
+    --------
+    >>> pairs = Pairs(np.array([0, 0]), np.array([1, 2]), np.array([0.9, 0.6]), "box_iou", floor=0.5)
+    >>> len(pairs), len(pairs.at_least(0.75)), pairs.kind
+    (2, 1, 'box')
     """
 
     left: NDArray[np.intp]
@@ -38,13 +46,18 @@ class Pairs:
     similarity: NDArray[np.float64]
     name: str
     floor: float
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            object.__setattr__(self, "kind", get_similarity(self.name).kind)
 
     def __len__(self) -> int:
         return len(self.left)
 
     def at_least(self, threshold: float) -> Pairs:
         """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
-        check_threshold(threshold)
+        threshold = check_threshold(threshold)
         if threshold < self.floor:
             raise InputError(f"threshold: these pairs were computed from {self.floor} upwards, got {threshold}")
         return self.keep(self.similarity >= threshold, threshold)
@@ -52,7 +65,7 @@ class Pairs:
     def keep(self, chosen: NDArray[np.bool_], floor: float | None = None) -> Pairs:
         """The pairs of a mask (P,)."""
         floor = self.floor if floor is None else floor
-        return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor)
+        return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor, self.kind)
 
 
 def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_iou", floor: float = 0.5) -> Pairs:
@@ -79,7 +92,7 @@ def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_
     0
     """
     measure = get_similarity(similarity)
-    check_threshold(floor, "floor")
+    floor = check_threshold(floor, "floor")
     none = np.zeros(0, np.intp)
     found = [(none, none, np.zeros(0))]
     column = measure.column(annotations) if len(annotations) else None
@@ -88,7 +101,7 @@ def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_
         near = values >= floor
         found.append((left[near], right[near], values[near]))
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
-    return Pairs(left, right, values, measure.name, floor)
+    return Pairs(left, right, values, measure.name, floor, measure.kind)
 
 
 def _blocks(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -31,6 +31,14 @@ class Units:
         Code of the image each unit lies in.
     values : (U, R) int32
         Category code, `NO_OBJECT` or `NOT_ASSIGNED` for every rater.
+
+    Examples
+    --------
+    Two units of one image: both raters chose category 0; then only the first drew.
+
+    >>> units = Units(np.array([0, 0]), np.array([[0, 0], [3, NO_OBJECT]], np.int32))
+    >>> len(units)
+    2
     """
 
     image: NDArray[np.intp]

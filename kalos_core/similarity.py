@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,18 @@ class Similarity:
     """A named similarity, the shape kind it compares, and the name of what it measures.
 
     `compare` must be symmetric to the last bit, so that no result depends on the order of raters.
+
+    Examples
+    --------
+    A similarity of one's own: 1 for boxes of one height, however far apart.
+
+    >>> def same_height(left, left_rows, right, right_rows, floor):
+    ...     a, b = left.xywh()[left_rows, 3], right.xywh()[right_rows, 3]
+    ...     return np.minimum(a, b) / np.maximum(a, b)
+    >>> height = Similarity("height", "box", "ratio of heights", same_height)
+    >>> boxes = Boxes.from_xywh([[0, 0, 2, 10], [70, 0, 9, 8]])
+    >>> height.compare(boxes, np.array([0]), boxes, np.array([1]), 0.0).tolist()
+    [0.8]
     """
 
     name: str
@@ -138,7 +151,11 @@ def polygon_iou(
     bound = _ratio(most, area_a + area_b - most)
     worth = np.flatnonzero((bound > 0) & (bound * (1 + ROUNDING) >= floor))
     iou = np.zeros(len(left_rows))
-    overlap = _intersection_area(left, left_rows[worth], right, right_rows[worth])
+    a, b = left.geometries[left_rows[worth]], right.geometries[right_rows[worth]]
+    swap, same = _compare_outlines(a, b, limits_a[worth], limits_b[worth])
+    iou[worth[same]] = 1.0  # exactly, also where the same outline begins at another vertex
+    a, b, swap, worth = a[~same], b[~same], swap[~same], worth[~same]
+    overlap = _intersection_area(np.where(swap, b, a), np.where(swap, a, b))
     iou[worth] = np.minimum(_ratio(overlap, area_a[worth] + area_b[worth] - overlap), 1.0)
     return iou
 
@@ -157,13 +174,9 @@ def get_similarity(similarity: str | Similarity) -> Similarity:
 
 def check_threshold(threshold: float, name: str = "threshold") -> float:
     """A threshold is a similarity: a number in [0, 1]."""
-    try:
-        value = float(threshold)
-    except (TypeError, ValueError):
-        value = float("nan")
-    if not 0 <= value <= 1:
+    if not isinstance(threshold, Real) or isinstance(threshold, bool) or not 0 <= threshold <= 1:
         raise InputError(f"{name}: expected a similarity from 0 to 1, got {threshold!r}")
-    return value
+    return float(threshold)
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,16 +184,24 @@ def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
-def _intersection_area(
-    left: Polygons, left_rows: NDArray[np.intp], right: Polygons, right_rows: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """(P,) area shared by two polygons, the same to the last bit whichever is called left."""
-    a, b = left.geometries[left_rows], right.geometries[right_rows]
-    swap = _comes_after(left.bounds()[left_rows], right.bounds()[right_rows])
-    undecided = np.flatnonzero((left.bounds()[left_rows] == right.bounds()[right_rows]).all(axis=1))
-    for pair in undecided:  # rare: equal bounds, so the outlines themselves decide
-        swap[pair] = shapely.to_wkb(shapely.normalize(a[pair])) > shapely.to_wkb(shapely.normalize(b[pair]))
-    first, second = np.where(swap, b, a), np.where(swap, a, b)
+def _compare_outlines(
+    a: NDArray[np.object_],
+    b: NDArray[np.object_],
+    bounds_a: NDArray[np.float64],
+    bounds_b: NDArray[np.float64],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(P,) where a comes after b in an order of shapes, so that no result depends on which is left; where they equal."""
+    after = _comes_after(bounds_a, bounds_b)
+    same = np.zeros(len(a), np.bool_)
+    alike = np.flatnonzero((bounds_a == bounds_b).all(axis=1))  # rare: the outlines themselves decide
+    outline_a, outline_b = (shapely.to_wkb(shapely.normalize(shapes[alike])) for shapes in (a, b))
+    after[alike] = outline_a > outline_b
+    same[alike] = outline_a == outline_b
+    return after, same
+
+
+def _intersection_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
+    """(P,) area shared by two polygons."""
     workers = min(os.cpu_count() or 1, len(first) // PAIRS_WORTH_A_THREAD)
     if workers < 2:
         return _shared_area(first, second)

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
+LARGEST = 1e9
+"""Pixels: no picture is larger, and far beyond areas would leave the range of numbers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Boxes:
     """N axis-aligned boxes.
@@ -68,7 +72,7 @@ class Boxes:
 
 def find_box_problems(xywh: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.intp], str]]:
     """Rows of `xywh` (N, 4) that are no box, with what was expected; a row is named once."""
-    finite = np.isfinite(xywh).all(axis=1)
-    yield np.flatnonzero(~finite), "a box of finite numbers"
-    flat = finite & (xywh[:, 2:] <= 0).any(axis=1)
+    finite = (np.abs(xywh) <= LARGEST).all(axis=1)  # NaN is not
+    yield np.flatnonzero(~finite), f"a box of finite numbers up to {LARGEST:.0e}"
+    flat = finite & (xywh[:, :2] + xywh[:, 2:] <= xywh[:, :2]).any(axis=1)
     yield np.flatnonzero(flat), "a box of positive width and height"

@@ -18,8 +18,8 @@ import numpy as np
 
 from kalos_core.agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError
-from kalos_core.pairs import compute_pairs
+from kalos_core.errors import InputError, check_whole
+from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Similarity, check_threshold, get_similarity
 from kalos_core.variations.search import Search
 from kalos_core.variations.tables import (
@@ -35,7 +35,7 @@ from kalos_core.variations.tables import (
 
 __all__ = ["VARIATION_TYPES", "AnnotationVariations", "Confusions", "Variations", "variations"]
 
-TOUCHING = np.nextafter(0.0, 1.0)
+TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any overlap at all."""
 
 
@@ -44,6 +44,8 @@ def variations(
     similarity: str | Similarity = "box_iou",
     threshold: float = 0.5,
     max_merge: int = 4,
+    *,
+    pairs: Pairs | None = None,
 ) -> Variations:
     """Name every difference between each two raters of each image (label convergence, App. C).
 
@@ -57,6 +59,8 @@ def variations(
         How many marks of one rater may together match one of the other. 2 is what the authors' extension does; more
         are grown one by one, each time by the mark that raises the similarity most. 1: no merges. Every merged mark
         overlaps the one it is matched to. The union of boxes is the box that encloses them.
+    pairs : Pairs, optional
+        Pairs already computed from `TOUCHING` upwards, of these annotations.
 
     Returns
     -------
@@ -86,16 +90,16 @@ def variations(
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
     measure = get_similarity(similarity)
-    check_threshold(threshold)
+    threshold, max_merge = check_threshold(threshold), check_whole(max_merge, "max_merge", least=1)
     check_comparable(annotations)
     if threshold == 0:
         raise InputError("threshold: expected a similarity above 0, got 0: marks that do not touch would match")
-    if int(max_merge) != max_merge or max_merge < 1:
-        raise InputError(f"max_merge: expected a whole number of at least 1, got {max_merge!r}")
-    search = Search(annotations, measure, compute_pairs(annotations, measure, float(TOUCHING)), threshold)
+    if pairs is None:
+        pairs = compute_pairs(annotations, measure, TOUCHING)
+    search = Search(annotations, measure, pairs.at_least(TOUCHING), threshold)
     search.match(same_class=True, found=CORRECT)
-    search.merge(same_class=True, found=MERGED, max_merge=int(max_merge))
+    search.merge(same_class=True, found=MERGED, max_merge=max_merge)
     search.match(same_class=False, found=WRONG_CLASS)
-    search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=int(max_merge))
+    search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
     search.leave_rest()
-    return search.table(int(max_merge))
+    return search.table(max_merge)

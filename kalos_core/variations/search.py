@@ -101,14 +101,18 @@ class Search:
 
     def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
         """Steps 2 and 4: one mark against the union of several, which all overlap it and are of one class."""
+        if max_merge < 2:
+            return
         groups = self._groups(self._open(same_class))
         group, members = groups.couples()
         grown = []
-        while len(group) and members.shape[1] <= max_merge:
+        while len(group):
             single = groups.single[group]
             similarity = self._union_similarity(single, members)
             enough = similarity >= self.threshold
             grown.append((single[enough], members[enough], similarity[enough]))
+            if members.shape[1] == max_merge:
+                break
             group, members = self._extend(groups, group, members, similarity)
         for single, members, similarity in self._best(grown):
             self._note(found, similarity, single[:, None], members)
@@ -230,6 +234,7 @@ class Search:
         ]
         return Variations(
             annotations=self.annotations,
+            pairs=self.pairs,
             similarity_name=self.measure.name,
             threshold=self.threshold,
             max_merge=max_merge,

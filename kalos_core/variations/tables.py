@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.pairs import Pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,8 @@ class Variations:
     Parameters
     ----------
     annotations : Annotations
+    pairs : Pairs
+        All pairs that touch.
     similarity_name : str
     threshold : float
     max_merge : int
@@ -45,9 +48,20 @@ class Variations:
         Of the two sides, a merged side taken as the union of its marks; NaN for missing and additional.
     rows_a, rows_b : (F,) tuples of int
         Rows of the annotations of either side, empty where that rater has none.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("a", "cat"), ("b", "dog")]]
+    >>> found = variations(Annotations.from_rows(rows))
+    >>> {name: count for name, count in found.counts().items() if count}
+    {'wrong_class': 1}
+    >>> found.confusions().to_pandas().values.tolist()
+    [['cat', 'dog', 1]]
     """
 
     annotations: Annotations
+    pairs: Pairs
     similarity_name: str
     threshold: float
     max_merge: int
@@ -65,6 +79,24 @@ class Variations:
     def counts(self) -> dict[str, int]:
         """How many findings there are of each type."""
         return {name: int((self.type == name).sum()) for name in VARIATION_TYPES}
+
+    def counts_by_rater(self) -> dict[str, dict[str, int]]:
+        """The findings each rater takes part in, by type as seen from that rater.
+
+        What only this rater drew is `additional`, what only the other drew is `missing`.
+        """
+        drew_a = np.array([bool(rows) for rows in self.rows_a], dtype=np.bool_)
+        single = np.isin(self.type, ("missing", "additional"))
+        views = []
+        for rater, drew in ((self.rater_a, drew_a), (self.rater_b, ~drew_a)):
+            views.append((rater, np.where(single, np.where(drew, "additional", "missing"), self.type)))
+        return {
+            str(name): {
+                kind: sum(int(((rater == code) & (seen == kind)).sum()) for rater, seen in views)
+                for kind in VARIATION_TYPES
+            }
+            for code, name in enumerate(self.annotations.raters)
+        }
 
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
