@@ -130,6 +130,22 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
         raise InputError(f"{what}: expected one of {known}, got {name!r}") from None
 
 
+def as_number(value: object) -> float | None:
+    """A number of any type as a float; None for anything else, such as text, a truth value or nothing.
+
+    Examples
+    --------
+    >>> as_number(1), as_number("1"), as_number(True)
+    (1.0, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
 def check_whole(value: object, name: str, least: int = 0) -> int:
     """An argument that is a whole number of at least `least`.
 
@@ -141,8 +157,9 @@ def check_whole(value: object, name: str, least: int = 0) -> int:
     Traceback (most recent call last):
     kalos_core.errors.InputError: bootstrap: expected a whole number of at least 0, got -1
     """
-    if isinstance(value, Real) and not isinstance(value, bool) and least <= value and float(value).is_integer():
-        return int(value)
+    number = as_number(value)
+    if number is not None and number.is_integer() and number >= least:
+        return int(number)
     raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r}")
 
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import shapely
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, as_number, listed, lookup
 from kalos_core.shapes import Boxes, Polygons
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
@@ -74,7 +73,7 @@ def box_iou(
     left_rows: NDArray[np.intp],
     right: Boxes,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,
 ) -> NDArray[np.float64]:
     """Intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
 
@@ -172,11 +171,12 @@ def get_similarity(similarity: str | Similarity) -> Similarity:
     return similarity if isinstance(similarity, Similarity) else lookup(SIMILARITIES, similarity, "similarity")
 
 
-def check_threshold(threshold: float, name: str = "threshold") -> float:
+def check_threshold(threshold: object, name: str = "threshold") -> float:
     """A threshold is a similarity: a number in [0, 1]."""
-    if not isinstance(threshold, Real) or isinstance(threshold, bool) or not 0 <= threshold <= 1:
+    number = as_number(threshold)
+    if number is None or not 0 <= number <= 1:
         raise InputError(f"{name}: expected a similarity from 0 to 1, got {threshold!r}")
-    return float(threshold)
+    return number
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -190,7 +190,7 @@ def _compare_outlines(
     bounds_a: NDArray[np.float64],
     bounds_b: NDArray[np.float64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(P,) where a comes after b in an order of shapes, so that no result depends on which is left; where they equal."""
+    """(P,) where a comes after b in an order of outlines alone, and where they are the same outline."""
     after = _comes_after(bounds_a, bounds_b)
     same = np.zeros(len(a), np.bool_)
     alike = np.flatnonzero((bounds_a == bounds_b).all(axis=1))  # rare: the outlines themselves decide

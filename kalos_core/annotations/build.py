@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.table import Annotations, id_array, object_array
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.errors import KalosWarning, Problems, is_hashable, listed
 from kalos_core.shapes import Boxes, Polygons, ShapeColumn
-from kalos_core.shapes.boxes import find_box_problems
+from kalos_core.shapes.boxes import LARGEST, find_box_problems
 
 OUTSIDE_TOLERANCE = 0.01
 """Pixels by which a mark may pass the edge of its picture before it is counted as reaching beyond."""
@@ -74,6 +74,10 @@ def build_annotations(
     for position, listed_raters in enumerate(assigned):
         if listed_raters is None:
             who[position] = True
+            continue
+        strangers = [name for name in listed_raters if not (is_hashable(name) and name in rater_code)]
+        if strangers:
+            found.add(f"image {images[position]!r}", "known raters assigned to it", listed(map(repr, strangers)))
         else:
             who[position, [rater_code[name] for name in listed_raters]] = True
 
@@ -84,7 +88,16 @@ def build_annotations(
     known = (image >= 0) & (rater >= 0)
     stray = np.flatnonzero(known)[~who[image[known], rater[known]]]
     found.add_all(stray, name_of, "a rater in its image's list", lambda row: f"rater {table.rater[row]!r}")
-    limits = _category_limits(assigned_categories, raters, names)
+    limits = _category_limits(assigned_categories, raters, names, found)
+    if limits is not None:
+        known = (rater >= 0) & (category >= 0)
+        unasked = np.flatnonzero(known)[~limits[rater[known], category[known]]]
+        found.add_all(
+            unasked,
+            name_of,
+            "a class its rater was asked for",
+            lambda row: f"{names[category[row]]!r} by {raters[rater[row]]!r}",
+        )
     shapes = _build_shapes(table, name_of, found)
     found.raise_if_any()
     made = Annotations(
@@ -116,7 +129,10 @@ def _encode(
     describe: Callable[[int], str],
     problems: Problems,
 ) -> NDArray[np.intp]:
-    encoded = np.fromiter((codes.get(key, -1) for key in keys), dtype=np.intp, count=len(keys))
+    try:
+        encoded = np.fromiter((codes.get(key, -1) for key in keys), dtype=np.intp, count=len(keys))
+    except TypeError:  # a list or an object where a key should be
+        encoded = np.array([codes.get(key, -1) if is_hashable(key) else -1 for key in keys], dtype=np.intp)
     problems.add_all(
         np.flatnonzero(encoded < 0),
         describe,
@@ -128,32 +144,42 @@ def _encode(
 
 def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problems) -> None:
     seen: set[Any] = set()
-    again = [row for row, key in enumerate(ids) if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+    again, unusable = [], []
+    for row, key in enumerate(ids):
+        if key is None or isinstance(key, bool) or not is_hashable(key):
+            unusable.append(row)
+        elif key in seen:
+            again.append(row)
+        else:
+            seen.add(key)
+    problems.add_all(unusable, describe, "an id", lambda row: "nothing" if ids[row] is None else repr(ids[row]))
     problems.add_all(again, describe, "an id of its own", lambda row: f"{ids[row]!r} a second time")
 
 
 def _category_limits(
-    asked_for: Mapping[str, Sequence[str]] | None, raters: Sequence[str], names: Sequence[str]
+    asked_for: Mapping[str, Sequence[str]] | None, raters: Sequence[str], names: Sequence[str], problems: Problems
 ) -> NDArray[np.bool_] | None:
     if not asked_for:
         return None
-    unknown = sorted(set(asked_for) - set(raters))
-    if unknown:
-        raise InputError(f"assigned_categories: expected raters among {listed(raters, 20)}, got {listed(unknown)}")
     limits = np.ones((len(raters), len(names)), np.bool_)
-    for position, rater in enumerate(raters):
-        if rater in asked_for:
-            stray = sorted(set(asked_for[rater]) - set(names))
-            if stray:
-                raise InputError(f"assigned_categories of {rater!r}: expected known classes, got {listed(stray)}")
-            limits[position] = np.isin(names, list(asked_for[rater]))
+    row, column = ({name: code for code, name in enumerate(entries)} for entries in (raters, names))
+    for rater, classes in asked_for.items():
+        record = f"classes asked of rater {rater!r}"
+        stray = [name for name in classes if not (is_hashable(name) and name in column)]
+        if stray:
+            problems.add(record, "known classes", listed(map(repr, stray)))
+        elif rater not in row:
+            problems.add(record, f"a rater among {listed(raters, 20)}", repr(rater))
+        else:
+            limits[row[rater]] = False
+            limits[row[rater], [column[name] for name in classes]] = True
     return limits
 
 
 def _build_shapes(table: RawTable, describe: Callable[[int], str], problems: Problems) -> dict[str, ShapeColumn]:
     """The shape columns of a table; a box that is absent is the bounds of its polygon."""
-    has_box = np.array([box is not None for box in table.box], dtype=np.bool_)
-    has_polygon = np.array([bool(polygon) for polygon in table.polygon], dtype=np.bool_)
+    has_box = np.array([_is_given(box) for box in table.box], dtype=np.bool_)
+    has_polygon = np.array([_is_given(polygon) for polygon in table.polygon], dtype=np.bool_)
     bare = np.flatnonzero(~has_box & ~has_polygon)
     problems.add_all(bare, describe, "a box or a polygon", lambda _: "neither")
     boxes = _raw_boxes(table, np.flatnonzero(has_box), describe, problems)
@@ -173,13 +199,18 @@ def _raw_boxes(
     table: RawTable, rows: NDArray[np.intp], describe: Callable[[int], str], problems: Problems
 ) -> NDArray[np.float64]:
     boxes = np.ones((len(table.box), 4))
-    for row in rows:
-        try:
-            boxes[row] = table.box[row]
-        except (TypeError, ValueError):
-            problems.add(describe(row), "a box x, y, width, height", repr(table.box[row]))
+    together = _numbers([table.box[row] for row in rows])
+    if together is not None and together.shape == (len(rows), 4):
+        boxes[rows] = together
+    else:  # one by one, to name those that are wrong
+        for row in rows:
+            box = _numbers(table.box[row])
+            if box is None or box.shape != (4,):
+                problems.add(describe(row), "a box of four numbers x, y, width, height", repr(table.box[row]))
+            else:
+                boxes[row] = box
     for wrong, expected in find_box_problems(boxes):
-        problems.add_all(wrong, describe, expected, lambda row: list(map(float, table.box[row])))
+        problems.add_all(wrong, describe, expected, lambda row: repr(table.box[row]))
     return boxes
 
 
@@ -188,28 +219,57 @@ def _raw_polygons(
 ) -> Polygons:
     rings: list[list[NDArray[np.float64]]] = [[] for _ in table.polygon]
     for row in rows:
-        try:
-            for ring in table.polygon[row]:
-                rings[row].append(np.asarray(ring, dtype=np.float64).reshape(-1, 2))
-        except (TypeError, ValueError):
-            problems.add(
-                describe(row),
-                "rings of numbers x1, y1, x2, y2, ...",
-                _shortened(table.polygon[row]),
-            )
-            rings[row] = []
-            continue
-        shortest = min(len(ring) for ring in rings[row])
-        if shortest < 3:
+        given = table.polygon[row]
+        parts = [_ring(ring) for ring in given] if isinstance(given, Iterable) else [None]
+        read = [ring for ring in parts if ring is not None]
+        shortest = min(map(_corner_count, read), default=3)
+        if len(read) < len(parts):
+            problems.add(describe(row), "rings of numbers x1, y1, x2, y2, ...", repr(given))
+        elif shortest < 3:
             problems.add(describe(row), "rings of at least 3 points", f"a ring of {shortest}")
-            rings[row] = []
+        else:
+            rings[row] = read
     polygons = Polygons.from_rings(rings)
-    infinite = ~np.isfinite(polygons.points).all(axis=1)
-    if infinite.any():
+    wrong = ~(np.abs(polygons.points) <= LARGEST).all(axis=1)  # NaN is not
+    if wrong.any():
         row_of_point = np.repeat(np.arange(len(rings)), [sum(map(len, parts)) for parts in rings])
-        wrong = np.unique(row_of_point[infinite])
-        problems.add_all(wrong, describe, "finite coordinates", lambda row: _shortened(table.polygon[row]))
+        problems.add_all(
+            np.unique(row_of_point[wrong]),
+            describe,
+            f"finite coordinates up to {LARGEST:.0e}",
+            lambda row: repr(table.polygon[row]),
+        )
     return polygons
+
+
+def _is_given(shape: object) -> bool:
+    """False for None and for an empty list, which is how COCO files say that there is none."""
+    return shape is not None and not (isinstance(shape, Sized) and len(shape) == 0)
+
+
+def _numbers(value: object) -> NDArray[np.float64] | None:
+    """What was given as an array of numbers; None if it holds anything else, such as text or nothing."""
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:  # numbers beyond 64 bits are numbers too
+            numbers = all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in array.flat)
+            return array.astype(np.float64) if numbers else None
+        return array.astype(np.float64) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _ring(value: object) -> NDArray[np.float64] | None:
+    """(V, 2) vertices of x1, y1, x2, y2, ... or of a list of (x, y); None if it is neither."""
+    numbers = _numbers(value)
+    if numbers is None or not ((numbers.ndim == 1 and len(numbers) % 2 == 0) or numbers.shape[1:] == (2,)):
+        return None
+    return numbers.reshape(-1, 2)
+
+
+def _corner_count(ring: NDArray[np.float64]) -> int:
+    """Points of a ring, the first not counted again where the ring is closed by repeating it."""
+    return len(ring) - int(len(ring) > 1 and bool((ring[0] == ring[-1]).all()))
 
 
 def _warn_of_marks_outside(annotations: Annotations, source: str, stacklevel: int) -> None:
@@ -228,8 +288,3 @@ def _warn_of_marks_outside(annotations: Annotations, source: str, stacklevel: in
             KalosWarning,
             stacklevel=stacklevel,
         )
-
-
-def _shortened(value: object, limit: int = 80) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else text[: limit - 4] + " ..."

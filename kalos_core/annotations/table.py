@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.errors import InputError, Problems, is_hashable, listed
 from kalos_core.shapes import ShapeColumn
 
 
@@ -134,6 +135,9 @@ class Annotations:
             codes = getattr(self, name)
             if n and (codes.min() < 0 or codes.max() >= size):
                 raise InputError(f"{name}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+        sized = self.image_size[~np.isnan(self.image_size)]
+        if not ((sized > 0) & np.isfinite(sized)).all():
+            raise InputError("image_size: expected positive widths and heights, NaN where unknown, got others")
         for name in ("images", "raters", "categories"):
             if len(set(getattr(self, name))) != len(getattr(self, name)):
                 raise InputError(
@@ -188,7 +192,8 @@ class Annotations:
         ----------
         rows : iterable of mappings
             ``image``, ``rater``, ``category``, and ``box`` (x, y, width, height in pixels) or ``polygon`` (a list of
-            rings, each x1, y1, x2, y2, ...), or both; ``id`` is optional (1, 2, ... otherwise).
+            rings, each x1, y1, x2, y2, ...), or both; ``id`` is optional (1, 2, ... otherwise). Whole numbers as
+            names of raters or categories become text.
         images, raters, categories : sequences, optional
             The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
             here that nobody marked.
@@ -215,18 +220,26 @@ class Annotations:
         from kalos_core.annotations.build import RawTable, build_annotations  # it makes these tables
 
         records = list(rows)
+        problems = Problems("rows")
+        maps = [isinstance(row, Mapping) for row in records]
+        strange = [position for position, is_map in enumerate(maps) if not is_map]
+        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr(records[row]))
+        problems.raise_if_any()
         table = RawTable(
             image=[row.get("image") for row in records],
-            rater=[row.get("rater") for row in records],
-            category=[row.get("category") for row in records],
+            rater=[as_name(row.get("rater")) for row in records],
+            category=[as_name(row.get("category")) for row in records],
             id=[row.get("id", position + 1) for position, row in enumerate(records)],
             box=[row.get("box") for row in records],
             polygon=[row.get("polygon") for row in records],
         )
         image_keys = list(images) if images is not None else distinct(table.image)
-        rater_names = list(raters) if raters is not None else distinct(table.rater)
-        category_names = list(categories) if categories is not None else distinct(table.category)
-        sizes = image_size or {}
+        rater_names = _names(raters, table.rater, "raters")
+        category_names = _names(categories, table.category, "categories")
+        sizes, lists = image_size or {}, assigned or {}
+        strangers = [key for key in lists if key not in set(image_keys)]
+        if strangers:
+            raise InputError(f"assigned: expected images of the table, got {listed(map(repr, strangers))}")
         return build_annotations(
             table,
             source="rows",
@@ -235,8 +248,9 @@ class Annotations:
             raters=rater_names,
             categories=dict(zip(category_names, category_names, strict=True)),
             image_size=[sizes.get(key, (np.nan, np.nan)) for key in image_keys],
-            assigned=[(assigned or {}).get(key) for key in image_keys],
-            assigned_categories=assigned_categories,
+            assigned=[None if lists.get(key) is None else [as_name(name) for name in lists[key]] for key in image_keys],
+            assigned_categories=assigned_categories
+            and {as_name(rater): [as_name(name) for name in names] for rater, names in assigned_categories.items()},
             person=person,
             session=session,
             raters_are_local=raters_are_local,
@@ -291,13 +305,14 @@ class Annotations:
         )
 
     def _rater_codes(self, raters: ArrayLike | Sequence[str] | None) -> ArrayLike | None:
-        if raters is None or not any(isinstance(rater, str) for rater in np.asarray(raters, dtype=object)):
+        names = [raters] if isinstance(raters, str) else list(np.asarray(raters, dtype=object).reshape(-1))
+        if raters is None or not any(isinstance(name, str) for name in names):
             return raters
         code = {name: position for position, name in enumerate(self.raters)}
-        unknown = [name for name in np.asarray(raters, dtype=object) if name not in code]
+        unknown = [name for name in names if name not in code]
         if unknown:
             raise InputError(f"raters: expected names among {listed(self.raters, 20)}, got {listed(unknown)}")
-        return [code[name] for name in np.asarray(raters, dtype=object)]
+        return [code[name] for name in names]
 
     @cached_property
     def asked(self) -> NDArray[np.bool_]:
@@ -328,7 +343,10 @@ def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
     if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
         return ids.astype(np.int64, copy=False)
     entries = list(ids) if isinstance(ids, Iterable) else [ids]
-    whole = all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries)
+    whole = all(
+        isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and -(1 << 63) <= entry < 1 << 63
+        for entry in entries
+    )
     return np.array(entries, dtype=np.int64) if whole else object_array(entries)
 
 
@@ -347,6 +365,10 @@ def _positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.int
         if array.shape != (size,):
             raise InputError(f"{what}: expected a mask of shape ({size},), got {array.shape}")
         return np.flatnonzero(array)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"{what}: expected a mask or whole numbers, got {listed(map(repr, array.reshape(-1).tolist()))}"
+        )
     codes = array.astype(np.intp).reshape(-1)
     if len(codes) and (codes.min() < 0 or codes.max() >= size):
         raise InputError(f"{what}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
@@ -362,8 +384,32 @@ def _new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """The values other than None, each once, in order of first occurrence."""
-    return list(dict.fromkeys(value for value in values if value is not None))
+    """The values other than None, each once, in order of first occurrence; what cannot be a key is left out."""
+    return list(dict.fromkeys(value for value in values if value is not None and is_hashable(value)))
+
+
+def as_name(value: Any) -> Any:
+    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it came, to be refused.
+
+    Examples
+    --------
+    >>> as_name("ann"), as_name(7), as_name(7.0), as_name(""), as_name(["ann"])
+    ('ann', '7', '7', None, ['ann'])
+    """
+    if isinstance(value, (Integral, float)) and not isinstance(value, bool):
+        return None if value != value else str(int(value)) if float(value).is_integer() else value
+    return None if isinstance(value, str) and not value else value
+
+
+def _names(given: Sequence[Any] | None, used: list[Any], what: str) -> list[str]:
+    if given is None:
+        return [name for name in distinct(used) if isinstance(name, str)]
+    names = [given] if isinstance(given, str) else [as_name(name) for name in given]
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong or len(set(names)) != len(names):
+        came = map(repr, wrong or _repeated(names))
+        raise InputError(f"{what}: expected names, each once, got {listed(came)}{'' if wrong else ' again'}")
+    return names
 
 
 def _repeated(values: Iterable[Any]) -> list[Any]:

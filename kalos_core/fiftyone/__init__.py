@@ -10,7 +10,14 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 """
 
 from kalos_core.fiftyone.analyses import compute_agreement, find_variations
-from kalos_core.fiftyone.labels import LabelChoice, Labels, default_similarity, read_annotations, read_labels
+from kalos_core.fiftyone.labels import (
+    LabelChoice,
+    Labels,
+    check_samples,
+    default_similarity,
+    read_annotations,
+    read_labels,
+)
 from kalos_core.fiftyone.loading import LoadedRaters, load_raters
 from kalos_core.fiftyone.raters import label_fields, rater_fields, rater_names
 from kalos_core.fiftyone.runs import (
@@ -27,6 +34,8 @@ from kalos_core.fiftyone.runs import (
 )
 from kalos_core.fiftyone.views import (
     Cell,
+    ImageRow,
+    NotInRun,
     SampleReport,
     image_alphas,
     sample_report,
@@ -34,17 +43,21 @@ from kalos_core.fiftyone.views import (
     view_of_confusion,
     view_of_variation,
     view_worst_first,
+    worst_images,
 )
 
 __all__ = [
     "Cell",
+    "ImageRow",
     "LabelChoice",
     "Labels",
     "LoadedRaters",
+    "NotInRun",
     "Run",
     "RunNames",
     "SampleReport",
     "check_run_key",
+    "check_samples",
     "compute_agreement",
     "default_similarity",
     "delete_run",
@@ -67,4 +80,5 @@ __all__ = [
     "view_of_confusion",
     "view_of_variation",
     "view_worst_first",
+    "worst_images",
 ]

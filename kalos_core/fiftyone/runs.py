@@ -110,8 +110,16 @@ class Run:
 
     @property
     def names(self) -> RunNames:
-        """The names of what it wrote."""
+        """The names its key gives rise to."""
         return RunNames(self.key)
+
+    @property
+    def written(self) -> str:
+        """What it wrote, for people."""
+        names = self.names
+        if self.kind == "agreement":
+            return f"{names.alpha!r} on samples and {names.unit!r} on labels"
+        return f"{names.variation!r}, {names.similarity!r} and {names.match!r} on labels"
 
 
 def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:

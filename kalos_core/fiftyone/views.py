@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.labels import Labels, read_labels
+from kalos_core.fiftyone.raters import label_fields
 from kalos_core.fiftyone.runs import RunNames, load_arrays, load_figures, load_run_view
 from kalos_core.variations import VARIATION_TYPES
 
@@ -38,6 +40,30 @@ def view_worst_first(samples: Any, run_key: str, limit: int | None = None) -> An
     return view if limit is None else view.limit(limit)
 
 
+@dataclass(frozen=True)
+class ImageRow:
+    """One image of a ranking: its sample, file name, alpha and number of labels of all raters."""
+
+    sample_id: str
+    file: str
+    alpha: float
+    labels: int
+
+
+def worst_images(samples: Any, run_key: str, limit: int = 25) -> list[ImageRow]:
+    """The images of a run that the raters agree on least, worst first."""
+    run = load_figures(samples, run_key)
+    view = view_worst_first(samples, run_key, limit)
+    paths = label_fields(view)
+    lists = [f"{paths[field]}.id" for field in run.label_fields if field in paths]
+    ids, files, alphas, *labels = view.values(["id", "filepath", RunNames(run_key).alpha, *lists])
+    counts = [sum(len(per_field or ()) for per_field in of_sample) for of_sample in zip(*labels, strict=True)]
+    return [
+        ImageRow(sample_id, Path(path).name, alpha, count)
+        for sample_id, path, alpha, count in zip(ids, files, alphas, counts, strict=True)
+    ]
+
+
 def view_of_variation(samples: Any, run_key: str, kind: str) -> Any:
     """Only the labels that take part in findings of one variation type, and the samples that have any."""
     if kind not in VARIATION_TYPES:
@@ -62,6 +88,10 @@ def _view_of_findings(samples: Any, run_key: str, stored: dict[str, NDArray[Any]
     fields = list(load_figures(samples, run_key).label_fields)
     view = load_run_view(samples, run_key)
     return view.select_labels(ids=label_ids, fields=fields) if label_ids else view.limit(0)
+
+
+class NotInRun(InputError):
+    """A sample that a run did not read."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +135,13 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
 
     Raises
     ------
-    InputError
+    NotInRun
         If the image is not part of the run.
     """
     run = load_figures(samples, agreement_key)
     view = load_run_view(samples, agreement_key).select(sample_id)
     if not len(view):
-        raise InputError(f"sample {sample_id}: not part of the run {agreement_key!r}")
+        raise NotInRun(f"sample {sample_id}: not part of the run {agreement_key!r}")
     labels = read_labels(view, run.choice)
     stored = _attributes(view, labels, agreement_key, variations_key)
     annotations = labels.annotations

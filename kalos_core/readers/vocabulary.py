@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.errors import InputError, listed
 
 EVERY_RATER = "*"
 
@@ -54,7 +54,9 @@ class Vocabulary:
                 made._add(EVERY_RATER, key, target)
         return made
 
-    def _add(self, rater: str, written: object, name: object) -> None:
+    def _add(self, rater: object, written: object, name: object) -> None:
+        if not isinstance(rater, str):
+            raise InputError(f"aliases: expected a rater's name, got {rater!r}")
         if not (isinstance(written, str) and isinstance(name, str) and name):
             raise InputError(f"aliases: expected a written name and a class name, got {written!r}: {name!r}")
         self.targets.add(name)
@@ -82,29 +84,20 @@ class Vocabulary:
             self.unmapped[rater, written] += 1
         return written
 
+    def describe_unmapped(self) -> str:
+        """The names without an alias, for a message: how many, which, and how often who wrote them."""
+        entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(self.unmapped.items())]
+        return f"{len(entries):,} written names have no alias and stay classes of their own: {listed(entries, 20)}"
+
 
 def reconcile_all(
-    aliases: Aliases,
-    raters: Sequence[str | None],
-    written: Sequence[str | None],
-    known: Iterable[str],
-    source: str,
-) -> list[str | None]:
-    """Reconciled class names of all marks; names without an alias stay and are listed in one warning."""
-    vocabulary = Vocabulary.from_aliases(aliases)
+    vocabulary: Vocabulary, raters: Sequence[Any], written: Sequence[Any], known: Iterable[str], source: str
+) -> list[Any]:
+    """Reconciled class names of all marks; what is no name stays as it came."""
     strangers = vocabulary.raters() - set(known)
     if strangers:
         raise InputError(f"aliases: expected raters of {source}, got {listed(sorted(strangers))}")
-    names = [
-        name if rater is None or name is None else vocabulary.reconcile(rater, name)
+    return [
+        vocabulary.reconcile(rater, name) if isinstance(rater, str) and isinstance(name, str) else name
         for rater, name in zip(raters, written, strict=True)
     ]
-    if vocabulary.unmapped:
-        entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(vocabulary.unmapped.items())]
-        warnings.warn(
-            f"{source}: {len(entries):,} written names have no alias and stay classes of their own: "
-            f"{listed(entries, 20)}",
-            KalosWarning,
-            stacklevel=4,
-        )
-    return names

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-
 LARGEST = 1e9
 """Pixels: no picture is larger, and far beyond areas would leave the range of numbers."""
 
@@ -74,5 +73,6 @@ def find_box_problems(xywh: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.in
     """Rows of `xywh` (N, 4) that are no box, with what was expected; a row is named once."""
     finite = (np.abs(xywh) <= LARGEST).all(axis=1)  # NaN is not
     yield np.flatnonzero(~finite), f"a box of finite numbers up to {LARGEST:.0e}"
-    flat = finite & (xywh[:, :2] + xywh[:, 2:] <= xywh[:, :2]).any(axis=1)
+    with np.errstate(invalid="ignore"):
+        flat = finite & (xywh[:, :2] + xywh[:, 2:] <= xywh[:, :2]).any(axis=1)
     yield np.flatnonzero(flat), "a box of positive width and height"

@@ -96,6 +96,8 @@ def variations(
         raise InputError("threshold: expected a similarity above 0, got 0: marks that do not touch would match")
     if pairs is None:
         pairs = compute_pairs(annotations, measure, TOUCHING)
+    elif pairs.name != measure.name:
+        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
     search = Search(annotations, measure, pairs.at_least(TOUCHING), threshold)
     search.match(same_class=True, found=CORRECT)
     search.merge(same_class=True, found=MERGED, max_merge=max_merge)

@@ -1,0 +1,56 @@
+# `make demo` and `make test` are the only two commands a new user needs; `make` alone lists the others.
+#
+# Variables:
+#   LABELS=file.json  IMAGES=folder  PORT=5151   for `make demo`: your own COCO file, its pictures, the App's port
+#   PYTHON=python3.12                            the Python (3.10 to 3.13) to build .venv with
+#   INSTALL_BROWSER=1 | 0                        for `make test`: install Chromium with sudo | never install it
+#   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench clean
+
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+SETUP := $(or $(PYTHON),python3) scripts/setup_environment.py
+
+export LABELS IMAGES PORT PYTHON INSTALL_BROWSER
+
+# FiftyOne nags about MongoDB 6, the one version that comes as a wheel; this is its documented switch.
+export FIFTYONE_DATABASE_VALIDATION := false
+
+# In CI a browser test that did not run is a failure.
+ifeq ($(CI),true)
+export KALOS_REQUIRE_BROWSER := 1
+endif
+
+define CHECK
+$(RUN) ruff check
+$(RUN) ruff format --check
+$(RUN) mypy --strict kalos_core
+endef
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## build .venv, with a working database, and nothing else
+	@$(SETUP)
+
+demo: setup ## open the App on a data set with four raters (or on yours: LABELS=file.json IMAGES=folder)
+	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"}
+
+test: ## check style and types, then run all tests
+	@$(SETUP) --extras test,dev --browser
+	$(CHECK)
+	$(RUN) pytest
+
+lint: ## check style and types
+	@$(SETUP) --extras test,dev
+	$(CHECK)
+
+bench: ## measure speed beside the peers
+	@$(SETUP) --extras bench
+	$(RUN) benchmarks
+
+clean: ## remove .venv and all that was built or cached
+	rm -rf $(VENV) artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,248 @@
+"""Figures of results: plain values in, plotly figures out. The App, notebooks and reports draw the same ones.
+
+A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
+whatever shows it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import BANDS, Agreement, band
+from kalos_core.variations import VARIATION_TYPES, Variations
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+COLOURS = {
+    "correct": "#009E73",
+    "wrong_class": "#D55E00",
+    "merged": "#CC79A7",
+    "merged_wrong_class": "#8B3A62",
+    "missing": "#0072B2",
+    "additional": "#56B4E9",
+}
+"""One colour per variation type, everywhere; told apart by colour-blind readers (Okabe & Ito 2008)."""
+
+RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288", "#AA4499", "#DDCC77")
+"""Colours of raters, in the order of the vocabulary, over and over; none is the colour of a variation type."""
+
+NEUTRAL = "#8C96A3"
+"""Bars of a quantity that is no variation type: a grey that reads on light and dark."""
+
+BIN_WIDTH = 0.1
+
+VARIATION_LABELS = {
+    "correct": "correct",
+    "wrong_class": "wrong class",
+    "merged": "merged",
+    "merged_wrong_class": "merged, wrong class",
+    "missing": "missing",
+    "additional": "additional",
+}
+"""Variation types as people read them."""
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number with three significant digits, "undefined" for None and NaN.
+
+    Examples
+    --------
+    >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
+    ('0.689', '-0.05', '1', 'undefined')
+    """
+    return "undefined" if value is None or np.isnan(value) else f"{value:.{digits}g}"
+
+
+def with_interval(value: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
+    """A number with its interval, as far as there is one.
+
+    Examples
+    --------
+    >>> with_interval(0.689, [0.634, 0.745]), with_interval(0.689, [None, None])
+    ('0.689 [0.634, 0.745]', '0.689')
+    """
+    low, high = interval
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
+        return significant(value)
+    return f"{significant(value)} [{significant(low)}, {significant(high)}]"
+
+
+def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
+    """What an agreement says, in one line.
+
+    Examples
+    --------
+    >>> agreement_title(0.689, [0.634, 0.745])
+    'Raters agree substantially: 0.689 [0.634, 0.745]'
+    """
+    words = {
+        "near perfect": "Raters agree almost perfectly",
+        "substantial": "Raters agree substantially",
+        "moderate": "Raters agree moderately",
+        "low": "Raters agree little",
+        "systematic disagreement": "Raters disagree systematically",
+        "undefined": "Agreement is undefined",
+    }
+    value = float("nan") if alpha is None else alpha
+    return f"{words[band(value)]}: {with_interval(alpha, interval)}"
+
+
+def variations_title(counts: Mapping[str, int]) -> str:
+    """What a search for variations says, in one line.
+
+    Examples
+    --------
+    >>> variations_title({"correct": 70, "missing": 20, "additional": 10})
+    '30 % of 100 findings are differences, most often missing (20)'
+    """
+    total = sum(counts.values())
+    differences = {name: count for name, count in counts.items() if name != "correct" and count}
+    if not total:
+        return "No findings: nobody marked anything"
+    if not differences:
+        return f"All {total:,} findings are correct"
+    most = max(differences, key=lambda name: differences[name])
+    share = 100 * sum(differences.values()) / total
+    return (
+        f"{significant(share)} % of {total:,} findings are differences, most often "
+        f"{VARIATION_LABELS[most]} ({differences[most]:,})"
+    )
+
+
+def alpha_bins(
+    image_alpha: Sequence[float | None] | NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Edges (B + 1,) and counts (B,) of defined image alphas in steps of 0.1, from the lowest to 1.
+
+    A bin holds low <= alpha < high, the last one its upper edge too.
+
+    Examples
+    --------
+    >>> edges, counts = alpha_bins([0.85, 1.0, 0.9, None])
+    >>> edges.tolist(), counts.tolist()
+    ([0.8, 0.9, 1.0], [1, 2])
+    """
+    values = np.array([np.nan if value is None else value for value in image_alpha], dtype=np.float64)
+    values = values[np.isfinite(values)]
+    lowest = np.floor(values.min() / BIN_WIDTH + 1e-9) if len(values) else 0
+    edges = np.round(np.arange(min(lowest, 1 / BIN_WIDTH - 1), 1 / BIN_WIDTH + 1) * BIN_WIDTH, 10)
+    return edges, np.histogram(values, edges)[0]
+
+
+def alpha_histogram(image_alpha: Sequence[float | None] | NDArray[np.float64], title: str = "") -> go.Figure:
+    """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`."""
+    import plotly.graph_objects as go
+
+    edges, counts = alpha_bins(image_alpha)
+    ranges = [f"{low:.1f} to {high:.1f}" for low, high in itertools.pairwise(edges)]
+    figure = go.Figure(
+        go.Bar(
+            x=((edges[:-1] + edges[1:]) / 2).tolist(),
+            y=counts.tolist(),
+            width=[BIN_WIDTH * 0.92] * len(counts),
+            marker={"color": NEUTRAL},
+            customdata=ranges,
+            hovertemplate="%{y} images with alpha %{customdata}<extra>click to see them</extra>",
+            name="images",
+        )
+    )
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "alpha of the image"}, "range": [edges[0] - 0.03, 1.03], "dtick": 0.2},
+        yaxis={"title": {"text": "images"}},
+        margin={"t": 40, "b": 45, "l": 50, "r": 10},
+        height=300,
+        showlegend=False,
+        shapes=_band_shapes(float(edges[0])),
+        annotations=_band_names(float(edges[0])),
+    )
+    return figure
+
+
+def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
+    """How many findings there are of each variation type."""
+    import plotly.graph_objects as go
+
+    names = list(VARIATION_TYPES)
+    total = max(sum(counts.values()), 1)
+    values = [counts.get(name, 0) for name in names]
+    figure = go.Figure(
+        go.Bar(
+            x=[VARIATION_LABELS[name] for name in names],
+            y=values,
+            marker={"color": [COLOURS[name] for name in names]},
+            text=[f"{value:,}" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[f"{100 * value / total:.3g} %" for value in values],
+            hovertemplate="%{y:,} findings (%{customdata})<extra>click to see the labels</extra>",
+            name="findings",
+        )
+    )
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "variation type"}},
+        yaxis={"title": {"text": "findings"}},
+        margin={"t": 50, "b": 60, "l": 55, "r": 10},
+        height=320,
+        showlegend=False,
+    )
+    return figure
+
+
+def plot_agreement(result: Agreement) -> go.Figure:
+    """The histogram of a result, titled with its finding."""
+    return alpha_histogram(result.image_alpha, agreement_title(result.alpha, result.alpha_interval))
+
+
+def plot_variations(result: Variations) -> go.Figure:
+    """The counts of a result, titled with its finding."""
+    counts = result.counts()
+    return variation_bars(counts, variations_title(counts))
+
+
+def _band_shapes(lowest: float) -> list[dict[str, Any]]:
+    """Grey bands, darker for less agreement, behind the bars."""
+    edges = [1.0, *(least for least, _ in BANDS), min(lowest - 0.03, 0.0)]
+    return [
+        {
+            "type": "rect",
+            "xref": "x",
+            "yref": "paper",
+            "x0": max(low, lowest - 0.03),
+            "x1": min(high, 1.03) if number else 1.03,
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"width": 0},
+            "fillcolor": f"rgba(128, 128, 128, {0.04 + 0.05 * number:.2f})",
+        }
+        for number, (high, low) in enumerate(itertools.pairwise(edges))
+        if high > lowest - 0.03
+    ]
+
+
+def _band_names(lowest: float) -> list[dict[str, Any]]:
+    edges = [1.0, *(least for least, _ in BANDS)]
+    names = [name for _, name in BANDS]
+    return [
+        {
+            "xref": "x",
+            "yref": "paper",
+            "x": (max(low, lowest) + high) / 2,
+            "y": 1.0,
+            "yanchor": "bottom",
+            "text": name,
+            "showarrow": False,
+            "font": {"size": 10},
+            "opacity": 0.75,
+        }
+        for high, low, name in zip(edges[:-1], edges[1:], names, strict=True)
+        if high - max(low, lowest) >= 0.15
+    ]

@@ -1,0 +1,13 @@
+"""One file per user action: a form, one call into `kalos_core.fiftyone`, an output."""
+
+from .compute_agreement import ComputeAgreement
+from .delete_run import DeleteRun
+from .find_variations import FindVariations
+from .load_raters import LoadRaters
+
+
+def register(plugin):
+    plugin.register(LoadRaters)
+    plugin.register(ComputeAgreement)
+    plugin.register(FindVariations)
+    plugin.register(DeleteRun)

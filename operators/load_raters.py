@@ -1,0 +1,155 @@
+"""Load a COCO file of several raters, one label field per rater."""
+
+import json
+import os
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+
+from . import running
+
+NEW, CURRENT = "a new data set", "this data set"
+
+
+class LoadRaters(foo.Operator):
+    @property
+    def config(self):
+        return foo.OperatorConfig(
+            name="load_raters",
+            label="Load labels of several raters",
+            description="Load a COCO file whose annotations name their rater, one label field per rater",
+            icon="/assets/load.svg",
+            dynamic=True,
+            execute_as_generator=True,
+            allow_immediate_execution=True,
+            allow_delegated_execution=True,
+        )
+
+    def resolve_input(self, ctx):
+        inputs = types.Object()
+        path = inputs.str(
+            "labels", required=True, label="COCO file", description="A JSON file on the machine the App runs on"
+        )
+        _refuse_unless(path, ctx.params.get("labels"), os.path.isfile, "There is no such file")
+        images = inputs.str(
+            "images", label="Folder of the pictures", description="Empty: beside the file, or in its folder 'images'"
+        )
+        _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
+        self._add_target(ctx, inputs)
+        inputs.str(
+            "canvas",
+            label="Folder for grey canvases",
+            description="Where a picture is missing, a grey one of the right size is put here; empty: refuse to load",
+        )
+        inputs.bool("more", default=False, label="Reconcile class names, choose label type", view=types.SwitchView())
+        if ctx.params.get("more"):
+            self._add_more(ctx, inputs)
+        running.add_stream_switch(inputs)
+        return types.Property(inputs, view=types.View(label="Load labels of several raters"))
+
+    def _add_target(self, ctx, inputs):
+        choices = types.RadioGroup(orientation="horizontal")
+        for name in (NEW, CURRENT):
+            choices.add_choice(name, label=name)
+        inputs.enum("target", choices.values(), default=NEW, view=choices, label="Load into")
+        if ctx.params.get("target", NEW) == NEW:
+            name = inputs.str("dataset_name", label="Its name", description="Empty: a name is made up")
+            if fo.dataset_exists(ctx.params.get("dataset_name") or ""):
+                name.invalid = True
+                name.error_message = "A data set of this name exists already"
+
+    def _add_more(self, ctx, inputs):
+        inputs.str("category_field", label="Annotation field that holds the class as text (instead of category_id)")
+        aliases = inputs.str(
+            "aliases",
+            view=types.CodeView(language="json"),
+            label="Class names raters wrote -> class",
+            description='JSON: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}; between slashes: an expression',
+        )
+        try:
+            _aliases(ctx.params)
+        except InputError as error:
+            aliases.invalid = True
+            aliases.error_message = str(error)
+        kinds = types.DropdownView()
+        for name in ("auto", "detections", "polylines"):
+            kinds.add_choice(name, label=name)
+        inputs.enum("label_type", kinds.values(), default="auto", view=kinds, label="Label type")
+        assigned = types.DropdownView()
+        assigned.add_choice("all", label="every rater of the file, everywhere")
+        assigned.add_choice("drew", label="only those who drew in an image")
+        inputs.enum(
+            "assigned", assigned.values(), default="all", view=assigned, label="Assigned where rater_list is absent"
+        )
+
+    def execute(self, ctx):
+        params = ctx.params
+        into_current = params.get("target") == CURRENT
+        target = ctx.dataset if into_current else params.get("dataset_name") or None
+        if not into_current and target is not None and fo.dataset_exists(target):
+            raise InputError(f"dataset_name: expected a new name, got {target!r}, which exists")
+        options = {
+            name: params[name]
+            for name in ("images", "canvas", "category_field", "label_type", "assigned")
+            if params.get(name)
+        }
+        loaded_name = []
+
+        def work(progress):
+            loaded = kf.load_raters(params["labels"], target, aliases=_aliases(params), progress=progress, **options)
+            loaded_name.append(loaded.dataset.name)
+            return {
+                "dataset": loaded.dataset.name,
+                "fields": loaded.fields,
+                "annotations": loaded.annotations,
+                "images": loaded.images,
+                "summary": summary(loaded),
+            }
+
+        show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])
+        return running.run(ctx, work, then=(show,))
+
+    def resolve_output(self, ctx):
+        return running.outputs("Loaded")
+
+    def __call__(self, labels, **params):
+        """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""
+        return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
+
+
+def _aliases(params):
+    text = params.get("aliases")
+    if not text:
+        return None
+    if isinstance(text, dict):
+        return text
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"aliases: expected JSON, got {error}") from error
+
+
+def _refuse_unless(prop, value, check, message):
+    if value and not check(value):
+        prop.invalid = True
+        prop.error_message = message
+
+
+def summary(loaded):
+    """What was loaded, as text."""
+    fields = ", ".join(f"{rater} (`{field}`)" for rater, field in loaded.fields.items())
+    lines = [
+        f"**{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images** are in "
+        f"the data set `{loaded.dataset.name}`.",
+        f"- Raters and their fields: {fields}",
+        f"- New samples: {loaded.added_samples:,}",
+    ]
+    if loaded.missing_pictures:
+        lines.append(f"- {len(loaded.missing_pictures):,} pictures are missing; grey canvases stand in for them")
+    if loaded.crowds:
+        lines.append(f"- {loaded.crowds:,} crowd regions were left out")
+    return "\n".join([lines[0], "", *lines[1:], "", "Next: **Match raters and compute agreement**."])

@@ -1,0 +1,81 @@
+"""Running an analysis from the App with a progress bar, from the SDK with a return value, or delegated.
+
+FiftyOne draws a progress bar only for operators that answer a generator, and drops a generator's return value. So the
+form carries a hidden switch that only the App fills in: with it the work is streamed, without it `execute` returns the
+summary like any function. A delegated operation stores its progress on the operation.
+"""
+
+import queue
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import fiftyone.operators.types as types
+
+from kalos_core import KalosError, KalosWarning
+
+STREAM = "show_progress"
+
+
+def add_stream_switch(inputs):
+    inputs.bool(STREAM, default=True, view=types.HiddenView())
+
+
+def run(ctx, work, *, then=()):
+    """`work(progress)` answers a summary: a dict of plain values with the text under ``summary``.
+
+    `then` are functions of no arguments that answer an operation for the App once the work is done.
+    """
+    if ctx.params.get(STREAM) and not ctx.delegated:
+        return _stream(ctx, work, then)
+    return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
+
+
+def outputs(label):
+    """The form of a summary."""
+    shown = types.Object()
+    shown.str("summary", view=types.MarkdownView())
+    return types.Property(shown, view=types.View(label=label))
+
+
+def _stream(ctx, work, then):
+    updates = queue.Queue()
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(_noting_warnings, work, lambda share, label: updates.put((share, label)))
+        job.add_done_callback(lambda _: updates.put(None))
+        yield ctx.ops.set_progress(progress=0.0, label="Starting")
+        while (update := updates.get()) is not None:
+            share, label = update
+            yield ctx.ops.set_progress(progress=share, label=label)
+    try:
+        result, label = job.result(), "Done"
+    except KalosError as error:
+        result, label = {"summary": problem(error)}, "Nothing was written"
+        yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
+    except Exception as error:  # the App shows nothing of an exception in a stream: say it, then let it be logged
+        yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
+        raise
+    else:
+        for operation in then:
+            yield operation()
+    yield ctx.ops.show_output(outputs(label).to_json(), result)
+
+
+def problem(error):
+    """An error as text for the App: its first line, and the records below it."""
+    first, *rest = str(error).splitlines()
+    return "\n".join([f"**Nothing was written.** {first}", *(f"- {line.strip()}" for line in rest)])
+
+
+def _noting_warnings(work, progress):
+    """The summary of `work`, with what it warned of; other warnings go their usual way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = work(progress)
+    notes = [str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)]
+    for entry in caught:
+        if not issubclass(entry.category, KalosWarning):
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    if notes:
+        result["warnings"] = notes
+        result["summary"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)
+    return result

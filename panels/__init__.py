@@ -1,0 +1,11 @@
+"""One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
+
+from .agreement import AgreementPanel
+from .sample import SamplePanel
+from .variations import VariationsPanel
+
+
+def register(plugin):
+    plugin.register(AgreementPanel)
+    plugin.register(VariationsPanel)
+    plugin.register(SamplePanel)

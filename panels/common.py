@@ -1,0 +1,82 @@
+"""What the panels share: choosing a run, saying what to do where there is none, and never showing a traceback."""
+
+import functools
+import logging
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosError
+
+logger = logging.getLogger(__name__)
+
+PLUGIN = "@kalos/variation"
+
+
+def guarded(handler):
+    """A panel's handler whose errors are said in the panel instead of replacing it with a traceback."""
+
+    @functools.wraps(handler)
+    def call(self, ctx):
+        try:
+            handler(self, ctx)
+        except KalosError as error:
+            _fail(ctx, str(error))
+        except Exception as error:
+            logger.exception("The panel %s failed", type(self).__name__)
+            _fail(ctx, f"{type(error).__name__}: {error}")
+
+    return call
+
+
+def _fail(ctx, message):
+    ctx.panel.state.problem = message
+    ctx.ops.notify(message.splitlines()[0], variant="error")
+
+
+def choose_run(ctx, kind, state="run"):
+    """The run a panel shows: the one chosen, else the newest; None where there is none."""
+    keys = kf.list_runs(ctx.dataset, kind)
+    chosen = ctx.panel.get_state(state)
+    key = chosen if chosen in keys else next(iter(keys), None)
+    ctx.panel.set_state(state, key)
+    ctx.panel.set_state(f"{state}_keys", keys)
+    return key
+
+
+def add_run_menu(panel, ctx, on_change, state="run", label="Run"):
+    """A drop-down of the runs, only where there is a choice."""
+    keys = ctx.panel.get_state(f"{state}_keys") or []
+    if len(keys) < 2:
+        return
+    choices = types.DropdownView()
+    for key in keys:
+        choices.add_choice(key, label=key)
+    panel.enum(state, choices.values(), view=choices, label=label, on_change=on_change)
+
+
+def add_problem(panel, ctx, retry):
+    """What went wrong, with a button that tries again."""
+    panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.get_state("problem")))
+    panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
+
+
+def add_invitation(panel, what, label, on_click):
+    """What to do where nothing was computed yet, with the button that does it."""
+    panel.md(what, name="invitation")
+    panel.btn("compute", label=label, icon="play_arrow", on_click=on_click, variant="contained")
+
+
+def add_caption(panel, text, name="caption"):
+    """One line under a figure: what is shown, formula, range, how to read it."""
+    panel.md(text, name=name)
+
+
+def stacked(panel):
+    return types.Property(panel, view=types.GridView(orientation="vertical", align_x="center", gap=2, padding=2))
+
+
+def to_data(figure):
+    """A plotly figure as a panel takes it: traces and layout as plain values."""
+    plain = figure.to_plotly_json()
+    return plain["data"], plain["layout"]

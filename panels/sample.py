@@ -1,0 +1,122 @@
+"""Beside the open sample: its alpha, and what every rater gave each unit."""
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import VARIATION_LABELS, band, significant
+
+from .common import PLUGIN, add_caption, add_invitation, add_problem, add_run_menu, choose_run, guarded, stacked
+
+MOST_UNITS = 100
+
+NOTHING_YET = (
+    "**Agreement on this image**\n\nNothing is computed yet. Match the raters to see which of their labels mean the "
+    "same object."
+)
+
+CAPTION = (
+    "One row an object (unit), one column a rater: the class they gave it, the variation towards the others, and the "
+    "least similarity to a partner (0 to 1). *no object*: asked, drew nothing there. *not assigned*: not asked. "
+    "**Choose a row to select its labels in the picture.**"
+)
+
+
+class SamplePanel(foo.Panel):
+    @property
+    def config(self):
+        return foo.PanelConfig(
+            name="sample",
+            label="Raters on this sample",
+            icon="/assets/agreement.svg",
+            surfaces="modal",
+            help_markdown="Alpha of the open sample, and what every rater gave each unit",
+        )
+
+    @guarded
+    def on_load(self, ctx):
+        ctx.panel.state.problem = None
+        agreement = choose_run(ctx, "agreement")
+        variations = choose_run(ctx, "variations", "variations_run")
+        if agreement is None or ctx.current_sample is None:
+            return
+        try:
+            report = kf.sample_report(ctx.dataset, ctx.current_sample, agreement, variations)
+        except kf.NotInRun:
+            ctx.panel.state.headline = f"This sample is not part of the run **{agreement}**."
+            ctx.panel.state.raters = []
+            return
+        ctx.panel.state.headline = headline(report)
+        ctx.panel.state.raters = list(report.raters)
+        ctx.panel.state.labels = [
+            [{"label_id": cell.label_id, "field": cell.field} for cell in unit if cell.label_id]
+            for unit in report.cells[:MOST_UNITS]
+        ]
+        ctx.panel.state.sample = ctx.current_sample
+        ctx.panel.set_data("units", [_row(number, unit) for number, unit in enumerate(report.cells[:MOST_UNITS], 1)])
+
+    @guarded
+    def on_change_current_sample(self, ctx):
+        if ctx.current_sample is not None:
+            self.on_load(ctx)
+
+    @guarded
+    def on_change_run(self, ctx):
+        ctx.panel.state.run = ctx.params["value"]
+        self.on_load(ctx)
+
+    @guarded
+    def on_click_unit(self, ctx):
+        sample = ctx.panel.state.sample
+        labels = ctx.panel.state.labels[ctx.params["row"]]
+        ctx.ops.set_selected_labels([{"sample_id": sample, **label} for label in labels])
+
+    def compute(self, ctx):
+        ctx.prompt(f"{PLUGIN}/compute_agreement", on_success=self.on_load)
+
+    def render(self, ctx):
+        panel = types.Object()
+        state = ctx.panel.state
+        if state.problem:
+            add_problem(panel, ctx, self.on_load)
+        elif not state.run:
+            add_invitation(panel, NOTHING_YET, "Match raters and compute agreement", self.compute)
+        else:
+            panel.md(state.headline or "", name="headline")
+            add_run_menu(panel, ctx, self.on_change_run)
+            if state.raters:
+                self._render_units(panel, state.raters)
+        return stacked(panel)
+
+    def _render_units(self, panel, raters):
+        table = types.TableView(on_click_row=self.on_click_unit)
+        table.add_column("unit", label="Unit")
+        for number, rater in enumerate(raters):
+            table.add_column(f"rater_{number}", label=rater)
+        panel.list("units", types.Object(), view=table, label="Units")
+        add_caption(panel, CAPTION)
+
+
+def headline(report):
+    """Alpha of the image, in words too."""
+    if report.alpha is None:
+        return f"#### No alpha for this image\n\n{len(report.units)} units; fewer than two raters can be compared."
+    shown = f", the first {MOST_UNITS} below" if len(report.units) > MOST_UNITS else ""
+    if not report.units:
+        return "#### alpha 1: the raters agree that there is nothing here"
+    return f"#### alpha {significant(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
+
+
+def _row(number, unit):
+    return {"unit": number, **{f"rater_{place}": _text(cell) for place, cell in enumerate(unit)}}
+
+
+def _text(cell):
+    if cell.state != "drawn":
+        return cell.state if not cell.variation else f"{cell.state} · {VARIATION_LABELS[cell.variation]}"
+    parts = [cell.category]
+    if cell.variation:
+        parts.append(VARIATION_LABELS[cell.variation])
+    if cell.similarity is not None:
+        parts.append(f"{cell.similarity:.2f}")
+    return " · ".join(parts)

@@ -1,0 +1,129 @@
+"""How the raters differ: counts by type, confused classes, counts by rater."""
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core import VARIATION_TYPES
+from kalos_core.figures import VARIATION_LABELS, variation_bars, variations_title
+
+from .common import (
+    PLUGIN,
+    add_caption,
+    add_invitation,
+    add_problem,
+    add_run_menu,
+    choose_run,
+    guarded,
+    stacked,
+    to_data,
+)
+
+CONFUSIONS = 25
+
+NOTHING_YET = (
+    "**Variations between raters**\n\nNothing is computed yet. Every difference between two raters gets a name: wrong "
+    "class, merged, missing or additional, and is tagged on the labels."
+)
+
+CAPTION = (
+    "For each two raters of an image, every mark is in exactly one finding: *correct* (same place and class), *merged* "
+    "(several marks of one for one mark of the other), *wrong class*, *missing* (only the first rater drew it) or "
+    "*additional* (only the second did). **Click a bar to see only those labels.**"
+)
+
+
+class VariationsPanel(foo.Panel):
+    @property
+    def config(self):
+        return foo.PanelConfig(
+            name="variations",
+            label="Variations",
+            icon="/assets/variations.svg",
+            surfaces="grid",
+            help_markdown="Differences between raters by type, class and rater",
+        )
+
+    @guarded
+    def on_load(self, ctx):
+        ctx.panel.state.problem = None
+        key = choose_run(ctx, "variations")
+        if key is None:
+            return
+        figures = kf.load_figures(ctx.dataset, key).figures
+        traces, layout = to_data(variation_bars(figures["counts"], ""))
+        confusions = figures["confusions"][:CONFUSIONS]
+        ctx.panel.state.figures = {name: figures[name] for name in ("counts", "images", "raters", "identical_share")}
+        ctx.panel.state.layout = layout
+        ctx.panel.state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
+        ctx.panel.set_data("counts", traces)
+        ctx.panel.set_data("confusions", confusions)
+        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in figures["by_rater"].items()])
+
+    @guarded
+    def on_change_run(self, ctx):
+        ctx.panel.state.run = ctx.params["value"]
+        self.on_load(ctx)
+
+    @guarded
+    def on_click_bar(self, ctx):
+        kind = VARIATION_TYPES[ctx.params["idx"]]
+        view = kf.view_of_variation(ctx.dataset, ctx.panel.state.run, kind)
+        ctx.ops.set_view(view)
+        ctx.ops.notify(f"{len(view):,} images with labels in findings of type {VARIATION_LABELS[kind]}")
+
+    @guarded
+    def on_click_confusion(self, ctx):
+        first, second = ctx.panel.state.confused[ctx.params["row"]]
+        view = kf.view_of_confusion(ctx.dataset, ctx.panel.state.run, first, second)
+        ctx.ops.set_view(view)
+        ctx.ops.notify(f"{len(view):,} images where {first} and {second} were taken for one another")
+
+    @guarded
+    def show_all(self, ctx):
+        ctx.ops.set_view(kf.load_run_view(ctx.dataset, ctx.panel.state.run))
+
+    def compute(self, ctx):
+        ctx.prompt(f"{PLUGIN}/find_variations", on_success=self.on_load)
+
+    def render(self, ctx):
+        panel = types.Object()
+        state = ctx.panel.state
+        if state.problem:
+            add_problem(panel, ctx, self.on_load)
+        elif not state.run:
+            add_invitation(panel, NOTHING_YET, "Find variations between raters", self.compute)
+        else:
+            self._render_run(panel, ctx, state.figures)
+        return stacked(panel)
+
+    def _render_run(self, panel, ctx, figures):
+        panel.md(headline(figures), name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        panel.plot(
+            "counts", layout=ctx.panel.state.layout, config={"displayModeBar": False}, on_click=self.on_click_bar
+        )
+        add_caption(panel, CAPTION)
+        if ctx.panel.state.confused:
+            table = types.TableView(on_click_row=self.on_click_confusion)
+            for name, label in (("category_a", "Class"), ("category_b", "taken for"), ("count", "Findings")):
+                table.add_column(name, label=label)
+            panel.list("confusions", types.Object(), view=table, label="Classes taken for one another")
+        by_rater = types.TableView()
+        by_rater.add_column("rater", label="Rater")
+        for name in VARIATION_TYPES:
+            by_rater.add_column(name, label=VARIATION_LABELS[name])
+        panel.list("by_rater", types.Object(), view=by_rater, label="Findings as each rater sees them")
+        buttons = panel.h_stack("buttons", align_x="left", gap=2)
+        buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
+        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+
+def headline(figures):
+    """The finding first, then what it is over, and the alarm for copied labels."""
+    text = f"#### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
+    text += f"raters {', '.join(figures['raters'])}."
+    share = figures["identical_share"]
+    if share is not None and share >= 0.05:
+        text += f" **{100 * share:.3g} % of the correct pairs are identical to the last digit: were labels copied?**"
+    return text

@@ -1,0 +1,51 @@
+"""Fixtures of the core's tests. What needs FiftyOne stands in the conftest of its own folder."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kalos_core import Annotations, read_coco
+
+settings.register_profile("kalos", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("kalos")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Real data beside the clone, or where KALOS_DATA says."""
+    default = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("KALOS_DATA") or default)
+    if not folder.is_dir():
+        pytest.skip("real data is not there; KALOS_DATA may name its folder")
+    return folder
+
+
+def _need(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"{path.name} is not in the data folder")
+    return path
+
+
+@pytest.fixture(scope="session")
+def lvis_path(data_folder: Path) -> Path:
+    return _need(data_folder / "lvis200.json")
+
+
+@pytest.fixture(scope="session")
+def lvis(lvis_path: Path) -> Annotations:
+    """200 pictures of the doubly annotated part of LVIS, two raters, boxes and polygons."""
+    return read_coco(lvis_path)
+
+
+@pytest.fixture(scope="session")
+def cars_path(data_folder: Path) -> Path:
+    return _need(data_folder / "cars" / "labels.json")
+
+
+@pytest.fixture(scope="session")
+def nominal_tables(data_folder: Path) -> dict:
+    """Worked tables with the coefficients their sources print."""
+    return json.loads(_need(data_folder / "nominal_tables.json").read_text(encoding="utf-8"))

@@ -1,0 +1,97 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import SIMILARITIES, Annotations, InputError, Pairs, Similarity, compute_pairs
+from tests.strategies import reordered, tables
+
+every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+
+
+def as_set(annotations, pairs):
+    """Pairs by the ids of their marks: what they are, whatever the order."""
+    ids = annotations.id
+    return {
+        (frozenset((ids[left], ids[right])), value)
+        for left, right, value in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)
+    }
+
+
+@every_similarity
+@pytest.mark.parametrize("floor", [0.0, 0.3, 1.0])
+@given(tables())
+def test_every_two_marks_of_one_image_and_two_raters_once(similarity, floor, annotations):
+    measure = SIMILARITIES[similarity]
+    expected = set()
+    for a, b in combinations(range(len(annotations)), 2):
+        if annotations.image[a] == annotations.image[b] and annotations.rater[a] != annotations.rater[b]:
+            column = annotations.shapes[measure.kind]
+            value = float(measure.compare(column, np.array([a]), column, np.array([b]), 0.0)[0])
+            if value >= floor:
+                expected.add((frozenset((annotations.id[a], annotations.id[b])), value))
+    pairs = compute_pairs(annotations, similarity, floor)
+    assert len(pairs) == len(expected)
+    assert as_set(annotations, pairs) == expected
+
+
+@every_similarity
+@given(tables(), st.integers(0, 99))
+def test_the_same_to_the_last_bit_in_any_order(similarity, annotations, seed):
+    other = reordered(annotations, seed)
+    assert as_set(annotations, compute_pairs(annotations, similarity, 0.1)) == as_set(
+        other, compute_pairs(other, similarity, 0.1)
+    )
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 64, 1 << 16])
+@given(tables(marks=25))
+def test_the_size_of_a_block_changes_nothing(block, annotations):
+    whole = compute_pairs(annotations, floor=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kalos_core.pairs.BLOCK", block)
+        parts = compute_pairs(annotations, floor=0.0)
+    np.testing.assert_array_equal(whole.left, parts.left)
+    np.testing.assert_array_equal(whole.right, parts.right)
+    np.testing.assert_array_equal(whole.similarity, parts.similarity)
+
+
+@given(tables(), st.floats(0, 1), st.floats(0, 1))
+def test_pairs_from_a_lower_floor_serve_every_higher_threshold(annotations, first, second):
+    floor, threshold = sorted((first, second))
+    cut = compute_pairs(annotations, floor=floor).at_least(threshold)
+    assert as_set(annotations, cut) == as_set(annotations, compute_pairs(annotations, floor=threshold))
+    assert cut.floor == threshold
+
+
+def test_a_threshold_below_the_floor_is_refused():
+    pairs = compute_pairs(Annotations.from_rows([]), floor=0.5)
+    with pytest.raises(InputError, match=r"computed from 0\.5 upwards, got 0\.4"):
+        pairs.at_least(0.4)
+
+
+def test_a_pair_exactly_at_the_floor_is_a_pair():
+    # 10x10 against 10x5 inside it: 50 / 100
+    rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("ann", 10), ("bob", 5)]]
+    assert compute_pairs(Annotations.from_rows(rows), floor=0.5).similarity.tolist() == [0.5]
+
+
+@every_similarity
+def test_no_marks_no_pairs(similarity):
+    assert len(compute_pairs(Annotations.from_rows([], images=[1], raters=["ann", "bob"]), similarity)) == 0
+
+
+@pytest.mark.parametrize("floor", ["0.5", None, float("nan"), -1, True])
+def test_a_floor_is_a_similarity(floor):
+    with pytest.raises(InputError, match="floor: expected a similarity"):
+        compute_pairs(Annotations.from_rows([]), floor=floor)
+
+
+def test_pairs_remember_what_kind_of_shape_was_compared():
+    mine = Similarity("mine", "polygon", "always one", lambda _a, rows, _b, _r, _f: np.ones(len(rows)))
+    pairs = compute_pairs(Annotations.from_rows([]), mine)
+    assert (pairs.name, pairs.kind, pairs.at_least(0.9).kind) == ("mine", "polygon", "polygon")
+    none = np.zeros(0, np.intp)
+    assert Pairs(none, none, np.zeros(0), "polygon_iou", 0.5).kind == "polygon"
