@@ -121,9 +121,13 @@ def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
     """The panels beside the grid, one colour per rater, the fields worth seeing switched on."""
     from kalos_core.figures import RATER_COLOURS
 
-    panels = fo.Space(children=[fo.Panel(type="agreement"), fo.Panel(type="variations")], orientation="horizontal")
+    grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")
     spaces = fo.Space(
-        children=[fo.Space(children=[fo.Panel(type="Samples", pinned=True)]), panels], orientation="horizontal"
+        children=[
+            fo.Space(children=[grid], active_child=grid.component_id),
+            fo.Space(children=[first, fo.Panel(type="variations")], active_child=first.component_id),
+        ],
+        orientation="horizontal",
     )
     dataset.save_workspace(WORKSPACE, spaces, overwrite=True)
     fields = agreement.label_fields

@@ -41,7 +41,7 @@ def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) ->
 
 def neg_cost(
     similarity: NDArray[np.float64],
-    same_class: NDArray[np.bool_],
+    same_class: NDArray[np.bool_],  # noqa: ARG001 - a cost is given both
 ) -> NDArray[np.float64]:
     """Class-blind cost psi_neg: -s.
 

@@ -54,9 +54,9 @@ def significant(value: float | None, digits: int = 3) -> str:
     Examples
     --------
     >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
-    ('0.689', '-0.05', '1', 'undefined')
+    ('0.689', '-0.0500', '1.00', 'undefined')
     """
-    return "undefined" if value is None or np.isnan(value) else f"{value:.{digits}g}"
+    return "undefined" if value is None or np.isnan(value) else f"{value:#.{digits}g}".rstrip(".")
 
 
 def with_interval(value: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
@@ -99,7 +99,7 @@ def variations_title(counts: Mapping[str, int]) -> str:
     Examples
     --------
     >>> variations_title({"correct": 70, "missing": 20, "additional": 10})
-    '30 % of 100 findings are differences, most often missing (20)'
+    '30.0 % of 100 findings are differences, most often missing (20)'
     """
     total = sum(counts.values())
     differences = {name: count for name, count in counts.items() if name != "correct" and count}
@@ -154,9 +154,14 @@ def alpha_histogram(image_alpha: Sequence[float | None] | NDArray[np.float64], t
     )
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "alpha of the image"}, "range": [edges[0] - 0.03, 1.03], "dtick": 0.2},
-        yaxis={"title": {"text": "images"}},
-        margin={"t": 40, "b": 45, "l": 50, "r": 10},
+        xaxis={
+            "title": {"text": "alpha of the image"},
+            "range": [edges[0] - 0.03, 1.03],
+            "dtick": 0.2,
+            "fixedrange": True,
+        },
+        yaxis={"title": {"text": "images"}, "fixedrange": True},
+        margin={"t": 60 if title else 25, "b": 45, "l": 50, "r": 10},
         height=300,
         showlegend=False,
         shapes=_band_shapes(float(edges[0])),
@@ -174,23 +179,23 @@ def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
     values = [counts.get(name, 0) for name in names]
     figure = go.Figure(
         go.Bar(
-            x=[VARIATION_LABELS[name] for name in names],
-            y=values,
+            x=values,
+            y=[VARIATION_LABELS[name] for name in names],
+            orientation="h",
             marker={"color": [COLOURS[name] for name in names]},
-            text=[f"{value:,}" for value in values],
+            text=[f"{value:,} ({significant(100 * value / total)} %)" for value in values],
             textposition="outside",
             cliponaxis=False,
-            customdata=[f"{100 * value / total:.3g} %" for value in values],
-            hovertemplate="%{y:,} findings (%{customdata})<extra>click to see the labels</extra>",
+            hovertemplate="%{text} findings<extra>click to see the labels</extra>",
             name="findings",
         )
     )
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "variation type"}},
-        yaxis={"title": {"text": "findings"}},
-        margin={"t": 50, "b": 60, "l": 55, "r": 10},
-        height=320,
+        xaxis={"title": {"text": "findings"}, "range": [0, 1.55 * max(*values, 1)], "fixedrange": True},
+        yaxis={"autorange": "reversed", "fixedrange": True, "ticklabelstandoff": 6},
+        margin={"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
+        height=300,
         showlegend=False,
     )
     return figure

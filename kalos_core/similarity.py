@@ -73,7 +73,7 @@ def box_iou(
     left_rows: NDArray[np.intp],
     right: Boxes,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,
+    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
 ) -> NDArray[np.float64]:
     """Intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
 

@@ -34,7 +34,6 @@ class ComputeAgreement(foo.Operator):
             forms.add_similarity(ctx, inputs)
             self._add_advanced(ctx, inputs)
             forms.add_run_key(ctx, inputs, "agreement")
-        running.add_stream_switch(inputs)
         return types.Property(inputs, view=types.View(label="Match raters and compute agreement"))
 
     def _add_advanced(self, ctx, inputs):

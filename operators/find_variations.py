@@ -38,7 +38,6 @@ class FindVariations(foo.Operator):
                 description="1: merged marks are not looked for",
             )
             forms.add_run_key(ctx, inputs, "variations")
-        running.add_stream_switch(inputs)
         return types.Property(inputs, view=types.View(label="Find variations between raters"))
 
     def execute(self, ctx):

@@ -128,8 +128,9 @@ def add_similarity(ctx, inputs):
         default=0.5,
         min=0.0,
         max=1.0,
-        view=types.SliderView(),
-        label="Least similarity of two marks of the same object",
+        view=types.SliderView(value_precision=2, value_label_display="on"),
+        label="Threshold",
+        description="Least similarity at which two marks may be the same object",
     )
 
 

@@ -48,7 +48,6 @@ class LoadRaters(foo.Operator):
         inputs.bool("more", default=False, label="Reconcile class names, choose label type", view=types.SwitchView())
         if ctx.params.get("more"):
             self._add_more(ctx, inputs)
-        running.add_stream_switch(inputs)
         return types.Property(inputs, view=types.View(label="Load labels of several raters"))
 
     def _add_target(self, ctx, inputs):

@@ -1,8 +1,8 @@
 """Running an analysis from the App with a progress bar, from the SDK with a return value, or delegated.
 
-FiftyOne draws a progress bar only for operators that answer a generator, and drops a generator's return value. So the
-form carries a hidden switch that only the App fills in: with it the work is streamed, without it `execute` returns the
-summary like any function. A delegated operation stores its progress on the operation.
+FiftyOne draws a progress bar only for operators that answer a generator, and drops a generator's return value. So a
+call from the App is streamed, and any other returns its summary like a function. A delegated operation stores its
+progress on the operation.
 """
 
 import queue
@@ -13,11 +13,8 @@ import fiftyone.operators.types as types
 
 from kalos_core import KalosError, KalosWarning
 
-STREAM = "show_progress"
-
-
-def add_stream_switch(inputs):
-    inputs.bool(STREAM, default=True, view=types.HiddenView())
+SENT_BY_THE_APP = "spaces"
+"""What only the App sends with a request: how its panels are arranged."""
 
 
 def run(ctx, work, *, then=()):
@@ -25,7 +22,7 @@ def run(ctx, work, *, then=()):
 
     `then` are functions of no arguments that answer an operation for the App once the work is done.
     """
-    if ctx.params.get(STREAM) and not ctx.delegated:
+    if SENT_BY_THE_APP in ctx.request_params and not ctx.delegated:
         return _stream(ctx, work, then)
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
 

@@ -12,6 +12,7 @@ from .common import (
     add_invitation,
     add_problem,
     add_run_menu,
+    add_table,
     choose_run,
     guarded,
     stacked,
@@ -19,6 +20,8 @@ from .common import (
 )
 
 WORST = 25
+
+COLUMNS = (("rank", "#"), ("file", "Image"), ("alpha", "α"), ("labels", "Labels"))
 
 NOTHING_YET = (
     "**Agreement of raters**\n\nNothing is computed yet. Matching finds which labels of different raters mean the "
@@ -118,10 +121,8 @@ class AgreementPanel(foo.Panel):
             on_click=self.on_click_bar,
         )
         add_caption(panel, CAPTION)
-        table = types.TableView(on_click_row=self.on_click_worst)
-        for name, label in (("rank", "#"), ("file", "Image"), ("alpha", "alpha"), ("labels", "Labels")):
-            table.add_column(name, label=label)
-        panel.list("worst", types.Object(), view=table, label=f"The {len(ctx.panel.state.worst)} worst images")
+        label = f"The {len(ctx.panel.state.worst)} worst images: click one to open it"
+        add_table(panel, "worst", label, COLUMNS, self.on_click_worst)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
         buttons.btn("show_worst", label="Show these in the grid", icon="grid_view", on_click=self.show_worst)
         buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
@@ -140,4 +141,4 @@ def headline(figures):
         parts.append(f"{figures['empty_images']:,} images empty by agreement lift the mean; without them {without}")
     if figures["undefined_images"]:
         parts.append(f"{figures['undefined_images']:,} images have no alpha (fewer than two raters compared)")
-    return f"#### {title}\n\n{'; '.join(parts)}. {figures['notation']}"
+    return f"###### {title}\n\n{'; '.join(parts)}. {figures['notation']}"

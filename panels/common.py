@@ -35,10 +35,12 @@ def _fail(ctx, message):
 
 
 def choose_run(ctx, kind, state="run"):
-    """The run a panel shows: the one chosen, else the newest; None where there is none."""
+    """The run a panel shows: the one chosen, or the newest if it is new to the panel; None where there is none."""
     keys = kf.list_runs(ctx.dataset, kind)
+    seen = ctx.panel.get_state(f"{state}_keys") or []
     chosen = ctx.panel.get_state(state)
-    key = chosen if chosen in keys else next(iter(keys), None)
+    newest = next(iter(keys), None)
+    key = chosen if chosen in keys and newest in seen else newest
     ctx.panel.set_state(state, key)
     ctx.panel.set_state(f"{state}_keys", keys)
     return key
@@ -72,8 +74,23 @@ def add_caption(panel, text, name="caption"):
     panel.md(text, name=name)
 
 
+def add_table(panel, name, label, columns, on_click_row=None):
+    """A table as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
+    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
+    cell = {"sx": {"whiteSpace": "pre-line", "fontSize": "0.9rem"}}
+    parts = {"table": {"sx": {"minWidth": 0}}, "tableBodyRow": row, "tableBodyCell": cell}
+    handler = {"on_click_row": on_click_row} if on_click_row else {}
+    view = types.TableView(**handler, componentsProps=parts)
+    for key, title in columns:
+        view.add_column(key, label=title)
+    panel.list(name, types.Object(), view=view, label=label)
+
+
 def stacked(panel):
-    return types.Property(panel, view=types.GridView(orientation="vertical", align_x="center", gap=2, padding=2))
+    """One column as wide as the panel: by default a wide table would push the rest out of sight."""
+    column = {"gridTemplateColumns": "minmax(0, 1fr)", "justifyContent": "stretch"}
+    view = types.GridView(orientation="vertical", gap=1, pad=2, componentsProps={"grid": {"sx": column}})
+    return types.Property(panel, view=view)
 
 
 def to_data(figure):

@@ -6,7 +6,17 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.figures import VARIATION_LABELS, band, significant
 
-from .common import PLUGIN, add_caption, add_invitation, add_problem, add_run_menu, choose_run, guarded, stacked
+from .common import (
+    PLUGIN,
+    add_caption,
+    add_invitation,
+    add_problem,
+    add_run_menu,
+    add_table,
+    choose_run,
+    guarded,
+    stacked,
+)
 
 MOST_UNITS = 100
 
@@ -89,22 +99,19 @@ class SamplePanel(foo.Panel):
         return stacked(panel)
 
     def _render_units(self, panel, raters):
-        table = types.TableView(on_click_row=self.on_click_unit)
-        table.add_column("unit", label="Unit")
-        for number, rater in enumerate(raters):
-            table.add_column(f"rater_{number}", label=rater)
-        panel.list("units", types.Object(), view=table, label="Units")
+        columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
+        add_table(panel, "units", "Units: choose one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)
 
 
 def headline(report):
     """Alpha of the image, in words too."""
     if report.alpha is None:
-        return f"#### No alpha for this image\n\n{len(report.units)} units; fewer than two raters can be compared."
+        return f"###### No alpha for this image\n\n{len(report.units)} units; fewer than two raters can be compared."
     shown = f", the first {MOST_UNITS} below" if len(report.units) > MOST_UNITS else ""
     if not report.units:
-        return "#### alpha 1: the raters agree that there is nothing here"
-    return f"#### alpha {significant(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
+        return "###### alpha 1: the raters agree that there is nothing here"
+    return f"###### alpha {significant(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
 
 
 def _row(number, unit):
@@ -112,11 +119,9 @@ def _row(number, unit):
 
 
 def _text(cell):
-    if cell.state != "drawn":
-        return cell.state if not cell.variation else f"{cell.state} · {VARIATION_LABELS[cell.variation]}"
-    parts = [cell.category]
-    if cell.variation:
-        parts.append(VARIATION_LABELS[cell.variation])
+    """What the rater gave, and below it what that is towards the others."""
+    first = cell.category if cell.state == "drawn" else cell.state
+    second = [VARIATION_LABELS[cell.variation]] if cell.variation else []
     if cell.similarity is not None:
-        parts.append(f"{cell.similarity:.2f}")
-    return " · ".join(parts)
+        second.append(f"{cell.similarity:.2f}")
+    return "\n".join([first, *([" ".join(second)] if second else [])])

@@ -5,7 +5,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, variation_bars, variations_title
+from kalos_core.figures import VARIATION_LABELS, significant, variation_bars, variations_title
 
 from .common import (
     PLUGIN,
@@ -13,6 +13,7 @@ from .common import (
     add_invitation,
     add_problem,
     add_run_menu,
+    add_table,
     choose_run,
     guarded,
     stacked,
@@ -20,6 +21,10 @@ from .common import (
 )
 
 CONFUSIONS = 25
+
+CONFUSION_COLUMNS = (("category_a", "Class"), ("category_b", "and class"), ("count", "Findings"))
+
+RATER_COLUMNS = (("rater", "Rater"), *((name, VARIATION_LABELS[name]) for name in VARIATION_TYPES))
 
 NOTHING_YET = (
     "**Variations between raters**\n\nNothing is computed yet. Every difference between two raters gets a name: wrong "
@@ -105,15 +110,9 @@ class VariationsPanel(foo.Panel):
         )
         add_caption(panel, CAPTION)
         if ctx.panel.state.confused:
-            table = types.TableView(on_click_row=self.on_click_confusion)
-            for name, label in (("category_a", "Class"), ("category_b", "taken for"), ("count", "Findings")):
-                table.add_column(name, label=label)
-            panel.list("confusions", types.Object(), view=table, label="Classes taken for one another")
-        by_rater = types.TableView()
-        by_rater.add_column("rater", label="Rater")
-        for name in VARIATION_TYPES:
-            by_rater.add_column(name, label=VARIATION_LABELS[name])
-        panel.list("by_rater", types.Object(), view=by_rater, label="Findings as each rater sees them")
+            label = "Classes taken for one another: click a row to see those labels"
+            add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
+        add_table(panel, "by_rater", "Findings as each rater sees them", RATER_COLUMNS)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
         buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
@@ -121,9 +120,9 @@ class VariationsPanel(foo.Panel):
 
 def headline(figures):
     """The finding first, then what it is over, and the alarm for copied labels."""
-    text = f"#### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
+    text = f"###### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
     text += f"raters {', '.join(figures['raters'])}."
     share = figures["identical_share"]
     if share is not None and share >= 0.05:
-        text += f" **{100 * share:.3g} % of the correct pairs are identical to the last digit: were labels copied?**"
+        text += f" **{significant(100 * share)} % of the correct pairs are identical: were labels copied?**"
     return text

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import settings
 
 from kalos_core import Annotations, read_coco
+from tests import fiftyone_environment  # before any test imports FiftyOne
 
-settings.register_profile("kalos", deadline=None, derandomize=bool(os.environ.get("CI")))
+# `pytest --hypothesis-profile=thorough` looks longer
+settings.register_profile("kalos", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("kalos")
+
+
+def pytest_unconfigure() -> None:
+    fiftyone_environment.tear_down()
 
 
 @pytest.fixture(scope="session")

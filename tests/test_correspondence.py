@@ -106,7 +106,9 @@ def one_after_the_other(annotations, pairs, cost):
     cluster = {row: row for row in members}
     for *_, a, b in sorted(candidates):
         one, two = cluster[a], cluster[b]
-        if one != two and not {annotations.rater[m] for m in members[one]} & {annotations.rater[m] for m in members[two]}:
+        if one != two and not {annotations.rater[m] for m in members[one]} & {
+            annotations.rater[m] for m in members[two]
+        }:
             for row in members[two]:
                 cluster[row] = one
             members[one] |= members.pop(two)
@@ -128,7 +130,7 @@ def test_any_number_of_raters(cost, raters):
     # two places, all raters mark both, the last one only the first: 64 raters fill one word of bits
     rng = np.random.default_rng(raters)
     rows = [
-        {"image": 1, "rater": f"r{r:03}", "category": "cat", "box": [100 * place, *rng.random(3) + [0, 20, 20]]}
+        {"image": 1, "rater": f"r{r:03}", "category": "cat", "box": [100 * place, rng.random(), 20, 20 + rng.random()]}
         for place in range(2)
         for r in range(raters - place)
     ]

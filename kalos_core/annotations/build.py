@@ -222,7 +222,7 @@ def _raw_polygons(
         given = table.polygon[row]
         parts = [_ring(ring) for ring in given] if isinstance(given, Iterable) else [None]
         read = [ring for ring in parts if ring is not None]
-        shortest = min(map(_corner_count, read), default=3)
+        shortest = min((_corner_count(ring) for ring in read if len(ring) < 4), default=3)  # longer ones have 3 anyway
         if len(read) < len(parts):
             problems.add(describe(row), "rings of numbers x1, y1, x2, y2, ...", repr(given))
         elif shortest < 3:

@@ -10,12 +10,13 @@ import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, Configuration, agreement
+from kalos_core.agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.fiftyone.labels import (
     LabelAttribute,
     LabelChoice,
     Labels,
+    check_samples,
     default_similarity,
     read_labels,
     write_values,
@@ -89,38 +90,33 @@ def compute_agreement(
     (1.0, 1.0, 0)
     >>> dataset.delete()
     """
-    choice = choice or LabelChoice(**options)
-    report = Report(progress)
-    check_run_key(samples, run_key)
-    report(READING, "Reading labels")
-    labels = read_labels(samples, choice)
-    settings = Configuration(
-        similarity=similarity or default_similarity(samples, choice),
-        threshold=threshold,
-        solver=solver,
-        cost=cost,
-        bootstrap=bootstrap,
-        seed=seed,
-    )
-    report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
-    result = agreement(labels.annotations, **asdict(settings))
-    names = RunNames(run_key)
-    fields: dict[str, Mapping[str, Any]] = {
-        names.alpha: {"ftype": fo.FloatField},
-        **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
-    }
-    report(WRITING, f"Writing {len(result.units):,} units")
-    with writing(samples, run_key, "agreement", asdict(settings), labels, fields) as draft:
-        write_values(
-            labels,
-            [LabelAttribute(names.unit, result.unit_of.tolist())],
-            names.alpha,
-            [None if np.isnan(value) else value for value in result.image_alpha.tolist()],
-        )
-        draft.figures = agreement_figures(result)
-        draft.arrays = _pack(labels, result.pairs, unit_of=result.unit_of, image_alpha=result.image_alpha)
-    report(1.0, "Done")
-    return Run(run_key, "agreement", asdict(settings), choice, draft.figures, labels.fields, result)
+    choice = LabelChoice.of(choice, options)
+    with Report(progress) as report:
+        check_samples(samples)
+        check_run_key(samples, run_key)
+        report(READING, "Reading labels")
+        labels = read_labels(samples, choice)
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        measure = similarity or default_similarity(samples, choice)
+        result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed)
+        settings = asdict(result.configuration)
+        names = RunNames(run_key)
+        fields: dict[str, Mapping[str, Any]] = {
+            names.alpha: {"ftype": fo.FloatField},
+            **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
+        }
+        report(WRITING, f"Writing {len(result.units):,} units")
+        with writing(labels, run_key, "agreement", settings, fields) as draft:
+            write_values(
+                labels,
+                [LabelAttribute(names.unit, result.unit_of.tolist())],
+                names.alpha,
+                [None if np.isnan(value) else value for value in result.image_alpha.tolist()],
+            )
+            draft.figures = agreement_figures(result)
+            draft.arrays = _pack(labels, result.pairs, unit_of=result.unit_of, image_alpha=result.image_alpha)
+        report(1.0, "Done")
+    return Run(run_key, "agreement", settings, labels.choice, draft.figures, labels.fields, result)
 
 
 def find_variations(
@@ -174,33 +170,38 @@ def find_variations(
     (1, [['wrong_class']])
     >>> dataset.delete()
     """
-    choice = choice or LabelChoice(**options)
-    report = Report(progress)
-    check_run_key(samples, run_key)
-    report(READING, "Reading labels")
-    labels = read_labels(samples, choice)
-    measure = similarity or default_similarity(samples, choice)
-    settings: dict[str, Any] = {"similarity": measure, "threshold": threshold, "max_merge": max_merge}
-    report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
-    result = variations(labels.annotations, **settings)
-    names = RunNames(run_key)
-    attributes: dict[str, Mapping[str, Any]] = {
-        names.variation: {"ftype": fo.StringField},
-        names.similarity: {"ftype": fo.FloatField},
-        names.match: {"ftype": fo.ListField, "subfield": fo.StringField},
-    }
-    report(WRITING, f"Writing {len(result):,} findings")
-    with writing(samples, run_key, "variations", settings, labels, label_schema(labels, attributes)) as draft:
-        write_values(labels, _variation_attributes(names, labels.annotations, result))
-        draft.figures = variation_figures(result)
-        draft.arrays = _pack(labels, result.pairs, **_findings(result))
-    report(1.0, "Done")
-    return Run(run_key, "variations", settings, choice, draft.figures, labels.fields, result)
+    choice = LabelChoice.of(choice, options)
+    with Report(progress) as report:
+        check_samples(samples)
+        check_run_key(samples, run_key)
+        report(READING, "Reading labels")
+        labels = read_labels(samples, choice)
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        measure = similarity or default_similarity(samples, choice)
+        result = variations(labels.annotations, measure, threshold, max_merge)
+        settings = {
+            "similarity": result.similarity_name,
+            "threshold": result.threshold,
+            "max_merge": result.max_merge,
+        }
+        names = RunNames(run_key)
+        attributes: dict[str, Mapping[str, Any]] = {
+            names.variation: {"ftype": fo.StringField},
+            names.similarity: {"ftype": fo.FloatField},
+            names.match: {"ftype": fo.ListField, "subfield": fo.StringField},
+        }
+        report(WRITING, f"Writing {len(result):,} findings")
+        with writing(labels, run_key, "variations", settings, label_schema(labels, attributes)) as draft:
+            write_values(labels, _variation_attributes(names, labels.annotations, result))
+            draft.figures = variation_figures(result)
+            draft.arrays = _pack(labels, result.pairs, **_findings(result))
+        report(1.0, "Done")
+    return Run(run_key, "variations", settings, labels.choice, draft.figures, labels.fields, result)
 
 
 def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     """The result of a stored run; only images whose labels have changed are compared again."""
-    labels = read_labels(samples, run.choice)
+    labels = read_labels(samples, run.choice, again=True)
     annotations = labels.annotations
     hash_of = dict(zip(stored["image_ids"].tolist(), stored["hashes"].tolist(), strict=True))
     stale = np.array(

@@ -6,13 +6,15 @@ import hashlib
 import warnings
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.clips as foc
+import fiftyone.core.clips as focl
+import fiftyone.core.collections as foc
+import fiftyone.core.odm as foo
 import fiftyone.core.patches as fop
 import fiftyone.core.video as fov
 import numpy as np
@@ -20,9 +22,15 @@ from bson import ObjectId
 from numpy.typing import NDArray
 from pymongo import UpdateOne
 
-from kalos_core.annotations import Annotations, RawTable, build_annotations, object_array
-from kalos_core.errors import InputError, KalosError, KalosWarning, Problems, listed
-from kalos_core.fiftyone.raters import ASSIGNED_FIELD, label_fields, resolve_fields
+from kalos_core.annotations import Annotations, RawTable, as_name, build_annotations, object_array
+from kalos_core.errors import InputError, KalosError, KalosWarning, Problems, as_number, listed
+from kalos_core.fiftyone.raters import (
+    ASSIGNED_FIELD,
+    check_assigned_field,
+    label_fields,
+    reference_name,
+    resolve_fields,
+)
 from kalos_core.shapes import Polygons
 
 ASSIGNMENTS = ("auto", "all", "labelled")
@@ -37,15 +45,15 @@ class LabelChoice:
     Parameters
     ----------
     raters : tuple of str, optional
-        Label fields or stored rater names, one per rater; with `field`, names to keep. None: all that are known.
+        Stored rater names or label fields, one per rater; with `field`, names to keep. None: all that are known.
     field : str, optional
         One field that holds the labels of all raters, told apart by `rater_attribute`.
     rater_attribute : str
         Only read with `field`.
     reference : str, optional
-        A gold or reference rater, kept out of agreement.
+        A gold or reference rater, kept out of agreement; need not be among `raters`.
     classes : tuple of str, optional
-        Classes to read; None: all.
+        Classes to read, each one that the data set knows; None: all.
     min_area : float
         Smallest area of a mark, in square pixels. A mark just above it whose partner is just below stays alone.
     min_confidence : float
@@ -62,6 +70,28 @@ class LabelChoice:
     min_area: float = 0.0
     min_confidence: float = 0.0
     assigned: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("raters", "classes"):
+            entries = getattr(self, name)
+            if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries or ()):
+                raise InputError(f"{name}: expected a list of names, got {entries!r}")
+        for name in ("min_area", "min_confidence"):
+            number = as_number(getattr(self, name))
+            if number is None or not number >= 0:
+                raise InputError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")
+        if self.assigned not in ASSIGNMENTS:
+            raise InputError(f"assigned: expected one of {', '.join(ASSIGNMENTS)}, got {self.assigned!r}")
+
+    @classmethod
+    def of(cls, choice: LabelChoice | None, options: Mapping[str, Any]) -> LabelChoice:
+        """The choice given as such or by its fields; both at once is an error."""
+        if choice is not None and options:
+            raise InputError(f"choice: expected either a choice or its fields, got also {listed(options)}")
+        unknown = [name for name in options if name not in cls.__dataclass_fields__]
+        if unknown:
+            raise InputError(f"options: expected {listed(cls.__dataclass_fields__, 20)}, got {listed(unknown)}")
+        return cls(**options) if choice is None else choice
 
     def record(self) -> dict[str, Any]:
         """As plain values, for storing."""
@@ -84,15 +114,15 @@ class Labels:
         Images are sample ids, ids are label ids, coordinates are pixels (fractions of the picture where its size is
         unknown).
     choice : LabelChoice
-        What was asked for.
+        What was asked for, with the raters that were found.
     fields, paths : tuple of str
         Label fields that were read, and the paths of their lists, such as ``"r1.detections"``.
     path_of : (N,) int
         Which of `paths` each annotation lies in.
     hashes : (I,) object
         A digest per image of the labels that were read and of who was asked.
-    stored : fiftyone.core.collections.SampleCollection
-        The samples as they are stored, no label filtered out.
+    view : fiftyone.core.collections.SampleCollection
+        What was read, see `settle`.
     """
 
     annotations: Annotations
@@ -101,7 +131,7 @@ class Labels:
     paths: tuple[str, ...]
     path_of: NDArray[np.intp]
     hashes: NDArray[np.object_]
-    stored: Any
+    view: Any
 
 
 def read_annotations(samples: Any, choice: LabelChoice | None = None, **options: Any) -> Annotations:
@@ -142,31 +172,36 @@ def read_annotations(samples: Any, choice: LabelChoice | None = None, **options:
     ([[10.0, 8.0, 50.0, 40.0]], [[True, True]])
     >>> dataset.delete()
     """
-    return read_labels(samples, choice or LabelChoice(**options)).annotations
+    return read_labels(samples, LabelChoice.of(choice, options)).annotations
 
 
 def default_similarity(samples: Any, choice: LabelChoice) -> str:
     """Polygons where every field holds polylines, boxes otherwise."""
-    paths = label_fields(samples)
-    fields = [choice.field] if choice.field else list(resolve_fields(samples, choice.raters).values())
-    return "polygon_iou" if all(paths.get(field, "").endswith(".polylines") for field in fields) else "box_iou"
+    return "polygon_iou" if all(source.is_polyline for source in _sources(samples, choice)) else "box_iou"
 
 
-def read_labels(samples: Any, choice: LabelChoice) -> Labels:
-    """The chosen labels of a view, with where they are stored. One query reads them all."""
+def read_labels(samples: Any, choice: LabelChoice, *, again: bool = False) -> Labels:
+    """The chosen labels of a view, with where they are stored. One query reads them all.
+
+    `again`: the choice is that of a stored run, so names that no label has any more are no mistake.
+    """
     check_samples(samples)
-    if choice.assigned not in ASSIGNMENTS:
-        raise InputError(f"assigned: expected one of {', '.join(ASSIGNMENTS)}, got {choice.assigned!r}")
     sources = _sources(samples, choice)
-    columns = _query(samples, sources, choice)
+    view = settle(samples)
+    columns = _query(view, sources, choice)
     rows = _flatten(columns, sources)
-    raters = _rater_vocabulary(rows, columns, sources, choice)
-    rows = rows.keep([rater in raters or rater is None for rater in rows.table.rater])
+    raters = _rater_vocabulary(rows, columns, sources, choice, again)
+    who = _assigned(rows, raters, columns, sources, choice)
+    wanted = set(raters)
+    rows = rows.keep([rater in wanted or rater is None for rater in rows.table.rater])
     if choice.min_confidence > 0:
         rows = rows.keep([value is None or value >= choice.min_confidence for value in rows.confidence])
     if choice.classes is not None:
-        rows = rows.keep([name in set(choice.classes) for name in rows.table.category])
-    annotations = _build(rows, raters, columns, sources, choice)
+        if not again:
+            _check_classes(view, rows, sources, choice.classes)
+        classes = set(choice.classes)
+        rows = rows.keep([name in classes for name in rows.table.category])
+    annotations = _build(rows, raters, who, columns, sources)
     path_of = np.array(rows.source, dtype=np.intp)
     if choice.min_area > 0:
         _check_sizes(annotations)
@@ -174,18 +209,20 @@ def read_labels(samples: Any, choice: LabelChoice) -> Labels:
         annotations, path_of = annotations.select(rows=kept), path_of[kept]
     return Labels(
         annotations=annotations,
-        choice=choice,
+        choice=replace(choice, raters=tuple(raters)),
         fields=tuple(source.field for source in sources),
         paths=tuple(source.path for source in sources),
         path_of=path_of,
         hashes=_digests(annotations),
-        stored=_as_stored(samples),
+        view=view,
     )
 
 
 def check_samples(samples: Any) -> None:
     """Refuse collections whose samples are not pictures that labels can be written back to."""
-    if isinstance(samples, (fop.PatchesView, foc.ClipsView, fov.FramesView)):
+    if not isinstance(samples, foc.SampleCollection):
+        raise InputError(f"samples: expected a data set or a view, got {type(samples).__name__}")
+    if isinstance(samples, (fop.PatchesView, focl.ClipsView, fov.FramesView)):
         raise InputError(f"samples: expected a view of samples, got a {type(samples).__name__}")
     media = samples.media_type
     if media == "group":
@@ -199,9 +236,27 @@ def check_samples(samples: Any) -> None:
         raise InputError(f"samples: expected pictures, got samples of type {media!r}")
 
 
-def _as_stored(samples: Any) -> Any:
+def settle(samples: Any) -> Any:
+    """The same samples and labels whatever happens elsewhere: the active slice is pinned, and no field is hidden."""
+    hiding = (fo.SelectFields, fo.ExcludeFields)
+    stages = getattr(samples, "_stages", [])
+    active = samples.group_slice if samples.media_type == "group" else None
+    if active is None and not any(isinstance(stage, hiding) for stage in stages):
+        return samples
+    view = samples._root_dataset.view()
+    try:  # first of all, so that no other slice can ever be active while the stages are applied
+        settled = view if active is None else view.select_group_slices(active)
+        for stage in stages:
+            settled = settled if isinstance(stage, hiding) else settled.add_stage(stage)
+    except ValueError:  # a stage that needs the groups
+        return samples.select_group_slices(active)
+    return settled
+
+
+def every_sample(samples: Any) -> Any:
+    """All samples of the data set as they are stored, in all slices."""
     dataset = samples._root_dataset
-    return dataset.select_group_slices(samples.group_slice) if samples.media_type == "group" else dataset
+    return dataset.select_group_slices(_allow_mixed=True) if dataset.media_type == "group" else dataset
 
 
 @dataclass(frozen=True)
@@ -248,7 +303,8 @@ def _sources(samples: Any, choice: LabelChoice) -> list[_Source]:
     paths = label_fields(samples)
     if choice.field is None:
         fields = resolve_fields(samples, choice.raters)
-        return [_Source(paths[field], field, name, None) for name, field in fields.items()]
+        reference = reference_name(samples, choice.reference)
+        return [_Source(paths[field], field, name, None) for name, field in fields.items() if name != reference]
     resolve_fields(samples, [choice.field])  # refuses what is no label field
     return [_Source(paths[choice.field], choice.field, None, choice.rater_attribute)]
 
@@ -256,11 +312,13 @@ def _sources(samples: Any, choice: LabelChoice) -> list[_Source]:
 def _query(samples: Any, sources: list[_Source], choice: LabelChoice) -> dict[str, list[Any]]:
     paths = ["id", "filepath", "metadata.width", "metadata.height"]
     if choice.assigned == "auto" and samples.has_field(ASSIGNED_FIELD):
+        check_assigned_field(samples)
         paths.append(ASSIGNED_FIELD)
     if choice.assigned == "labelled":
         paths += [f"{source.field}._cls" for source in sources]
     paths += [f"{source.path}.{attribute}" for source in sources for attribute in source.attributes]
-    return dict(zip(paths, samples.values(paths), strict=True))
+    # raw: FiftyOne's own parsing copies every coordinate of a polyline one by one, and changes none
+    return dict(zip(paths, samples.values(paths, _raw=True), strict=True))
 
 
 def _flatten(columns: Mapping[str, list[Any]], sources: list[_Source]) -> _Rows:
@@ -289,15 +347,24 @@ def _flatten(columns: Mapping[str, list[Any]], sources: list[_Source]) -> _Rows:
 
 
 def _name(rater: object) -> str | None:
-    return None if rater is None or rater == "" else str(rater)
+    name = as_name(rater)
+    return None if name is None else str(name)
 
 
-def _scaled_box(box: Sequence[float] | None, width: float, height: float) -> list[float] | None:
-    return None if box is None else [box[0] * width, box[1] * height, box[2] * width, box[3] * height]
+def _scaled_box(box: Any, width: float, height: float) -> Any:
+    """Pixels; what is no box stays as it came, to be refused."""
+    try:
+        x, y, w, h = box
+        return [x * width, y * height, w * width, h * height]
+    except (TypeError, ValueError):
+        return box
 
 
-def _scaled_rings(rings: list[list[Sequence[float]]] | None, width: float, height: float) -> list[Any] | None:
-    return [[(x * width, y * height) for x, y in ring] for ring in rings] if rings else None
+def _scaled_rings(rings: Any, width: float, height: float) -> Any:
+    try:
+        return [[(x * width, y * height) for x, y in ring] for ring in rings]
+    except (TypeError, ValueError):
+        return rings
 
 
 def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float, float]]:
@@ -308,26 +375,47 @@ def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float
 
 
 def _rater_vocabulary(
-    rows: _Rows, columns: Mapping[str, list[Any]], sources: list[_Source], choice: LabelChoice
+    rows: _Rows, columns: Mapping[str, list[Any]], sources: list[_Source], choice: LabelChoice, again: bool
 ) -> list[str]:
     if choice.field is None:
-        names = [source.rater for source in sources if source.rater is not None]
-    else:
-        listed_names = [name for names in columns.get(ASSIGNED_FIELD, ()) for name in names or ()]
-        drawn = [name for name in rows.table.rater if name is not None]
-        names = sorted(dict.fromkeys([*listed_names, *drawn]))
-        if choice.raters is not None:
-            strangers = [name for name in choice.raters if name not in names]
-            if strangers:
-                raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(strangers)}")
-            names = list(choice.raters)
-    if choice.reference is not None and choice.reference not in names:
-        raise InputError(f"reference: expected one of {listed(names, 20)}, got {choice.reference!r}")
+        return [source.rater for source in sources if source.rater is not None]
+    asked = [name for names in columns.get(ASSIGNED_FIELD, ()) for name in names or ()]
+    drawn = [name for name in rows.table.rater if name is not None]
+    known = sorted({*asked, *drawn})
+    if not again:
+        if not drawn and len(rows.table.rater):
+            raise InputError(
+                "rater_attribute: expected an attribute that names each label's rater, "
+                f"got {choice.rater_attribute!r}, which no label of {choice.field!r} has"
+            )
+        strangers = [name for name in choice.raters or () if name not in known]
+        if strangers:
+            raise InputError(f"raters: expected names among {listed(known, 20)}, got {listed(strangers)}")
+        if choice.reference is not None and choice.reference not in known:
+            raise InputError(f"reference: expected one of {listed(known, 20)}, got {choice.reference!r}")
+    names = known if choice.raters is None else list(dict.fromkeys(choice.raters))
     return [name for name in names if name != choice.reference]
 
 
+def _check_classes(view: Any, rows: _Rows, sources: list[_Source], classes: Sequence[str]) -> None:
+    """A class that nobody has ever drawn is a slip, which would otherwise read as perfect agreement on absence."""
+    drawn = {name for name in rows.table.category if name is not None}
+    if set(classes) <= drawn:
+        return
+    dataset = view._root_dataset
+    everywhere = every_sample(view).aggregate([fo.Distinct(f"{source.path}.label") for source in sources])
+    known = drawn.union(dataset.default_classes, *everywhere, *dataset.classes.values())
+    unknown = [name for name in classes if name not in known]
+    if unknown:
+        raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
+
+
 def _build(
-    rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[_Source], choice: LabelChoice
+    rows: _Rows,
+    raters: list[str],
+    assigned: list[list[str] | None],
+    columns: Mapping[str, list[Any]],
+    sources: list[_Source],
 ) -> Annotations:
     files = [Path(path).name for path in columns["filepath"]]
 
@@ -345,7 +433,7 @@ def _build(
         raters=raters,
         categories={name: name for name in classes},
         image_size=_sizes(columns, unknown=float("nan")),
-        assigned=_assigned(rows, raters, columns, sources, choice),
+        assigned=assigned,
         describe=describe,
         problems=problems,
         stacklevel=5,
@@ -366,7 +454,7 @@ def _assigned(
             "so that a sample a rater never saw counts as 'saw it and drew nothing', which lowers alpha. "
             "Choose assigned='labelled' to count a rater only where their labels are there.",
             KalosWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
     return [None] * len(columns["id"])
 
@@ -382,7 +470,7 @@ def _labelled(
                     who[sample].add(str(source.rater))
     for sample, rater in zip(rows.sample, rows.table.rater, strict=True):
         if rater is not None:
-            who[sample].add(rater)
+            who[sample].add(rater)  # also who drew nothing but what is left out: they looked
     return [[name for name in raters if name in names] for names in who]
 
 
@@ -396,8 +484,10 @@ def _check_sizes(annotations: Annotations) -> None:
 
 
 def _area(annotations: Annotations) -> NDArray[np.float64]:
-    column = annotations.shapes.get("polygon", annotations.shapes["box"])
-    return column.area()
+    """Of the polygons where every label is one, else of the boxes: one measure for all raters."""
+    polygons = annotations.shapes.get("polygon")
+    whole = isinstance(polygons, Polygons) and not polygons.absent().any()
+    return annotations.shapes["polygon" if whole else "box"].area()
 
 
 def _digests(annotations: Annotations) -> NDArray[np.object_]:
@@ -410,7 +500,11 @@ def _digests(annotations: Annotations) -> NDArray[np.object_]:
     polygon = annotations.shapes.get("polygon")
     outline = np.zeros(len(annotations), np.int64)
     if isinstance(polygon, Polygons):
-        outline[:] = [zlib.crc32(b"".join(ring.tobytes() for ring in polygon.rings(n))) for n in range(len(outline))]
+        # the lengths tell rings of the same points apart
+        outline[:] = [
+            zlib.crc32(b"".join(len(ring).to_bytes(8, "little") + ring.tobytes() for ring in polygon.rings(row)))
+            for row in range(len(outline))
+        ]
     rows = np.column_stack(
         [
             crc(annotations.raters)[annotations.rater],
@@ -474,19 +568,21 @@ def write_values(
         for suffix, column in columns:
             values[image][place + suffix] = column[row]
     updates = [UpdateOne(where, {"$set": new}) for where, new in zip(conditions, values, strict=True)]
-    ids = list(annotations.images)
-    labels.stored._root_dataset._bulk_write(updates, ids=ids, progress=False)
-    written = labels.stored.select(ids).match(fo.ViewField("last_modified_at") >= now).count()
-    if written < len(ids):
+    dataset = labels.view._root_dataset
+    # as `Dataset._bulk_write` does, which does not say how many updates found their sample
+    results = foo.bulk_write(updates, dataset._sample_collection)
+    fo.Sample._reload_docs(dataset._sample_collection_name, sample_ids=list(annotations.images))
+    missed = len(updates) - sum(result.matched_count for result in results)
+    if missed:
         raise KalosError(
-            f"{len(ids) - written:,} samples were changed while this run was computed; nothing of it is kept, run again"
+            f"{missed:,} samples were changed while this run was computed; nothing of it is kept, run again"
         )
 
 
 def _places(labels: Labels) -> dict[str, str]:
     """Label id -> path of its place in the stored document, such as ``r1.detections.3``."""
     ids = list(labels.annotations.images)
-    stored = labels.stored.select(ids, ordered=False).values([f"{path}.id" for path in labels.paths])
+    stored = every_sample(labels.view).select(ids).values([f"{path}.id" for path in labels.paths])
     return {
         label_id: f"{path}.{place}"
         for path, per_sample in zip(labels.paths, stored, strict=True)

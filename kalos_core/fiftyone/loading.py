@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import fiftyone as fo
+import fiftyone.core.media as fom
 import numpy as np
 from PIL import Image
 
@@ -18,9 +19,11 @@ from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
+    check_assigned_field,
     derive_field_names,
     forget_rater_fields,
-    rater_fields,
+    label_fields,
+    rater_names,
     store_rater_fields,
 )
 from kalos_core.readers import read_coco
@@ -107,24 +110,25 @@ def load_raters(
     InputError
         For labels that cannot be used, a missing picture, or a rater whose field exists already. Nothing is kept then.
     """
-    source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if isinstance(labels, Annotations):
         annotations = labels
     else:
         annotations = read_coco(labels, category_field=category_field, aliases=aliases, assigned=assigned)
+    source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
     kind = _label_type(annotations, label_type)
     folders = _folders(labels, images)
     target, is_new = _open_dataset(dataset, persistent)
-    try:
-        loading = _Loading(target, annotations, kind, source, progress)
-        loading.place(folders, None if canvas is None else Path(canvas))
-        return loading.run()
-    except BaseException:
-        if is_new:
-            target.delete()
-        raise
+    with Report(progress) as report:
+        try:
+            loading = _Loading(target, annotations, kind, source, report)
+            loading.place(folders, None if canvas is None else Path(canvas).resolve())
+            return loading.run()
+        except BaseException:
+            if is_new:
+                target.delete()
+            raise
 
 
 @dataclass(frozen=True)
@@ -141,15 +145,16 @@ POLYLINES = _Kind(fo.Polylines, fo.Polyline, "polylines")
 class _Loading:
     """One file on its way into one data set."""
 
-    def __init__(
-        self, dataset: Any, annotations: Annotations, kind: _Kind, source: str, progress: Progress | bool | None
-    ) -> None:
+    def __init__(self, dataset: Any, annotations: Annotations, kind: _Kind, source: str, report: Report) -> None:
         self.dataset = dataset
         self.annotations = annotations
         self.kind = kind
         self.source = source
-        self.report = Report(progress)
-        known = rater_fields(dataset)
+        self.report = report
+        if dataset.media_type not in (None, fom.IMAGE):
+            raise InputError(f"dataset: expected a data set of pictures, got one of type {dataset.media_type!r}")
+        held = label_fields(dataset)
+        known = dict(zip(rater_names(dataset, held), held, strict=True))
         again = [f"{name!r} (field {known[name]!r})" for name in annotations.raters if name in known]
         if again:
             raise InputError(f"raters: the data set {dataset.name!r} already holds labels of {listed(again)}")
@@ -158,20 +163,28 @@ class _Loading:
         self.sample_id: list[str | None] = []
         self.path: list[str] = []
         self.missing: list[str] = []
+        self.drawn: list[Path] = []
+        self.before = _Before(dataset)
 
     def place(self, folders: list[Path], canvas: Path | None) -> None:
         """Find each image's sample or picture; an error names every picture that is missing."""
         stored = self._samples_by_name()
         wanted = Counter(Path(file).name for file in self.annotations.files)
+        rows_of: dict[str, int] = {}
         problems = Problems(self.source)
         for row, file in enumerate(self.annotations.files):
             record, name = f"image {self.annotations.images[row]!r}", Path(file).name
             found = stored.get(name, [])
+            if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
+                found = [(key, path) for key, path in found if _ends_with(path, file)]
+            sample_id = found[0][0] if found else None
             path = "" if found else _picture(file, folders)
             if not file:
                 problems.add(record, "a file_name", "nothing")
-            elif len(found) > 1 or (found and wanted[name] > 1):
-                problems.add(record, f"one sample of the file name {name!r}", max(len(found), wanted[name]))
+            elif len(found) > 1 or (sample_id in rows_of):
+                problems.add(record, f"one image for one sample of the file name {file!r}", "several")
+            elif sample_id is None and not path and stored.get(name) and wanted[name] == 1:
+                problems.add(record, f"one sample of the file name {file!r}", f"{len(stored[name])} of that name")
             elif not np.isfinite(self.annotations.image_size[row]).all():
                 problems.add(record, "a width and height, which FiftyOne's labels are fractions of", "none")
             elif not found and not path:
@@ -179,26 +192,31 @@ class _Loading:
                 if canvas is None:
                     tried = listed(folders, 4) or "no folder was given"
                     problems.add(record, f"the picture {file!r} (looked in: {tried})", "no such file")
+                elif fom.get_media_type(file) != fom.IMAGE:
+                    problems.add(record, "a file name that ends as pictures do, to draw a canvas", repr(file))
                 else:
-                    path = str((canvas / file.lstrip("/")).resolve())
-            self.sample_id.append(found[0] if found else None)
+                    path = os.path.normpath(canvas / file.lstrip("/"))
+                    if not Path(path).is_relative_to(canvas):
+                        problems.add(record, f"a file name within {canvas}", repr(file))
+            if sample_id is not None:
+                rows_of[sample_id] = row
+            self.sample_id.append(sample_id)
             self.path.append(path)
         problems.raise_if_any()
-        if canvas is not None and self.missing:
-            self._draw_canvases(set(self.missing))
 
-    def _samples_by_name(self) -> dict[str, list[str]]:
-        stored: dict[str, list[str]] = {}
-        if len(self.dataset):
-            for sample_id, path in zip(*self.dataset.values(["id", "filepath"]), strict=True):
-                stored.setdefault(Path(path).name, []).append(sample_id)
+    def _samples_by_name(self) -> dict[str, list[tuple[str, str]]]:
+        stored: dict[str, list[tuple[str, str]]] = {}
+        for sample_id, path in self.before.paths.items():
+            stored.setdefault(Path(path).name, []).append((sample_id, path))
         return stored
 
-    def _draw_canvases(self, missing: set[str]) -> None:
+    def _draw_canvases(self) -> None:
+        missing = set(self.missing)
         for row, file in enumerate(self.annotations.files):
-            path = Path(self.path[row]) if file in missing else None
-            if path is not None and not path.exists():
+            path = Path(self.path[row])
+            if file in missing and not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
+                self.drawn.append(path)
                 width, height = self.annotations.image_size[row]
                 Image.new("RGB", (round(width), round(height)), CANVAS_COLOUR).save(path)
 
@@ -206,24 +224,23 @@ class _Loading:
         """Write everything, or nothing."""
         new = [row for row, sample_id in enumerate(self.sample_id) if sample_id is None]
         old = [row for row, sample_id in enumerate(self.sample_id) if sample_id is not None]
-        asked_before = self._asked_before()
-        added: list[str] = []
         try:
+            self._draw_canvases()
             self._declare()
             self.report(0.1, f"Making {len(self.annotations):,} labels")
             made = self._labels()
             self.report(0.4, f"Adding {len(new):,} samples")
             samples = (self._sample(row, made) for row in new)
-            added = self.dataset.add_samples(samples, num_samples=len(new), progress=False)
+            self.dataset.add_samples(samples, num_samples=len(new), progress=False)
             self.report(0.8, f"Adding labels to {len(old):,} samples")
-            self._add_to_existing(old, made, asked_before)
+            self._add_to_existing(old, made)
             store_rater_fields(self.dataset, self.fields)
             self.dataset.default_classes = [
                 *dict.fromkeys([*self.dataset.default_classes, *self.annotations.categories])
             ]
             self.dataset.save()
         except BaseException:
-            self._take_back(added, asked_before)
+            self._take_back()
             raise
         self.report(1.0, "Done")
         return LoadedRaters(
@@ -235,14 +252,6 @@ class _Loading:
             missing_pictures=tuple(self.missing),
             crowds=int(self.annotations.crowds.sum()),
         )
-
-    def _asked_before(self) -> dict[str, list[str] | None]:
-        if not self.dataset.has_field(ASSIGNED_FIELD):
-            return {}
-        field = self.dataset.get_field(ASSIGNED_FIELD)
-        if not isinstance(field, fo.ListField):
-            raise InputError(f"dataset: expected the field {ASSIGNED_FIELD!r} to list rater names, got {field}")
-        return dict(zip(*self.dataset.values(["id", ASSIGNED_FIELD]), strict=True))
 
     def _declare(self) -> None:
         for name in self.fields.values():
@@ -279,7 +288,6 @@ class _Loading:
         self,
         rows: list[int],
         made: Mapping[tuple[int, int], list[Any]],
-        asked_before: Mapping[str, list[str] | None],
     ) -> None:
         if not rows:
             return
@@ -287,18 +295,39 @@ class _Loading:
         labels = [self._of_image(row, made) for row in rows]
         for name in self.fields.values():
             self.dataset.set_values(name, dict(zip(ids, [of.get(name) for of in labels], strict=True)), key_field="id")
-        asked = [[*(asked_before.get(key) or ()), *self.asked[row]] for key, row in zip(ids, rows, strict=True)]
+        asked = [[*(self.before.asked.get(key) or ()), *self.asked[row]] for key, row in zip(ids, rows, strict=True)]
         self.dataset.set_values(ASSIGNED_FIELD, dict(zip(ids, asked, strict=True)), key_field="id")
 
-    def _take_back(self, added: list[str], asked_before: Mapping[str, list[str] | None]) -> None:
-        if added:
-            self.dataset.delete_samples(added)
-        self.dataset.delete_sample_fields([name for name in self.fields.values() if self.dataset.has_field(name)])
-        if asked_before:
-            self.dataset.set_values(ASSIGNED_FIELD, dict(asked_before), key_field="id")
-        elif self.dataset.has_field(ASSIGNED_FIELD):
-            self.dataset.delete_sample_field(ASSIGNED_FIELD)
-        forget_rater_fields(self.dataset, self.fields.values())
+    def _take_back(self) -> None:
+        dataset, before = self.dataset, self.before
+        ours = {self.path[row] for row, sample_id in enumerate(self.sample_id) if sample_id is None}
+        now = dict(zip(*dataset.values(["id", "filepath"]), strict=True))
+        dataset.delete_samples([key for key, path in now.items() if key not in before.paths and path in ours])
+        dataset.delete_sample_fields([name for name in self.fields.values() if dataset.has_field(name)])
+        if before.has_assigned:
+            asked = {key: before.asked[key] for key in self.sample_id if key is not None}
+            if asked:
+                dataset.set_values(ASSIGNED_FIELD, asked, key_field="id")
+        elif dataset.has_field(ASSIGNED_FIELD):
+            dataset.delete_sample_field(ASSIGNED_FIELD)
+        dataset.default_classes = before.default_classes
+        forget_rater_fields(dataset, self.fields.values())
+        for path in self.drawn:
+            path.unlink(missing_ok=True)
+
+
+class _Before:
+    """What a data set held before a file was loaded into it."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.has_assigned = dataset.has_field(ASSIGNED_FIELD)
+        self.default_classes = list(dataset.default_classes)
+        names = ["id", "filepath", *([ASSIGNED_FIELD] if self.has_assigned else [])]
+        if self.has_assigned:
+            check_assigned_field(dataset)
+        ids, paths, *asked = dataset.values(names)
+        self.paths: dict[str, str] = dict(zip(ids, paths, strict=True))
+        self.asked: dict[str, list[str] | None] = dict(zip(ids, *asked, strict=True)) if asked else {}
 
 
 def _label_type(annotations: Annotations, label_type: LabelType) -> _Kind:
@@ -333,6 +362,11 @@ def _folders(labels: Any, images: Any) -> list[Path]:
     return [beside / name for name in ("images", "data", "train", "")]
 
 
+def _ends_with(path: str, file: str) -> bool:
+    parts = [part for part in Path(file).parts if part not in ("/", ".")]
+    return list(Path(path).parts[-len(parts) :]) == parts if parts else False
+
+
 def _picture(file: str, folders: list[Path]) -> str:
     candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in folders]
     return next((str(path.resolve()) for path in candidates if path.is_file()), "")
@@ -348,6 +382,6 @@ def _fractions(annotations: Annotations, kind: _Kind) -> list[dict[str, Any]]:
     polygons = annotations.shapes["polygon"]
     assert isinstance(polygons, Polygons)
     return [
-        {"points": [(ring / size).tolist() for ring in polygons.rings(row)], "closed": True, "filled": True}
+        {"points": [(ring / size).tolist() for ring in polygons.rings(row)], "closed": True, "filled": False}
         for row, size in enumerate(sizes)
     ]

@@ -11,14 +11,24 @@ Progress = Callable[[float, str], None]
 
 
 class Report:
-    """Passes progress on to whoever wants it: a callable, the terminal (True), or nobody."""
+    """Passes progress on to whoever wants it: a callable, the terminal (True), or nobody.
+
+    To be used as a context: FiftyOne's bar keeps what is printed to itself until it is closed.
+    """
 
     def __init__(self, progress: Progress | bool | None) -> None:
         self._call = progress if callable(progress) else None
         self._bar = fo.ProgressBar(total=100, iters_str="%") if progress is True else None
         self._shown = 0
+
+    def __enter__(self) -> Report:
         if self._bar is not None:
             self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
     def __call__(self, share: float, label: str) -> None:
         """Say that this share of the work is done, and what comes next."""
@@ -27,5 +37,3 @@ class Report:
         if self._bar is not None:
             self._bar.update(round(100 * share) - self._shown)
             self._shown = round(100 * share)
-            if share >= 1:
-                self._bar.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -63,10 +63,13 @@ def store_rater_fields(dataset: Any, fields: Mapping[str, str]) -> None:
 
 def forget_rater_fields(dataset: Any, fields: Iterable[str]) -> None:
     """Undo `store_rater_fields` for these fields."""
-    info = dict(dataset.info.get(INFO_KEY, {}))
+    info = dict(dataset.info.pop(INFO_KEY, {}))
     gone = set(fields)
-    info["raters"] = {field: name for field, name in info.get("raters", {}).items() if field not in gone}
-    dataset.info[INFO_KEY] = info
+    stored = {field: name for field, name in info.pop("raters", {}).items() if field not in gone}
+    if stored:
+        info["raters"] = stored
+    if info:
+        dataset.info[INFO_KEY] = info
     dataset.save()
 
 
@@ -83,7 +86,8 @@ def derive_field_names(raters: Iterable[str], taken: Iterable[str]) -> dict[str,
     used = set(taken)
     names: dict[str, str] = {}
     for rater in raters:
-        base = re.sub(r"\W", "_", rater)
+        text = unicodedata.normalize("NFKC", rater)  # as Python reads identifiers
+        base = "".join(character if f"_{character}".isidentifier() else "_" for character in text)
         if not _fit_for_field(base) or base in taken or hasattr(fo.Sample, base):
             base = f"rater_{base.lstrip('_')}"
         name, number = base, 2
@@ -119,6 +123,27 @@ def resolve_fields(samples: Any, raters: Iterable[str] | None) -> dict[str, str]
             raise InputError(f"raters: expected every rater once, got {name!r} twice")
         chosen[name] = field
     return chosen
+
+
+def reference_name(samples: Any, reference: str | None) -> str | None:
+    """The name of a reference rater given by name or by field."""
+    if reference is None:
+        return None
+    try:
+        (name,) = resolve_fields(samples, [reference])
+    except InputError as error:
+        raise InputError(str(error).replace("raters:", "reference:", 1)) from None
+    return name
+
+
+def check_assigned_field(samples: Any) -> None:
+    """Refuse a field of the name we use that holds something else."""
+    field = samples.get_field(ASSIGNED_FIELD)
+    if not isinstance(field, fo.ListField) or not isinstance(field.field, (fo.StringField, type(None))):
+        raise InputError(
+            f"samples: expected the field {ASSIGNED_FIELD!r} to list the names of who was asked, got a {field}; "
+            "rename it, or choose assigned='all' or 'labelled'"
+        )
 
 
 def _offer(fields: Mapping[str, str], known: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import fiftyone as fo
@@ -18,7 +18,7 @@ import psutil
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.labels import LabelChoice, Labels
+from kalos_core.fiftyone.labels import LabelChoice, Labels, every_sample
 from kalos_core.fiftyone.raters import label_fields
 
 Kind = Literal["agreement", "variations"]
@@ -27,6 +27,9 @@ METHOD = "kalos"
 """Runs of this plugin have the method ``kalos/<kind>``."""
 
 WRITING, COMPLETE = "writing", "complete"
+
+SAME_PROCESS = 60.0
+"""Seconds by which the start of one process may differ between two readings: they move with the clock."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:
     infos = []
     for key in dataset.list_runs():
         config = dataset.get_run_info(key).config
-        if not str(config.method).startswith(f"{METHOD}/"):
+        if not _is_ours(config):
             continue
         if config.status == WRITING:
             if not _alive(config.writer):
@@ -139,9 +142,9 @@ def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:
     return [key for _, key in sorted(infos, reverse=True)]
 
 
-def load_figures(samples: Any, run_key: str) -> Run:
-    """A run without its result: quick, whatever the size of the data set."""
-    config = _config(samples, run_key)
+def load_figures(samples: Any, run_key: str, kind: Kind | None = None) -> Run:
+    """A run, of a kind if given, without its result: quick, whatever the size of the data set."""
+    config = _config(samples, run_key, kind)
     return Run(
         key=run_key,
         kind=config.method.split("/", 1)[1],
@@ -186,8 +189,19 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     for path in config.fields:
         parent, _, name = path.rpartition(".")
         moves[path] = f"{parent}.{renamed[name]}" if parent else renamed[name]
-    dataset.rename_sample_fields({path: moves[path] for path in config.fields if dataset.has_field(path)})
-    dataset.rename_run(run_key, new_key)
+    present = {path: new_path for path, new_path in moves.items() if dataset.has_field(path)}
+    config.fields = [*moves, *moves.values()]  # whatever happens on the way, deleting the run finds it all
+    dataset.update_run_config(run_key, config)
+    try:
+        dataset.rename_sample_fields(present)
+        dataset.rename_run(run_key, new_key)
+    except BaseException:
+        back = {new_path: path for path, new_path in present.items() if dataset.has_field(new_path)}
+        if back:
+            dataset.rename_sample_fields(back)
+        config.fields = list(moves)
+        dataset.update_run_config(run_key, config)
+        raise
     config.fields = list(moves.values())
     dataset.update_run_config(new_key, config)
 
@@ -225,6 +239,7 @@ def check_run_key(samples: Any, run_key: object) -> None:
     if run_key.startswith("_"):
         raise InputError(f"run key: expected a name that starts with a letter, got {run_key!r}")
     dataset = samples._root_dataset
+    dataset.reload()
     taken = {*dataset.list_runs(), *dataset.list_evaluations(), *dataset.list_brain_runs()}
     if run_key in taken or run_key in dataset.list_annotation_runs():
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
@@ -249,36 +264,35 @@ def _existing(dataset: Any, names: RunNames) -> list[str]:
     paths = [f"{path}.{name}" for path in label_fields(dataset).values() for name in names.of_labels]
     declared = dataset.get_field_schema(flat=True)
     undeclared = [path for path in paths if path not in declared]
-    counts = dataset.aggregate([fo.Count(path) for path in undeclared]) if undeclared else []
+    counts = every_sample(dataset).aggregate([fo.Count(path) for path in undeclared]) if undeclared else []
     used = {path for path, count in zip(undeclared, counts, strict=True) if count}
     return found + [f"the attribute {path!r}" for path in paths if path in declared or path in used]
 
 
 def _of_other_runs(dataset: Any, names: RunNames) -> list[str]:
     wanted = {*names.of_samples, *names.of_labels}
-    found = []
-    for key in dataset.list_runs():
-        config = dataset.get_run_info(key).config
-        if str(config.method).startswith(f"{METHOD}/") and wanted & {path.split(".")[-1] for path in config.fields}:
-            found.append(f"what the run {key!r} wrote")
-    return found
+    others = {key: RunNames(key) for key in dataset.list_runs() if _is_ours(dataset.get_run_info(key).config)}
+    return [
+        f"the names of the run {key!r}"
+        for key, theirs in others.items()
+        if not wanted.isdisjoint([*theirs.of_samples, *theirs.of_labels])
+    ]
 
 
 @contextmanager
 def writing(
-    samples: Any,
+    labels: Labels,
     run_key: str,
     kind: Kind,
     settings: Mapping[str, Any],
-    labels: Labels,
     fields: Mapping[str, Mapping[str, Any]],
-) -> Iterator[Any]:
+) -> Iterator[Draft]:
     """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
 
     `fields` maps the paths to be created to the arguments of `add_sample_field`. The caller fills in `figures` and
     `arrays` of what it is given; leaving the block makes the run complete.
     """
-    dataset = samples._root_dataset
+    dataset = labels.view._root_dataset
     check_run_key(dataset, run_key)
     config = dataset.init_run(
         method=f"{METHOD}/{kind}",
@@ -290,7 +304,7 @@ def writing(
         fields=list(fields),
         figures={},
     )
-    samples.register_run(run_key, config)
+    labels.view.register_run(run_key, config)
     try:
         for path, arguments in fields.items():
             dataset.add_sample_field(path, **arguments)
@@ -307,12 +321,12 @@ def writing(
         raise
 
 
+@dataclass
 class Draft:
     """What a run will store besides its fields: figures as plain values, arrays packed."""
 
-    def __init__(self) -> None:
-        self.figures: dict[str, Any] = {}
-        self.arrays: str = ""
+    figures: dict[str, Any] = field(default_factory=dict)
+    arrays: str = ""
 
 
 def pack(**arrays: NDArray[Any]) -> str:
@@ -336,13 +350,17 @@ def label_schema(labels: Labels, attributes: Mapping[str, Mapping[str, Any]]) ->
     return {f"{path}.{name}": arguments for path in labels.paths for name, arguments in attributes.items()}
 
 
-def _config(samples: Any, run_key: str) -> Any:
-    keys = list_runs(samples)
+def _config(samples: Any, run_key: str, kind: Kind | None = None) -> Any:
+    keys = list_runs(samples, kind)
     if run_key not in keys:
-        raise InputError(
-            f"run key: expected one of {listed(keys, 20) or 'none (there are no runs yet)'}, got {run_key!r}"
-        )
+        runs = f"the {kind} runs" if kind else "the runs"
+        there = f"one of {runs} {listed(keys, 20)}" if keys else f"one of {runs}, of which there are none yet"
+        raise InputError(f"run key: expected {there}, got {run_key!r}")
     return samples._root_dataset.get_run_info(run_key).config
+
+
+def _is_ours(config: Any) -> bool:
+    return str(config.method).startswith(f"{METHOD}/")
 
 
 def _remove(dataset: Any, run_key: str) -> None:
@@ -362,6 +380,8 @@ def _alive(writer: Mapping[str, Any]) -> bool:
     if writer["host"] != socket.gethostname():
         return True
     try:
-        return bool(abs(psutil.Process(writer["pid"]).create_time() - writer["started"]) < 1)
+        process = psutil.Process(writer["pid"])
+        same = abs(process.create_time() - writer["started"]) < SAME_PROCESS
+        return same and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False

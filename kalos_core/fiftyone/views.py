@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bson import ObjectId
 from fiftyone import ViewField as F
 from numpy.typing import NDArray
 
@@ -20,7 +21,7 @@ from kalos_core.variations import VARIATION_TYPES
 
 def image_alphas(samples: Any, run_key: str) -> tuple[list[str], list[float | None]]:
     """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
-    view = load_run_view(samples, run_key)
+    view = _agreement_view(samples, run_key)
     ids, alphas = view.values(["id", RunNames(run_key).alpha])
     return ids, alphas
 
@@ -29,14 +30,14 @@ def view_of_alpha(samples: Any, run_key: str, low: float, high: float) -> Any:
     """Samples of a run with low <= alpha < high (<= for high at 1), lowest first."""
     alpha = F(RunNames(run_key).alpha)
     below = alpha <= high if high >= 1 else alpha < high
-    view = load_run_view(samples, run_key).exists(RunNames(run_key).alpha)  # None compares below every number
+    view = _agreement_view(samples, run_key).exists(RunNames(run_key).alpha)  # None compares below every number
     return view.match((alpha >= low) & below).sort_by(RunNames(run_key).alpha)
 
 
 def view_worst_first(samples: Any, run_key: str, limit: int | None = None) -> Any:
     """Samples of a run with a defined alpha, lowest first."""
     name = RunNames(run_key).alpha
-    view = load_run_view(samples, run_key).exists(name).sort_by(name)
+    view = _agreement_view(samples, run_key).exists(name).sort_by(name)
     return view if limit is None else view.limit(limit)
 
 
@@ -57,7 +58,7 @@ def worst_images(samples: Any, run_key: str, limit: int = 25) -> list[ImageRow]:
     paths = label_fields(view)
     lists = [f"{paths[field]}.id" for field in run.label_fields if field in paths]
     ids, files, alphas, *labels = view.values(["id", "filepath", RunNames(run_key).alpha, *lists])
-    counts = [sum(len(per_field or ()) for per_field in of_sample) for of_sample in zip(*labels, strict=True)]
+    counts = [sum(len(per_field[row] or ()) for per_field in labels) for row in range(len(ids))]
     return [
         ImageRow(sample_id, Path(path).name, alpha, count)
         for sample_id, path, alpha, count in zip(ids, files, alphas, counts, strict=True)
@@ -68,18 +69,28 @@ def view_of_variation(samples: Any, run_key: str, kind: str) -> Any:
     """Only the labels that take part in findings of one variation type, and the samples that have any."""
     if kind not in VARIATION_TYPES:
         raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
-    stored = load_arrays(samples, run_key)
+    stored = _stored_findings(samples, run_key)
     return _view_of_findings(samples, run_key, stored, stored["finding_type"] == kind)
 
 
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
     """Only the labels of findings in which these two classes were taken for one another."""
-    stored = load_arrays(samples, run_key)
+    stored = _stored_findings(samples, run_key)
     first = stored["categories"][stored["finding_category_a"]]
     second = stored["categories"][stored["finding_category_b"]]
     wrong = np.isin(stored["finding_type"], ("wrong_class", "merged_wrong_class"))
     either = ((first == category_a) & (second == category_b)) | ((first == category_b) & (second == category_a))
     return _view_of_findings(samples, run_key, stored, wrong & either)
+
+
+def _agreement_view(samples: Any, run_key: str) -> Any:
+    load_figures(samples, run_key, "agreement")
+    return load_run_view(samples, run_key)
+
+
+def _stored_findings(samples: Any, run_key: str) -> dict[str, NDArray[Any]]:
+    load_figures(samples, run_key, "variations")
+    return load_arrays(samples, run_key)
 
 
 def _view_of_findings(samples: Any, run_key: str, stored: dict[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> Any:
@@ -105,7 +116,7 @@ class Cell:
     category : str
         Class, "" unless drawn.
     variation : str
-        Variation type of the label, `missing` where there is no object, "" where unknown.
+        Variation type of the label; `missing` where no mark of the unit has a partner by this rater; "" where unknown.
     similarity : float, optional
         Least similarity to a partner.
     label_id, field : str
@@ -138,25 +149,42 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
     NotInRun
         If the image is not part of the run.
     """
-    run = load_figures(samples, agreement_key)
-    view = load_run_view(samples, agreement_key).select(sample_id)
+    run = load_figures(samples, agreement_key, "agreement")
+    view = _one_sample(samples, agreement_key, sample_id)
     if not len(view):
         raise NotInRun(f"sample {sample_id}: not part of the run {agreement_key!r}")
-    labels = read_labels(view, run.choice)
+    labels = read_labels(view, run.choice, again=True)
+    compared: set[str] = set()
+    if variations_key:
+        named = load_figures(samples, variations_key, "variations")
+        compared = set(named.figures["raters"] if len(_one_sample(samples, variations_key, sample_id)) else ())
     stored = _attributes(view, labels, agreement_key, variations_key)
     annotations = labels.annotations
-    units = sorted({unit for unit, _, _ in map(stored.__getitem__, annotations.id) if unit is not None})
+    rater_of = dict(zip(annotations.id, annotations.raters[annotations.rater], strict=True))
+    units = sorted({stored[key].unit for key in annotations.id if stored[key].unit is not None})
     column = {unit: number for number, unit in enumerate(units)}
-    grid = [[_empty(asked, variations_key) for asked in annotations.assigned[0]] for _ in units]
-    for row, label_id in enumerate(annotations.id):
-        unit, variation, similarity = stored[label_id]
-        if unit is not None:
-            grid[column[unit]][annotations.rater[row]] = Cell(
+    partners: list[set[str]] = [set() for _ in units]
+    for key in annotations.id:
+        if stored[key].unit is not None:
+            partners[column[stored[key].unit]] |= {
+                rater_of[match] for match in stored[key].matches if match in rater_of
+            }
+    grid = [
+        [
+            _empty(asked, rater in compared and rater not in matched)
+            for rater, asked in zip(annotations.raters, annotations.assigned[0], strict=True)
+        ]
+        for matched in partners
+    ]
+    for row, key in enumerate(annotations.id):
+        own = stored[key]
+        if own.unit is not None:
+            grid[column[own.unit]][annotations.rater[row]] = Cell(
                 state="drawn",
                 category=str(annotations.categories[annotations.category[row]]),
-                variation=variation or "",
-                similarity=similarity,
-                label_id=label_id,
+                variation=own.variation or "",
+                similarity=own.similarity,
+                label_id=key,
                 field=labels.fields[labels.path_of[row]],
             )
     return SampleReport(
@@ -167,24 +195,38 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
     )
 
 
-def _empty(asked: bool, variations_key: str | None) -> Cell:
+def _one_sample(samples: Any, run_key: str, sample_id: str) -> Any:
+    view = load_run_view(samples, run_key)
+    return view.select(sample_id) if ObjectId.is_valid(sample_id) else view.limit(0)
+
+
+def _empty(asked: bool, missing: bool) -> Cell:
     if not asked:
         return Cell(state="not assigned")
-    return Cell(state="no object", variation="missing" if variations_key else "")
+    return Cell(state="no object", variation="missing" if missing else "")
 
 
-def _attributes(
-    view: Any, labels: Labels, agreement_key: str, variations_key: str | None
-) -> dict[str, tuple[int | None, str | None, float | None]]:
-    """Label id -> unit, variation type and similarity, as stored."""
-    found: dict[str, tuple[int | None, str | None, float | None]] = {}
+@dataclass(frozen=True)
+class _Stored:
+    """What two runs wrote on one label."""
+
+    unit: Any = None
+    variation: str | None = None
+    similarity: float | None = None
+    matches: Sequence[str] = ()
+
+
+def _attributes(view: Any, labels: Labels, agreement_key: str, variations_key: str | None) -> dict[str, _Stored]:
+    """Label id -> what is stored on it."""
+    found: dict[str, _Stored] = {}
     for path in labels.paths:
-        names: Sequence[str] = ["id", RunNames(agreement_key).unit]
+        names = [RunNames(agreement_key).unit]
         if variations_key:
-            names = [*names, RunNames(variations_key).variation, RunNames(variations_key).similarity]
-        columns = [values[0] or [] for values in view.values([f"{path}.{name}" for name in names])]
-        for place, label_id in enumerate(columns[0]):
-            unit, *rest = [values[place] if place < len(values) else None for values in columns[1:]]
-            variation, similarity = rest or (None, None)
-            found[label_id] = (unit, variation, similarity)
+            own = RunNames(variations_key)
+            names += [own.variation, own.similarity, own.match]
+        ids, *columns = [values[0] or [] for values in view.values([f"{path}.{name}" for name in ("id", *names)])]
+        for place, label_id in enumerate(ids):
+            unit, *rest = [values[place] if place < len(values) else None for values in columns]
+            variation, similarity, matches = rest or (None, None, None)
+            found[label_id] = _Stored(unit, variation, similarity, matches or ())
     return found

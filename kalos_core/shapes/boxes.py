@@ -71,8 +71,8 @@ class Boxes:
 
 def find_box_problems(xywh: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.intp], str]]:
     """Rows of `xywh` (N, 4) that are no box, with what was expected; a row is named once."""
-    finite = (np.abs(xywh) <= LARGEST).all(axis=1)  # NaN is not
+    finite = np.asarray((np.abs(xywh) <= LARGEST).all(axis=1))  # NaN is not
     yield np.flatnonzero(~finite), f"a box of finite numbers up to {LARGEST:.0e}"
-    with np.errstate(invalid="ignore"):
-        flat = finite & (xywh[:, :2] + xywh[:, 2:] <= xywh[:, :2]).any(axis=1)
+    low, size = np.split(np.where(finite[:, None], xywh, 1.0), 2, axis=1)
+    flat = (low + size <= low).any(axis=1)  # also a side so short that it is lost in rounding
     yield np.flatnonzero(flat), "a box of positive width and height"

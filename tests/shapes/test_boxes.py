@@ -68,6 +68,7 @@ def test_tie_keys_order_by_corners():
         ([0, 0, np.inf, 1], "finite"),
         ([-np.inf, 0, np.inf, 1], "finite"),
         ([0, 0, 2 * LARGEST, 1], "finite"),
+        ([0, 9e307, 1, 9e307], "finite"),  # the far corner is beyond all numbers
     ],
 )
 def test_what_is_no_box_is_found_once(box, expected):

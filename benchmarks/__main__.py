@@ -1,0 +1,91 @@
+"""`python -m benchmarks`: measure, print tables, and never fail for being slow."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tables import Table, environment
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = "lvis200.json"
+NAMES = ("agreement", "scaling", "memory", "bridge")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    chosen = _parser().parse_args(arguments)
+    names = [name for name in NAMES if name in chosen.names] or list(NAMES)
+    path = chosen.data / FILE
+    if not path.is_file():
+        print(f"{path}: no such file; name the folder that holds {FILE} with --data or KALOS_DATA", file=sys.stderr)
+        return 2
+    if importlib.util.find_spec("kalos") is None and set(names) != {"bridge"}:
+        print("the peer is not installed: pip install kalos==0.8.0 (`make bench` does it)", file=sys.stderr)
+        return 2
+    about = environment()
+    print("  ".join(f"{name} {value}" for name, value in about.items()))
+    print(f"median [least, greatest] of {chosen.repeats} rounds after a warm-up, ours and the other in turns")
+    tables = []
+    for table in _measure(names, path, chosen.repeats, chosen.large):
+        print(f"\n{table}", flush=True)
+        tables.append(table)
+    if chosen.json:
+        record = {"environment": about, "repeats": chosen.repeats, "tables": [table.record() for table in tables]}
+        chosen.json.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Measure speed and memory beside the peer.")
+    parser.add_argument("names", nargs="*", choices=[[], *NAMES], help="which benchmarks; by default all")
+    parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds that count (default: 5)")
+    folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
+    parser.add_argument("--data", type=Path, default=Path(folder), help=f"folder that holds {FILE}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
+    parser.add_argument("--large", action="store_true", help="bridge: also 2,000 samples with 40 labels each")
+    return parser
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {number}")
+    return number
+
+
+def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterator[Table]:
+    coco: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if {"agreement", "scaling", "memory"} & set(names):
+        from benchmarks import agreement
+
+        if "agreement" in names:
+            _say("agreement beside the peer")
+            yield agreement.beside_peer(coco, path.stem, repeats)
+            yield agreement.reading(path, repeats)
+        if "scaling" in names:
+            _say("copies")
+            yield from agreement.scaling(coco, path.stem, repeats)
+        if "memory" in names:
+            _say("memory")
+            yield agreement.memory(coco, path.stem)
+    if "bridge" in names:
+        from benchmarks import own_database
+
+        with own_database.own_database():
+            from benchmarks import bridge  # imports FiftyOne, which reads its environment then
+
+            yield from bridge.all_tables(coco, path.stem, repeats, large, _say)
+
+
+def _say(line: str) -> None:
+    print(f"... {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

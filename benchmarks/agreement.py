@@ -1,0 +1,197 @@
+"""Agreement of boxes and of polygons beside the peer, on the same marks, with a check that the work is the same."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.tables import Row, Table
+from benchmarks.timing import Subject, alternate, peak_memory
+from kalos_core import Agreement, Annotations, KalosWarning, agreement, read_coco
+from kalos_core.shapes import Boxes, Polygons
+
+THRESHOLD = 0.5
+COPIES = (1, 5, 25)
+BOXES, POLYGONS = "box_iou", "polygon_iou"
+PEER_NAMES = {BOXES: "bbox_iou_similarity", POLYGONS: "segm_iou_similarity"}
+AT_LEAST = {BOXES: 8.0, POLYGONS: 10.0}
+"""How many times faster than the peer each is to be."""
+
+GROWTH = 1.5
+"""How much more a pair may cost on the largest input than on the smallest: arrays that leave the cache, no more."""
+
+SAME = 1e-9
+
+
+class Marks:
+    """The same marks for both sides, loaded by each side's own reader."""
+
+    def __init__(self, coco: Mapping[str, Any]) -> None:
+        from kalos.utils.data_loading import preprocess_data
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+            self.annotations = read_coco(coco)
+        self.peer_data = preprocess_data(copy.deepcopy(dict(coco)))  # it writes on what it is given
+        self.peer_categories = {category["id"]: category["name"] for category in coco["categories"]}
+        self.peer_raters = sorted({name for image in self.peer_data.values() for name in image["rater_list"]})
+
+    def ours(self, similarity: str) -> Subject:
+        """Each time on columns of its own, so that no geometry is there from the time before."""
+        return Subject(lambda given: _agreement(given, similarity), lambda: without_cache(self.annotations))
+
+    def ours_again(self, similarity: str) -> Subject:
+        """With the geometries of an earlier analysis, as in a sweep over thresholds."""
+        return Subject(lambda given: _agreement(given, similarity), lambda: self.annotations)
+
+    def peer(self, similarity: str) -> Subject:
+        from kalos.iaa import core
+
+        def work(_: None) -> Any:
+            with mock.patch.object(core, "tqdm", _no_progress_bar):  # it would cost the peer time
+                return core.calculate_iaa(
+                    processed_data=self.peer_data,
+                    categories=self.peer_categories,
+                    method="greedy",
+                    threshold_func=PEER_NAMES[similarity],
+                    cost_func="category_lenient",
+                    similarity_threshold=THRESHOLD,
+                    calculate_vitality=False,
+                    calculate_difficulty=False,
+                    collaboration_clusters=False,
+                    all_raters=self.peer_raters,
+                )
+
+        return Subject(work)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of marks of one image and two raters there are."""
+        found = self.annotations
+        counts = np.zeros((len(found.images), len(found.raters)), np.int64)
+        np.add.at(counts, (found.image, found.rater), 1)
+        return int((counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)).sum() // 2)
+
+
+def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+    """One threshold, greedy, no bootstrap; polygons with and without the geometries of an earlier analysis."""
+    marks = Marks(coco)
+    cold_boxes, peer_boxes = alternate([marks.ours(BOXES), marks.peer(BOXES)], repeats)
+    cold, warm, peer = alternate([marks.ours(POLYGONS), marks.ours_again(POLYGONS), marks.peer(POLYGONS)], repeats)
+    return Table(
+        f"agreement, {name}: {len(marks.annotations):,} marks, {marks.pairs:,} pairs, threshold {THRESHOLD}, greedy, "
+        "soft, no bootstrap",
+        (
+            Row("boxes", cold_boxes.took, peer_boxes.took, AT_LEAST[BOXES]),
+            Row("polygons, first time (geometries made)", cold.took, peer.took, AT_LEAST[POLYGONS]),
+            Row("polygons, again (geometries there)", warm.took, peer.took),
+        ),
+        notes=(
+            "boxes: " + same_work(cold_boxes.answer, peer_boxes.answer),
+            "polygons: " + same_work(cold.answer, peer.answer),
+        ),
+    )
+
+
+def reading(path: Path, repeats: int) -> Table:
+    """Reading a file, which the other tables leave out: ours with every check of every record."""
+    from kalos.utils.data_loading import load_and_preprocess_data
+
+    def ours(_: None) -> Annotations:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)
+            return read_coco(path)
+
+    mine, peer = alternate([Subject(ours), Subject(lambda _: load_and_preprocess_data(path, "coco-json"))], repeats)
+    return Table(f"reading {path.name}", (Row("COCO, boxes and polygons", mine.took, peer.took),))
+
+
+def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[int] = COPIES) -> list[Table]:
+    """Boxes of 1, 5 and 25 copies of the data: the time of a pair stays what it is."""
+    rows, notes, per_pair = [], [], []
+    for times in copies:
+        marks = Marks(copies_of(coco, times))
+        mine, peer = alternate([marks.ours(BOXES), marks.peer(BOXES)], repeats)
+        what = f"{times} x {name}: {len(marks.annotations):,} marks, {marks.pairs:,} pairs"
+        rows.append(Row(what, mine.took, peer.took, AT_LEAST[BOXES]))
+        rows.append(Row("    a pair", mine.took.per(marks.pairs), peer.took.per(marks.pairs)))
+        notes.append(f"{times} x: {same_work(mine.answer, peer.answer)}")
+        per_pair.append(mine.took.per(marks.pairs))
+    growth = Row("time of a pair", per_pair[-1], per_pair[0], GROWTH)
+    largest, smallest = f"{copies[-1]} x", f"{copies[0]} x"
+    return [
+        Table(f"agreement on boxes, copies of {name}", tuple(rows), notes=tuple(notes)),
+        Table("nothing grows faster than the number of pairs", (growth,), largest, smallest, speedup=False),
+    ]
+
+
+def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -> Table:
+    """Bytes beyond the input at the peak, a mark."""
+    rows = []
+    for times in copies:
+        marks = Marks(copies_of(coco, times))
+        count = len(marks.annotations)
+        # polygons of the peer take seconds a copy, and need no more a mark for being many
+        for what, similarity in (("boxes", BOXES), *((("polygons", POLYGONS),) if times == copies[0] else ())):
+            mine, peer = peak_memory(marks.ours(similarity)), peak_memory(marks.peer(similarity))
+            rows.append(Row(f"{what}, {times} x {name}: {count:,} marks", mine.per(count), peer.per(count)))
+    return Table(
+        "memory beyond the input at the peak, bytes a mark",
+        tuple(rows),
+        speedup=False,
+        notes=("seen by Python's tracemalloc; vertices that GEOS keeps for geometries are not in it",),
+    )
+
+
+def copies_of(coco: Mapping[str, Any], times: int) -> dict[str, Any]:
+    """The data set `times` over, images and marks renumbered."""
+    images, marks = coco["images"], coco["annotations"]
+    first_image = 1 + max(image["id"] for image in images)
+    first_mark = 1 + max(mark["id"] for mark in marks)
+    return {
+        **coco,
+        "images": [image | {"id": image["id"] + k * first_image} for k in range(times) for image in images],
+        "annotations": [
+            mark | {"id": mark["id"] + k * first_mark, "image_id": mark["image_id"] + k * first_image}
+            for k in range(times)
+            for mark in marks
+        ],
+    }
+
+
+def without_cache(annotations: Annotations) -> Annotations:
+    """The same marks in new columns."""
+    fresh = {
+        kind: Polygons(column.points, column.ring_start, column.part_start)
+        if isinstance(column, Polygons)
+        else Boxes(column.bounds())
+        for kind, column in annotations.shapes.items()
+    }
+    return replace(annotations, shapes=fresh)
+
+
+def largest_difference(result: Agreement, peer_answer: Any) -> float:
+    """Largest difference of an image's alpha; images whose alpha is undefined are 1 for the peer."""
+    theirs = np.array([peer_answer[6][image] for image in result.annotations.images])
+    return float(np.abs(np.nan_to_num(result.image_alpha, nan=1.0) - theirs).max())
+
+
+def same_work(result: Agreement, peer_answer: Any) -> str:
+    difference = largest_difference(result, peer_answer)
+    verdict = "same alpha" if difference <= SAME else "NOT THE SAME WORK: other alpha"
+    return f"{verdict} on {len(result.image_alpha):,} images, largest difference {difference:.1e}"
+
+
+def _agreement(annotations: Annotations, similarity: str) -> Agreement:
+    return agreement(annotations, similarity, THRESHOLD, "greedy", "soft", bootstrap=0)
+
+
+def _no_progress_bar(images: Any, **_: Any) -> Any:
+    return images

@@ -1,0 +1,180 @@
+"""The analyses on FiftyOne (read, compute, write) beside a bare read and write of the same fields.
+
+Every round works on a fresh clone of the data set: the second time a field is written is quicker than the first.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import fiftyone.plugins as fop
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from benchmarks.tables import Row, Table
+from benchmarks.timing import Subject, alternate
+from kalos_core import Annotations, KalosWarning, read_coco
+
+ROOT = Path(__file__).resolve().parents[1]
+OPERATORS = {"compute_agreement": "agreement", "find_variations": "variations"}
+PLUGIN = "@kalos/variation"
+KEY = "measured"
+AT_MOST = 2.0
+"""How many times as long as the bare read and write the whole may take."""
+
+LARGE_SAMPLES, LARGE_LABELS, SIDE, LARGEST_BOX = 2000, 40, 100, 30
+"""A large data set: samples, labels of both raters on each, side of a picture and longest side of a box in pixels."""
+
+READ = {"detections": ("id", "label", "confidence", "bounding_box"), "polylines": ("id", "label", "confidence", "points", "closed")}
+"""Attributes an analysis reads, of each label type."""
+
+
+def all_tables(
+    coco: Mapping[str, Any], name: str, repeats: int, large: bool, say: Callable[[str], None]
+) -> Iterator[Table]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+        annotations = read_coco(coco)
+    for label_type in ("detections", "polylines"):
+        say(f"bridge, {label_type} of {name}")
+        yield table(annotations, f"{name}, {label_type}", label_type, repeats)
+    if large:
+        what = f"{LARGE_SAMPLES:,} samples with {LARGE_LABELS} labels"
+        say(f"bridge, {what}: takes minutes")
+        yield table(many_labels(LARGE_SAMPLES, LARGE_LABELS), f"{what}, detections", "detections", repeats)
+
+
+def table(annotations: Annotations, name: str, label_type: str, repeats: int) -> Table:
+    with tempfile.TemporaryDirectory() as pictures:
+        dataset = kf.load_raters(annotations, canvas=pictures, label_type=label_type, persistent=False).dataset
+        try:
+            operators = registered_operators()
+            rows = []
+            for analysis in analyses(operators):
+                bare = BareWork.of(dataset, analysis, label_type)
+                ours, other = alternate([_on_clone(dataset, analysis.run), _on_clone(dataset, bare.run)], repeats)
+                rows.append(Row(analysis.name, ours.took, other.took, analysis.claim))
+        finally:
+            dataset.delete()
+    notes = () if operators else (f"the operators of {PLUGIN} are not registered: left out",)
+    return Table(
+        f"read, compute and write on FiftyOne, {name}: {len(annotations):,} labels",
+        tuple(rows),
+        other="bare",
+        speedup=False,
+        notes=notes,
+    )
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Something that reads a data set, computes and writes the run `KEY`."""
+
+    name: str
+    run: Callable[[Any], Any]
+    claim: float | None = AT_MOST
+
+
+def analyses(operators: Mapping[str, str]) -> list[Analysis]:
+    called = [
+        Analysis("compute_agreement", lambda samples: kf.compute_agreement(samples, KEY)),
+        Analysis("compute_agreement, no bootstrap", lambda samples: kf.compute_agreement(samples, KEY, bootstrap=0)),
+        Analysis("find_variations", lambda samples: kf.find_variations(samples, KEY)),
+    ]
+    return called + [Analysis(f"operator {name}", _operator(uri)) for name, uri in operators.items()]
+
+
+def registered_operators() -> dict[str, str]:
+    """Name -> URI of the plugin's operators; none where FiftyOne does not find them."""
+    folder = Path(fo.config.plugins_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / "kalos-variation"
+    if not link.exists():
+        link.symlink_to(ROOT, target_is_directory=True)
+        fop.enable_plugin(PLUGIN) if PLUGIN in fop.list_disabled_plugins() else None
+    uris = {name: f"{PLUGIN}/{name}" for name in OPERATORS}
+    return {name: uri for name, uri in uris.items() if foo.operator_exists(uri)}
+
+
+def _operator(uri: str) -> Callable[[Any], Any]:
+    def run(samples: Any) -> Any:
+        raters = list(kf.rater_fields(samples))
+        similarity = kf.default_similarity(samples, kf.LabelChoice())
+        params = {"run_key": KEY, "raters": raters, "similarity": similarity, "threshold": 0.5}
+        answer = foo.execute_operator(uri, {"view": samples.view()}, params=params)
+        answer.raise_exceptions()
+        return answer.result
+
+    return run
+
+
+@dataclass(frozen=True)
+class BareWork:
+    """One `values([...])` of what an analysis reads, and FiftyOne's own setters for what it writes."""
+
+    read: list[str]
+    of_samples: dict[str, list[Any]]
+    of_labels: dict[str, list[Any]]
+
+    @classmethod
+    def of(cls, dataset: Any, analysis: Analysis, label_type: str) -> BareWork:
+        """What the analysis reads and writes, found by running it once on a clone."""
+        lists = [f"{field}.{label_type}" for field in kf.rater_fields(dataset).values()]
+        clone = dataset.clone()
+        before = set(clone.get_field_schema(flat=True))
+        analysis.run(clone)
+        written = sorted(
+            path
+            for path in set(clone.get_field_schema(flat=True)) - before
+            if path.rpartition(".")[0] in ("", *lists)
+        )
+        values = dict(zip(written, clone.values(written), strict=True))
+        clone.delete()
+        return cls(
+            read=[
+                "id",
+                "filepath",
+                "metadata.width",
+                "metadata.height",
+                "raters",
+                *(f"{path}.{name}" for path in lists for name in READ[label_type]),
+            ],
+            of_samples={path: column for path, column in values.items() if "." not in path},
+            of_labels={path: column for path, column in values.items() if "." in path},
+        )
+
+    def run(self, dataset: Any) -> None:
+        dataset.values(self.read)
+        for path, column in self.of_samples.items():
+            dataset.set_values(path, column)
+        for path, column in self.of_labels.items():
+            dataset.set_values(path, column, dynamic=True)
+
+
+def many_labels(samples: int, labels: int, seed: int = 0) -> Annotations:
+    """Boxes of a first rater at random places, and of a second one beside them."""
+    rng = np.random.default_rng(seed)
+    boxes = np.empty((samples, labels, 4))
+    half = labels // 2
+    boxes[:, :half, :2] = rng.uniform(0, SIDE - LARGEST_BOX - 2, (samples, half, 2))
+    boxes[:, :half, 2:] = rng.uniform(LARGEST_BOX / 3, LARGEST_BOX, (samples, half, 2))
+    boxes[:, half:] = boxes[:, : labels - half] + rng.uniform(0, 1, (samples, labels - half, 4))
+    return Annotations.from_rows(
+        [
+            {"image": f"{image}.png", "rater": "r1" if k < half else "r2", "category": f"c{k % 5}", "box": box}
+            for image, of_image in enumerate(boxes.tolist())
+            for k, box in enumerate(of_image)
+        ],
+        image_size={f"{image}.png": (SIDE, SIDE) for image in range(samples)},
+    )
+
+
+def _on_clone(dataset: Any, work: Callable[[Any], Any]) -> Subject:
+    return Subject(work, dataset.clone, lambda clone: clone.delete())

@@ -1,0 +1,65 @@
+"""Timing several things fairly: in turns, in one process, each time on a fresh input."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.tables import Measured
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`work(prepare())`, of which only `work` is measured, and `tidy` afterwards."""
+
+    work: Callable[[Any], Any]
+    prepare: Callable[[], Any] = _nothing
+    tidy: Callable[[Any], Any] = _nothing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the rounds took, and what the last of them answered."""
+
+    took: Measured
+    answer: Any
+
+
+def alternate(subjects: Sequence[Subject], repeats: int) -> list[Outcome]:
+    """A warm-up, then A B A B: whatever else the machine does meets all of them alike."""
+    seconds: list[list[float]] = [[] for _ in subjects]
+    answers: list[Any] = [None] * len(subjects)
+    for turn in range(repeats + 1):
+        for number, subject in enumerate(subjects):
+            given = subject.prepare()
+            gc.collect()
+            start = time.perf_counter()
+            answers[number] = subject.work(given)
+            took = time.perf_counter() - start
+            subject.tidy(given)
+            if turn:
+                seconds[number].append(took)
+    return [Outcome(Measured(tuple(s)), answer) for s, answer in zip(seconds, answers, strict=True)]
+
+
+def peak_memory(subject: Subject) -> Measured:
+    """Most bytes at once beyond the input, of one run after a warm-up; what C libraries keep is not seen."""
+    subject.work(subject.prepare())
+    given = subject.prepare()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        subject.work(given)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return Measured((float(peak - before),), "B")

@@ -1,0 +1,373 @@
+"""`Annotations`: its checks, `from_rows`, and `select`."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, InputError, KalosWarning
+from kalos_core.annotations import id_array, object_array
+from kalos_core.shapes import Boxes
+from tests.strategies import tables
+
+BOX = [0, 0, 4, 2]
+
+
+def row(**changes):
+    """A record that is right, with changes; None takes a field out."""
+    record = {"image": 1, "rater": "ann", "category": "cat", "box": BOX} | changes
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def small():
+    rows = [
+        row(id=7, image="b"), row(id=8, rater="bob", image="b"), row(id=9, category="dog", image="a"),
+        row(id=5, rater="bob", image="c"), row(id=6, rater="cid", image="c"),
+    ]  # fmt: skip
+    return Annotations.from_rows(rows, assigned_categories={"bob": ["cat"]}, session=["1", "2", "3"])
+
+
+# ---- from_rows
+
+
+def test_vocabularies_in_order_of_first_occurrence():
+    annotations = small()
+    assert annotations.images.tolist() == ["b", "a", "c"]
+    assert annotations.files.tolist() == ["b", "a", "c"]
+    assert annotations.raters.tolist() == annotations.person.tolist() == ["ann", "bob", "cid"]
+    assert annotations.categories.tolist() == ["cat", "dog"]
+    assert annotations.image.tolist() == [0, 0, 1, 2, 2]
+    assert annotations.rater.tolist() == [0, 1, 0, 1, 2]
+    assert annotations.category.tolist() == [0, 0, 1, 0, 0]
+    assert annotations.id.tolist() == [7, 8, 9, 5, 6]
+    assert annotations.assigned_categories.tolist() == [[True, True], [True, False], [True, True]]
+
+
+def test_ids_count_from_one_unless_given():
+    assert Annotations.from_rows([row(), row()]).id.tolist() == [1, 2]
+
+
+def test_whole_numbers_become_names():
+    annotations = Annotations.from_rows(
+        [row(rater=3, category=9)],
+        raters=[3, np.int64(4)],
+        categories=[9],
+        assigned={1: [3]},
+        assigned_categories={3: [9]},
+    )
+    assert (annotations.raters.tolist(), annotations.categories.tolist()) == (["3", "4"], ["9"])
+    assert annotations.assigned.tolist() == [[True, False]]
+
+
+def test_a_box_that_is_absent_is_the_bounds_of_the_polygon():
+    rows = [row(box=None, polygon=[[1, 2, 5, 2, 3, 8], [7, 2, 9, 2, 9, 4]]), row(polygon=[[1, 2, 5, 2, 3, 8]])]
+    assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]
+
+
+def test_boxes_alone_make_no_polygons():
+    assert list(Annotations.from_rows([row()]).shapes) == ["box"]
+
+
+@pytest.mark.parametrize("box", [BOX, tuple(BOX), np.array(BOX), np.array(BOX, np.float32)])
+def test_a_box_may_be_any_four_numbers(box):
+    assert Annotations.from_rows([row(box=box)]).shapes["box"].xywh().tolist() == [BOX]
+
+
+@pytest.mark.parametrize("polygon", [[[0, 0, 4, 0, 4, 2]], [[(0, 0), (4, 0), (4, 2)]], np.array([[0, 0, 4, 0, 4, 2]])])
+def test_a_polygon_may_be_any_rings(polygon):
+    assert Annotations.from_rows([row(box=None, polygon=polygon)]).shapes["polygon"].area().tolist() == [4]
+
+
+def test_rows_may_come_one_by_one():
+    assert len(Annotations.from_rows(row(image=i) for i in range(3))) == 3
+
+
+def test_everybody_is_assigned_unless_said():
+    annotations = Annotations.from_rows([row()], images=[1, 2], raters=["ann", "bob"], assigned={2: []})
+    assert annotations.assigned.tolist() == [[True, True], [False, False]]
+
+
+BAD_ROWS = {
+    "no image": (row(image=None), "an image of the source, got nothing"),
+    "no rater": (row(rater=None), "a rater of the source, got nothing"),
+    "no name": (row(rater=""), "a rater of the source, got nothing"),
+    "no category": (row(category=None), "a category of the source, got nothing"),
+    "no shape": (row(box=None), "a box or a polygon, got neither"),
+    "empty shapes": (row(box=[], polygon=[]), "a box or a polygon, got neither"),
+    "image is a list": (row(image=[1]), r"an image of the source, got \[1\]"),
+    "rater is a list": (row(rater=["ann"]), r"a rater of the source, got \['ann'\]"),
+    "rater is true": (row(rater=True), "a rater of the source, got True"),
+    "category is an object": (row(category={"name": "cat"}), "a category of the source, got {'name': 'cat'}"),
+    "id is a list": (row(id=[1]), r"an id, got \[1\]"),
+    "id is true": (row(id=True), "an id, got True"),
+    "NaN in a box": (row(box=[0, 0, float("nan"), 1]), r"a box of finite numbers up to .*, got \[0, 0, nan, 1\]"),
+    "infinite box": (row(box=[0, 0, float("inf"), 1]), "a box of finite numbers up to"),
+    "no width": (row(box=[0, 0, 0, 1]), "a box of positive width and height, got"),
+    "negative height": (row(box=[0, 0, 1, -1]), "a box of positive width and height, got"),
+    "three numbers": (row(box=[0, 0, 1]), "a box of four numbers x, y, width, height, got"),
+    "one number": (row(box=7), "a box of four numbers x, y, width, height, got 7"),
+    "text for a box": (row(box="7"), "a box of four numbers x, y, width, height, got '7'"),
+    "texts in a box": (row(box=["0", "0", "4", "2"]), "a box of four numbers"),
+    "nothing in a box": (row(box=[0, 0, 4, None]), "a box of four numbers"),
+    "a box in a box": (row(box=[BOX]), "a box of four numbers"),
+    "a huge number": (row(box=[0, 0, 10**400, 1]), "a box of four numbers"),
+    "two points": (row(polygon=[[0, 0, 4, 0]]), "rings of at least 3 points, got a ring of 2"),
+    "no points": (row(polygon=[[]]), "rings of at least 3 points, got a ring of 0"),
+    "two points, closed": (row(polygon=[[0, 0, 4, 0, 0, 0]]), "rings of at least 3 points, got a ring of 2"),
+    "half a point": (row(polygon=[[0, 0, 4, 0, 4]]), "rings of numbers x1, y1, x2, y2, ..., got"),
+    "points of three": (row(polygon=[[[0, 0, 4], [0, 4, 4]]]), "rings of numbers"),
+    "flat rings": (row(polygon=[0, 0, 4, 0, 4, 4]), "rings of numbers"),
+    "text for rings": (row(polygon="0 0 4 0 4 4"), "rings of numbers"),
+    "run lengths": (row(polygon={"counts": [1, 2], "size": [3, 1]}), "rings of numbers"),
+    "a number for rings": (row(polygon=7), "rings of numbers x1, y1, x2, y2, ..., got 7"),
+    "NaN in a ring": (row(polygon=[[0, 0, 4, 0, float("nan"), 4]]), "finite coordinates up to .*, got"),
+}
+
+
+@pytest.mark.parametrize(("record", "message"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_record_that_cannot_be_used_is_named_with_what_came(record, message):
+    with pytest.raises(
+        InputError, match=rf"^rows: 1 record cannot be used\.\n  record 2 \(id .*\): expected {message}"
+    ):
+        Annotations.from_rows([row(id=99), record])
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_all_such_records_are_counted_and_five_shown(name):
+    bad = [BAD_ROWS[name][0] | ({"id": i} if "id" not in BAD_ROWS[name][0] else {}) for i in range(1234)]
+    with pytest.raises(InputError) as caught:
+        Annotations.from_rows([row(id="right"), *bad])
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "rows: 1,234 records cannot be used."
+    assert len(lines) == 7
+    assert lines[-1] == "  ... and 1,229 more"
+
+
+def test_an_id_used_twice():
+    with pytest.raises(InputError, match=r"record 3 \(id 4\): expected an id of its own, got 4 a second time"):
+        Annotations.from_rows([row(id=4), row(id=5), row(id=4)])
+
+
+def test_all_faults_are_told_at_once():
+    with pytest.raises(InputError) as caught:
+        Annotations.from_rows([row(image=None, rater=None), row(box=[1]), row()])
+    assert str(caught.value) == (
+        "rows: 2 records cannot be used.\n"
+        "  record 1 (id 1): expected an image of the source, got nothing; expected a rater of the source, got nothing\n"
+        "  record 2 (id 2): expected a box of four numbers x, y, width, height, got [1]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "message"),
+    [
+        ({"images": [2]}, "an image of the source, got 1"),
+        ({"raters": ["bob"]}, "a rater of the source, got 'ann'"),
+        ({"categories": ["dog"]}, "a category of the source, got 'cat'"),
+        ({"raters": ["ann", "bob"], "assigned": {1: ["bob"]}}, "a rater in its image's list, got rater 'ann'"),
+        ({"assigned": {1: ["zoe"]}}, "image 1: expected known raters assigned to it, got 'zoe'"),
+        ({"assigned": {9: ["ann"]}}, "assigned: expected images of the table, got 9"),
+        (
+            {"categories": ["cat", "dog"], "assigned_categories": {"ann": ["dog"]}},
+            r"record 1 \(id 1\): expected a class its rater was asked for, got 'cat' by 'ann'",
+        ),
+        ({"assigned_categories": {"zoe": ["cat"]}}, "asked of rater 'zoe': expected a rater among ann, got 'zoe'"),
+        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "asked of rater 'ann': expected known classes, got 'emu'"),
+        ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
+        ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
+        ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
+        ({"images": [1, 1]}, "images: expected each entry once, got 1 again"),
+        ({"image_size": {1: (0, 10)}}, "image_size: expected positive widths and heights"),
+        ({"image_size": {1: (10, float("inf"))}}, "image_size: expected positive widths and heights"),
+        ({"session": ["1", "2"]}, r"session: expected shape \(1,\), got \(2,\)"),
+    ],
+)  # fmt: skip
+def test_a_vocabulary_that_does_not_fit_is_said(vocabulary, message):
+    with pytest.raises(InputError, match=message):
+        Annotations.from_rows([row()], **vocabulary)
+
+
+def test_rows_that_are_no_records():
+    with pytest.raises(InputError, match=r"rows: 1 record cannot be used\.\n  record 2: expected a mapping, got 'ann'"):
+        Annotations.from_rows([row(), "ann"])
+
+
+def test_marks_beyond_the_picture_are_kept_counted_and_said_at_the_callers_line():
+    rows = [row(id=i, box=[90, 0, 20, 5]) for i in range(1, 8)] + [row(id=8), row(id=9, box=[-3, 0, 9, 9])]
+    with pytest.warns(
+        KalosWarning, match=r"rows: 8 marks reach beyond their picture .*\(ids 1, 2, 3, 4, 5 and 3 more\)"
+    ) as w:
+        annotations = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    assert len(annotations) == 9
+    assert w[0].filename == __file__
+
+
+def test_marks_on_the_edge_or_of_unknown_pictures_are_not_beyond():
+    Annotations.from_rows([row(box=[90, 0, 10, 100])], image_size={1: (100, 100)})
+    Annotations.from_rows([row(box=[90, 0, 9999, 100])])
+
+
+# ---- the constructor
+
+
+def parts():
+    return {field.name: getattr(small(), field.name) for field in dataclasses.fields(Annotations)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rater": [0, 0]}, r"rater: expected shape \(5,\), got \(2,\)"),
+        ({"category": [0, 0, 0, 0, 7]}, "category: expected codes 0 to 1, got 0 to 7"),
+        ({"image": [0, 0, 0, 0, -1]}, "image: expected codes 0 to 2, got -1 to 0"),
+        ({"assigned": np.ones((3, 2))}, r"assigned: expected shape \(3, 3\), got \(3, 2\)"),
+        ({"shapes": {"box": Boxes.from_xywh([BOX])}}, r"shapes\['box'\]: expected 5 shapes, got 1"),
+        ({"raters": ["ann", "ann", "bob"]}, "raters: expected each entry once, got ann again"),
+        ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
+        ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater was asked for"),
+    ],
+)
+def test_the_constructor_checks_that_everything_fits(changes, message):
+    with pytest.raises(InputError, match=message):
+        Annotations(**parts() | changes)
+
+
+def test_columns_cannot_be_written_but_the_callers_arrays_can():
+    codes = np.zeros(5, np.intp)
+    annotations = Annotations(**parts() | {"category": codes, "assigned_categories": None})
+    with pytest.raises(ValueError, match="read-only"):
+        annotations.category[0] = 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        annotations.category = codes
+    codes[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("ids", "dtype"),
+    [([1, 2], np.int64), (["1", 2], object), ([True, 2], object), ([2**70, 1], object), ([], np.int64)],
+)
+def test_ids_are_whole_numbers_or_objects(ids, dtype):
+    array = id_array(ids)
+    assert array.dtype == dtype
+    assert array.tolist() == ids
+
+
+def test_tuples_stay_tuples():
+    assert object_array([(1, 2), (3, 4)]).tolist() == [(1, 2), (3, 4)]
+    assert object_array([(1, 2)]).tolist() == [(1, 2)]
+
+
+# ---- who can be compared
+
+
+@pytest.mark.parametrize(
+    ("limits", "comparable"),
+    [(None, True), ({"ann": ["cat"], "bob": ["dog"]}, False), ({"ann": ["cat", "dog"], "bob": ["dog"]}, True)],
+)
+def test_two_raters_of_a_common_class_can_be_compared(limits, comparable):
+    annotations = Annotations.from_rows(
+        [], images=[1, 2], raters=["ann", "bob"], categories=["cat", "dog"], assigned={2: ["ann"]},
+        assigned_categories=limits,
+    )  # fmt: skip
+    assert annotations.comparable_images.tolist() == [comparable, False]
+
+
+def test_a_rater_asked_for_no_class_was_not_asked():
+    annotations = Annotations.from_rows(
+        [], images=[1], raters=["ann", "bob"], categories=["cat"], assigned_categories={"bob": []}
+    )
+    assert annotations.asked.tolist() == [[True, False]]
+
+
+# ---- select
+
+
+def test_select_images_brings_their_marks_and_cuts_the_vocabulary():
+    part = small().select(images=[2, 0])
+    assert part.images.tolist() == part.files.tolist() == ["c", "b"]
+    assert part.id.tolist() == [7, 8, 5, 6]
+    assert part.images[part.image].tolist() == ["b", "b", "c", "c"]
+    assert part.categories.tolist() == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("chosen", [["cid", "ann"], [2, 0], np.array(["cid", "ann"])])
+def test_select_raters_by_name_or_code_in_the_order_asked_for(chosen):
+    part = small().select(raters=chosen)
+    assert (part.raters.tolist(), part.session.tolist()) == (["cid", "ann"], ["3", "1"])
+    assert part.id.tolist() == [7, 9, 6]
+    assert part.raters[part.rater].tolist() == ["ann", "ann", "cid"]
+    assert part.assigned_categories.tolist() == [[True, True], [True, True]]
+
+
+def test_select_one_rater_by_name_and_by_mask():
+    assert small().select(raters="bob").id.tolist() == [8, 5]
+    assert small().select(raters=[False, True, False]).id.tolist() == [8, 5]
+
+
+def test_select_rows_leaves_who_was_assigned():
+    part = small().select(rows=[4, 0])
+    assert part.id.tolist() == [6, 7]
+    assert part.images.tolist() == ["b", "a", "c"]
+    assert part.assigned.all()
+    assert small().select(rows=[True, False, False, False, True]).id.tolist() == [7, 6]
+
+
+@pytest.mark.parametrize("axis", ["rows", "images", "raters"])
+def test_select_nothing_is_an_empty_table(axis):
+    part = small().select(**{axis: []})
+    assert len(part) == 0
+    assert len(part.shapes["box"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"rows": [5]}, "rows: expected codes 0 to 4, got 5 to 5"),
+        ({"images": [-1]}, "images: expected codes 0 to 2, got -1 to -1"),
+        ({"images": [0, 0]}, "images: expected each code once, got 0 again"),
+        ({"raters": ["bob", "bob"]}, "raters: expected each code once, got 1 again"),
+        ({"raters": ["zoe"]}, "raters: expected names among ann, bob, cid, got zoe"),
+        ({"rows": [True, False]}, r"rows: expected a mask of shape \(5,\), got \(2,\)"),
+        ({"images": [0.5]}, r"images: expected a mask or whole numbers, got 0\.5"),
+        ({"images": ["a"]}, "images: expected a mask or whole numbers, got 'a'"),
+    ],
+)
+def test_select_names_what_is_not_there(chosen, message):
+    with pytest.raises(InputError, match=message):
+        small().select(**chosen)
+
+
+@given(tables(limits=True), st.data())
+def test_select_keeps_every_row_together(annotations, data):
+    def draw(size):
+        return data.draw(st.none() | st.lists(st.integers(0, size - 1), unique=True) if size else st.none())
+
+    rows, images, raters = (draw(size) for size in (len(annotations), len(annotations.images), len(annotations.raters)))
+    part = annotations.select(rows, images, raters)
+
+    def marks(table):
+        shapes = table.shapes.get("polygon", table.shapes["box"])
+        columns = (
+            table.images[table.image],
+            table.raters[table.rater],
+            table.categories[table.category],
+            shapes.area(),
+        )
+        return dict(zip(table.id.tolist(), zip(*map(list, columns), strict=True), strict=True))
+
+    everything, kept = marks(annotations), marks(part)
+    assert kept == {key: everything[key] for key in kept}
+    expected = [
+        row
+        for row in (range(len(annotations)) if rows is None else rows)
+        if (images is None or annotations.image[row] in images) and (raters is None or annotations.rater[row] in raters)
+    ]
+    assert part.id.tolist() == annotations.id[expected].tolist()
+    order = (slice(None) if images is None else images), (slice(None) if raters is None else raters)
+    np.testing.assert_array_equal(part.assigned, annotations.assigned[order[0]][:, order[1]])
+
+
+def test_a_table_reads_as_a_sentence():
+    assert repr(small()) == "Annotations(5 marks of 3 raters on 3 images, 2 categories, shapes: box)"

@@ -1,0 +1,42 @@
+"""Data sets of a few labels whose figures can be worked out by hand."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+from tests.fiftyone_bridge.scenes import SCENES, make_samples
+
+Make = Callable[..., fo.Dataset]
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    """Data sets of the given samples, deleted afterwards."""
+    made: list[fo.Dataset] = []
+
+    def dataset_of(samples: list[fo.Sample] | None = None, **options: Any) -> fo.Dataset:
+        dataset = fo.Dataset(**options)
+        made.append(dataset)
+        dataset.add_samples(make_samples(SCENES) if samples is None else samples, progress=False)
+        return dataset
+
+    yield dataset_of
+    for dataset in made:
+        if not dataset.deleted:
+            dataset.delete()
+
+
+@pytest.fixture
+def dataset(make: Make) -> fo.Dataset:
+    """The six scenes."""
+    return make()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    """Every test leaves the database as it found it."""
+    yield
+    for name in fo.list_datasets():
+        fo.delete_dataset(name)

@@ -1,0 +1,110 @@
+"""Six scenes of 100 x 100 pixels, and what two raters drew into them; every figure is worked out here.
+
+=====  =========================================  ==============================  =====================
+scene  ann and bob                                units (ann, bob)                alpha
+=====  =========================================  ==============================  =====================
+0      the same cat                               (cat, cat)                      1
+1      one box: cat, dog                          (cat, dog)                      1 - 1 / 1 = 0
+2      a cat by ann only                          (cat, -)                        0
+3      a bench, and its two halves (IoU .475)     (bench, -) (-, bench) (-,bench) 1 - 1 / .6 = -2/3
+4      nothing                                    (-, -)                          1, empty by agreement
+5      a cat by ann; bob was not asked            (cat, not asked)                none
+=====  =========================================  ==============================  =====================
+
+Scene 3: three benches, three absences, no unit agrees: expected (36 - 9 - 9) / (6 * 5) = .6.
+"""
+
+from typing import Any
+
+import fiftyone as fo
+
+Mark = tuple[str, list[float]]
+Scene = dict[str, list[Mark] | None]
+
+CAT = [10, 10, 40, 40]
+BENCH, LEFT_HALF, RIGHT_HALF = [10, 10, 80, 20], [10, 10, 38, 20], [52, 10, 38, 20]
+
+SCENES: list[Scene] = [
+    {"ann": [("cat", CAT)], "bob": [("cat", CAT)]},
+    {"ann": [("cat", CAT)], "bob": [("dog", CAT)]},
+    {"ann": [("cat", CAT)], "bob": []},
+    {"ann": [("bench", BENCH)], "bob": [("bench", LEFT_HALF), ("bench", RIGHT_HALF)]},
+    {"ann": [], "bob": []},
+    {"ann": [("cat", CAT)], "bob": None},
+]
+RATERS = ("ann", "bob")
+ALPHAS = [1.0, 0.0, 0.0, -2 / 3, 1.0, None]
+MEAN = (1 + 0 + 0 - 2 / 3 + 1) / 5
+WITHOUT_EMPTY = (1 + 0 + 0 - 2 / 3) / 4
+UNITS = [[[0], [1], [2], [3], [], [6]], [[0], [1], [], [4, 5], [], None]]
+"""Units of the labels of ann and of bob, scene by scene."""
+VARIATIONS = [
+    [["correct"], ["wrong_class"], ["additional"], ["merged"], [], [None]],
+    [["correct"], ["wrong_class"], [], ["merged", "merged"], [], None],
+]
+COUNTS = {"correct": 1, "merged": 1, "merged_wrong_class": 0, "wrong_class": 1, "missing": 1, "additional": 0}
+
+
+def detection(name: str | None, box: list[float], **attributes: Any) -> fo.Detection:
+    """A box in pixels of a picture of 100 x 100."""
+    return fo.Detection(label=name, bounding_box=[value / 100 for value in box], **attributes)
+
+
+def polyline(name: str, box: list[float], **attributes: Any) -> fo.Polyline:
+    """The same as an outline."""
+    x, y, width, height = (value / 100 for value in box)
+    corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    return fo.Polyline(label=name, points=[corners], **{"closed": True, "filled": True, **attributes})
+
+
+def detections(marks: list[Mark] | None) -> fo.Detections | None:
+    return None if marks is None else fo.Detections(detections=[detection(*mark) for mark in marks])
+
+
+def polylines(marks: list[Mark] | None) -> fo.Polylines | None:
+    return None if marks is None else fo.Polylines(polylines=[polyline(*mark) for mark in marks])
+
+
+def make_sample(number: int, scene: Scene, make: Any = detections, listed: bool = True, **fields: Any) -> fo.Sample:
+    """A field per rater; `raters` lists who was asked, those whose marks are not None."""
+    asked = {"raters": [name for name, marks in scene.items() if marks is not None]} if listed else {}
+    labels = {name: make(marks) for name, marks in scene.items()}
+    metadata = fo.ImageMetadata(width=100, height=100)
+    return fo.Sample(f"/pictures/{number}.jpg", **{"metadata": metadata, **asked, **labels, **fields})
+
+
+def make_samples(scenes: list[Scene], make: Any = detections, listed: bool = True) -> list[fo.Sample]:
+    return [make_sample(number, scene, make, listed) for number, scene in enumerate(scenes)]
+
+
+def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
+    """All labels in the field `marks`, told apart by the attribute `rater`."""
+    samples = []
+    for number, scene in enumerate(scenes):
+        drawn = [detection(*mark, rater=rater) for rater, marks in scene.items() for mark in marks or ()]
+        asked = [name for name, marks in scene.items() if marks is not None]
+        samples.append(
+            fo.Sample(
+                f"/pictures/{number}.jpg",
+                metadata=fo.ImageMetadata(width=100, height=100),
+                marks=fo.Detections(detections=drawn),
+                raters=asked,
+            )
+        )
+    return samples
+
+
+def documents(dataset: fo.Dataset) -> dict[str, dict[str, Any]]:
+    """What the database itself holds, by path; without the time of the last change."""
+    found = {}
+    for document in dataset._sample_collection.find({}):
+        document.pop("last_modified_at")
+        found[str(document["_id"])] = document
+    return found
+
+
+def without(document: Any, names: set[str]) -> Any:
+    """A document without the given keys, at any depth."""
+    if isinstance(document, dict):
+        return {key: without(value, names) for key, value in document.items() if key not in names}
+    return [without(value, names) for value in document] if isinstance(document, list) else document

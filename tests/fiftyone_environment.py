@@ -1,0 +1,64 @@
+"""Keeps the tests away from the user's own FiftyOne. Imported by `tests/conftest.py`, before any test is collected.
+
+FiftyOne reads its environment once, when it is first imported, so this has to come first. The name of the database is
+what isolates: a process attaches to any database server the user's other FiftyOne processes have started, whatever
+`FIFTYONE_DATABASE_DIR` says.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+PREFIX = "kalos-test-"
+
+
+def isolate() -> Path:
+    """Point FiftyOne at a database and folders of this process alone; a `FIFTYONE_DATABASE_URI` of the user stays."""
+    if "fiftyone" in sys.modules:
+        raise RuntimeError("FiftyOne was imported before tests/fiftyone_environment.py could keep it from your data")
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    os.environ |= {
+        "FIFTYONE_DATABASE_NAME": f"kalos_test_{os.getpid()}",
+        "FIFTYONE_CONFIG_PATH": str(folder / "config.json"),
+        "FIFTYONE_APP_CONFIG_PATH": str(folder / "app_config.json"),
+        "FIFTYONE_DATABASE_DIR": str(folder / "database"),
+        "FIFTYONE_DEFAULT_DATASET_DIR": str(folder / "datasets"),
+        "FIFTYONE_DATASET_ZOO_DIR": str(folder / "dataset_zoo"),
+        "FIFTYONE_MODEL_ZOO_DIR": str(folder / "model_zoo"),
+        "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
+        "FIFTYONE_DO_NOT_TRACK": "true",
+        "FIFTYONE_DATABASE_VALIDATION": "false",
+    }
+    return folder
+
+
+def tear_down() -> None:
+    """Drop the database of this process, and remove its folders."""
+    if "fiftyone" in sys.modules:
+        from fiftyone.core.odm import get_db_client
+
+        get_db_client().drop_database(os.environ["FIFTYONE_DATABASE_NAME"])
+    for entry in FOLDER.iterdir():
+        if entry.name != "database":  # its server runs until its last client leaves; the next run removes it
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _sweep() -> None:
+    """Remove the folders of earlier runs, except where a run or a database server still uses them."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).split("-")[0]
+        lock = folder / "database" / "mongod.lock"  # holds the server's process id while it runs
+        try:
+            server = lock.read_text().strip() if lock.exists() else ""
+        except OSError:  # another user's
+            continue
+        if not any(number.isdigit() and psutil.pid_exists(int(number)) for number in (owner, server)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+FOLDER = isolate()

@@ -1,0 +1,36 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core.arrays import expand_runs, first_at_all, run_starts, total
+
+runs = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), max_size=8)
+
+
+@given(runs)
+def test_expanded_runs_are_what_a_loop_gives(pairs):
+    expected = [(m, first + step) for m, (first, count) in enumerate(pairs) for step in range(count)]
+    first, count = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    owner, position = expand_runs(first, count)
+    assert list(zip(owner.tolist(), position.tolist(), strict=True)) == expected
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_run_starts_cut_a_list_into_its_runs(lengths):
+    starts = run_starts(lengths)
+    assert np.diff(starts).tolist() == lengths
+    assert starts[0] == 0
+
+
+@given(st.integers(1, 4).flatmap(lambda m: st.lists(st.lists(st.integers(0, 6), min_size=m, max_size=m), max_size=8)))
+def test_the_first_at_all_its_places_has_no_earlier_neighbour(lines):
+    expected = [
+        all(not set(line) & set(earlier) for earlier in lines[:position]) for position, line in enumerate(lines)
+    ]
+    table = np.array(lines, dtype=np.intp).reshape(len(lines), -1 if lines else 1)
+    assert first_at_all(table, np.empty(7, np.intp)).tolist() == expected
+
+
+def test_totals_by_hand():
+    assert total(np.array([2, 0, 2]), np.array([1.0, 5.0, 2.0]), 4).tolist() == [5, 0, 3, 0]
+    assert total(np.zeros(0, np.intp), np.zeros(0), 2).tolist() == [0, 0]

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from kalos_core import InputError, KalosError
+from kalos_core.errors import SHOWN, Problems, as_number, check_whole, listed, lookup
+
+
+def raised(problems):
+    with pytest.raises(InputError) as caught:
+        problems.raise_if_any()
+    return str(caught.value).splitlines()
+
+
+def test_nothing_wrong_raises_nothing():
+    Problems("labels.json").raise_if_any()
+
+
+def test_a_problem_names_source_record_expectation_and_what_came():
+    problems = Problems("labels.json")
+    problems.add("annotations[3]", "a rater", "nothing")
+    assert raised(problems) == [
+        "labels.json: 1 record cannot be used.",
+        "  annotations[3]: expected a rater, got nothing",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, SHOWN, SHOWN + 1, 1234])
+def test_all_records_are_counted_and_five_are_shown(count):
+    problems = Problems("rows")
+    problems.add_all(range(count), lambda row: f"record {row}", "a box", lambda row: row * 10)
+    head, *lines = raised(problems)
+    assert head == f"rows: {count:,} record{'s' * (count > 1)} cannot be used."
+    assert lines[:SHOWN] == [f"  record {row}: expected a box, got {row * 10}" for row in range(min(count, SHOWN))]
+    assert lines[SHOWN:] == ([f"  ... and {count - SHOWN:,} more"] if count > SHOWN else [])
+
+
+def test_a_record_with_several_faults_counts_once():
+    problems = Problems("rows")
+    for fault in ("an image", "a rater"):
+        problems.add_all(range(7), lambda row: f"record {row}", fault, lambda _: "nothing")
+    lines = raised(problems)
+    assert lines[0] == "rows: 7 records cannot be used."
+    assert lines[1] == "  record 0: expected an image, got nothing; expected a rater, got nothing"
+    assert lines[-1] == "  ... and 2 more"
+
+
+def test_what_came_is_only_asked_of_what_is_shown():
+    asked = []
+    Problems("rows").add_all(range(100), str, "less", lambda row: asked.append(row))
+    assert asked == list(range(SHOWN))
+
+
+def test_what_came_is_cut():
+    problems = Problems("rows")
+    problems.add("record 1", "a ring", list(range(10_000)))
+    assert len(raised(problems)[1]) < 200
+
+
+def test_an_input_error_is_a_value_error_of_this_library():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(InputError, KalosError)
+
+
+@pytest.mark.parametrize("name", ["c", None, 1, ["a"], {}])
+def test_lookup_lists_what_there_is(name):
+    with pytest.raises(InputError, match="letter: expected one of 'a', 'b', got"):
+        lookup({"b": 1, "a": 2}, name, "letter")
+
+
+@pytest.mark.parametrize(("names", "text"), [([], ""), (["a"], "a"), (range(7), "0, 1, 2, 3, 4 and 2 more")])
+def test_listed_is_cut_after_five(names, text):
+    assert listed(names) == text
+
+
+@pytest.mark.parametrize("value", [0, 3, 3.0, np.int64(3), 10**12])
+def test_whole_numbers_pass(value):
+    assert check_whole(value, "bootstrap") == value
+    assert type(check_whole(value, "bootstrap")) is int
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, "3", None, True, float("nan"), float("inf"), [3], 10**400])
+def test_what_is_no_whole_number_is_named(value):
+    with pytest.raises(InputError, match="bootstrap: expected a whole number of at least 0, got"):
+        check_whole(value, "bootstrap")
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [1], 1j])
+def test_what_is_no_number_has_no_value(value):
+    assert as_number(value) is None

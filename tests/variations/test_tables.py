@@ -1,0 +1,139 @@
+"""What is read off the findings: counts, confusions, each annotation's own view."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from kalos_core import VARIATION_TYPES, Annotations, variations
+from tests.strategies import tables
+
+SERIOUSNESS = ["correct", "merged", "merged_wrong_class", "wrong_class", "additional"]
+
+
+def table(*marks, raters=("ann", "bob", "cid"), **more):
+    rows = [
+        {"id": 10 + place, "image": "a.jpg", "rater": rater, "category": name, "box": [x, 0, width, 10]}
+        for place, (rater, name, x, width) in enumerate(marks)
+    ]
+    return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, **more)
+
+
+def example():
+    #            0      50     90
+    #  ann 10    cat
+    #  bob 11    dog           12 emu
+    #  cid 13    cat    14 cat
+    return table(
+        ("ann", "cat", 0, 20),
+        ("bob", "dog", 0, 18),
+        ("bob", "emu", 90, 10),
+        ("cid", "cat", 0, 20),
+        ("cid", "cat", 50, 9),
+    )
+
+
+def test_counts_by_type():
+    # ann-bob: wrong class, additional; ann-cid: correct, additional; bob-cid: wrong class, missing, additional
+    assert variations(example()).counts() == {
+        "correct": 1, "merged": 0, "merged_wrong_class": 0, "wrong_class": 2, "missing": 1, "additional": 3,
+    }  # fmt: skip
+
+
+@given(tables())
+def test_counts_are_those_of_the_rows(annotations):
+    found = variations(annotations, threshold=0.25)
+    assert found.counts() == {name: found.type.tolist().count(name) for name in VARIATION_TYPES}
+    assert sum(found.counts().values()) == len(found)
+
+
+def test_the_most_serious_view_and_the_least_similarity_of_each_mark():
+    own = variations(example()).of_annotations()
+    #                           ann's cat      bob's dog      bob's emu     cid's cat      cid's second
+    assert own.type.tolist() == ["wrong_class", "wrong_class", "additional", "wrong_class", "additional"]
+    np.testing.assert_array_equal(own.similarity, [0.9, 0.9, np.nan, 0.9, np.nan])
+    assert [sorted(rows) for rows in own.matches] == [[1, 3], [0, 3], [], [0, 1], []]
+
+
+def test_a_mark_missed_by_one_is_additional_even_where_another_agrees():
+    own = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18))).of_annotations()
+    assert own.type.tolist() == ["additional"] * 2
+    assert own.similarity.tolist() == [0.9] * 2
+    assert own.matches.tolist() == [(1,), (0,)]
+
+
+def test_a_mark_nobody_else_was_asked_about_has_no_view():
+    own = variations(table(("ann", "cat", 0, 20), assigned={"a.jpg": ["ann"]})).of_annotations()
+    assert (own.type.tolist(), own.matches.tolist()) == ([""], [()])
+    assert np.isnan(own.similarity).all()
+
+
+@given(tables(limits=True))
+def test_each_view_is_the_worst_of_the_findings_a_mark_is_in(annotations):
+    found = variations(annotations, threshold=0.25)
+    own = found.of_annotations()
+    for row in range(len(annotations)):
+        mine = [f for f in range(len(found)) if row in (*found.rows_a[f], *found.rows_b[f])]
+        types = ["additional" if found.type[f] == "missing" else str(found.type[f]) for f in mine]
+        values = [found.similarity[f] for f in mine if np.isfinite(found.similarity[f])]
+        assert own.type[row] == (max(types, key=SERIOUSNESS.index) if types else "")
+        np.testing.assert_array_equal(own.similarity[row], min(values, default=np.nan))
+
+
+def test_confusions_count_classes_taken_for_one_another_most_often_first():
+    marks = [("ann", "cat", 0, 9), ("bob", "dog", 0, 9), ("ann", "dog", 20, 9), ("bob", "cat", 20, 9)]
+    marks += [("ann", "emu", 40, 9), ("bob", "cat", 40, 9), ("ann", "cat", 60, 9), ("bob", "cat", 60, 9)]
+    found = variations(table(*marks, raters=["ann", "bob"]))
+    confused = found.confusions()
+    assert confused.to_pandas().values.tolist() == [["cat", "dog", 2], ["cat", "emu", 1]]
+    assert [sorted(found.rows_a[list(rows)].tolist()) for rows in confused.findings] == [[(0,), (2,)], [(4,)]]
+
+
+@given(tables())
+def test_confusions_name_each_such_finding_once(annotations):
+    found = variations(annotations, threshold=0.25)
+    confused = found.confusions()
+    named = sorted(row for rows in confused.findings for row in rows)
+    wrong = np.isin(found.type, ["wrong_class", "merged_wrong_class"])
+    assert named == np.flatnonzero(wrong).tolist()
+    assert confused.count.tolist() == list(map(len, confused.findings))
+    assert confused.count.tolist() == sorted(confused.count.tolist(), reverse=True)
+
+
+@pytest.mark.parametrize(("width", "share"), [(20, 1.0), (18, 0.0)])
+def test_copies_are_counted(width, share):
+    marks = [("ann", "cat", 0, 20), ("bob", "cat", 0, width)]
+    assert variations(table(*marks, raters=["ann", "bob"])).identical_share == share
+
+
+def test_a_row_a_finding_with_names_and_ids():
+    frame = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18), raters=["ann", "bob"])).to_pandas()
+    assert frame.to_dict("records") == [
+        {
+            "image": "a.jpg",
+            "rater_a": "ann",
+            "rater_b": "bob",
+            "type": "correct",
+            "similarity": 0.9,
+            "ids_a": [10],
+            "ids_b": [11],
+        }
+    ]
+
+
+def test_counts_by_rater_are_seen_from_each_rater():
+    seen = variations(example()).counts_by_rater()
+    #  ann: wrong class with bob, correct with cid; misses bob's emu and cid's second cat
+    assert {kind: count for kind, count in seen["ann"].items() if count} == {
+        "correct": 1, "wrong_class": 1, "missing": 2,
+    }  # fmt: skip
+    #  bob: alone with the emu towards both others; misses cid's second cat
+    assert {kind: count for kind, count in seen["bob"].items() if count} == {
+        "wrong_class": 2, "additional": 2, "missing": 1,
+    }  # fmt: skip
+
+
+@given(tables(limits=True))
+def test_every_finding_counts_for_both_its_raters(annotations):
+    found = variations(annotations, threshold=0.25)
+    total = sum(count for counts in found.counts_by_rater().values() for count in counts.values())
+    assert total == 2 * len(found)
