@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
 import fiftyone.operators as foo
-import fiftyone.plugins as fop
 import numpy as np
 
 import kalos_core.fiftyone as kf
@@ -23,7 +22,7 @@ from benchmarks.timing import Subject, alternate
 from kalos_core import Annotations, KalosWarning, read_coco
 
 ROOT = Path(__file__).resolve().parents[1]
-OPERATORS = {"compute_agreement": "agreement", "find_variations": "variations"}
+OPERATORS = ("compute_agreement", "find_variations")
 PLUGIN = "@kalos/variation"
 KEY = "measured"
 AT_MOST = 2.0
@@ -32,7 +31,10 @@ AT_MOST = 2.0
 LARGE_SAMPLES, LARGE_LABELS, SIDE, LARGEST_BOX = 2000, 40, 100, 30
 """A large data set: samples, labels of both raters on each, side of a picture and longest side of a box in pixels."""
 
-READ = {"detections": ("id", "label", "confidence", "bounding_box"), "polylines": ("id", "label", "confidence", "points", "closed")}
+READ = {
+    "detections": ("id", "label", "confidence", "bounding_box"),
+    "polylines": ("id", "label", "confidence", "points", "closed"),
+}
 """Attributes an analysis reads, of each label type."""
 
 
@@ -42,35 +44,38 @@ def all_tables(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
         annotations = read_coco(coco)
-    for label_type in ("detections", "polylines"):
-        say(f"bridge, {label_type} of {name}")
-        yield table(annotations, f"{name}, {label_type}", label_type, repeats)
+    everything, python = analyses(), [COMPUTE_AGREEMENT, FIND_VARIATIONS]
+    missing = () if len(everything) > len(IN_PYTHON) else (f"the operators of {PLUGIN} are not registered: left out",)
+    say(f"bridge, detections of {name}")
+    yield table(annotations, f"{name}, detections", "detections", everything, repeats, missing)
+    say(f"bridge, polylines of {name}")
+    yield table(annotations, f"{name}, polylines", "polylines", python, repeats)
     if large:
         what = f"{LARGE_SAMPLES:,} samples with {LARGE_LABELS} labels"
         say(f"bridge, {what}: takes minutes")
-        yield table(many_labels(LARGE_SAMPLES, LARGE_LABELS), f"{what}, detections", "detections", repeats)
+        yield table(many_labels(LARGE_SAMPLES, LARGE_LABELS), f"{what}, detections", "detections", python, repeats)
 
 
-def table(annotations: Annotations, name: str, label_type: str, repeats: int) -> Table:
+def table(
+    annotations: Annotations,
+    name: str,
+    label_type: str,
+    chosen: Sequence[Analysis],
+    repeats: int,
+    notes: tuple[str, ...] = (),
+) -> Table:
+    rows = []
     with tempfile.TemporaryDirectory() as pictures:
         dataset = kf.load_raters(annotations, canvas=pictures, label_type=label_type, persistent=False).dataset
         try:
-            operators = registered_operators()
-            rows = []
-            for analysis in analyses(operators):
+            for analysis in chosen:
                 bare = BareWork.of(dataset, analysis, label_type)
                 ours, other = alternate([_on_clone(dataset, analysis.run), _on_clone(dataset, bare.run)], repeats)
-                rows.append(Row(analysis.name, ours.took, other.took, analysis.claim))
+                rows.append(Row(analysis.name, ours.took, other.took, AT_MOST))
         finally:
             dataset.delete()
-    notes = () if operators else (f"the operators of {PLUGIN} are not registered: left out",)
-    return Table(
-        f"read, compute and write on FiftyOne, {name}: {len(annotations):,} labels",
-        tuple(rows),
-        other="bare",
-        speedup=False,
-        notes=notes,
-    )
+    title = f"read, compute and write on FiftyOne, {name}: {len(annotations):,} labels"
+    return Table(title, tuple(rows), other="bare", speedup=False, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -79,28 +84,24 @@ class Analysis:
 
     name: str
     run: Callable[[Any], Any]
-    claim: float | None = AT_MOST
 
 
-def analyses(operators: Mapping[str, str]) -> list[Analysis]:
-    called = [
-        Analysis("compute_agreement", lambda samples: kf.compute_agreement(samples, KEY)),
-        Analysis("compute_agreement, no bootstrap", lambda samples: kf.compute_agreement(samples, KEY, bootstrap=0)),
-        Analysis("find_variations", lambda samples: kf.find_variations(samples, KEY)),
-    ]
-    return called + [Analysis(f"operator {name}", _operator(uri)) for name, uri in operators.items()]
+COMPUTE_AGREEMENT = Analysis("compute_agreement", lambda samples: kf.compute_agreement(samples, KEY))
+NO_BOOTSTRAP = Analysis("compute_agreement, no bootstrap", lambda given: kf.compute_agreement(given, KEY, bootstrap=0))
+FIND_VARIATIONS = Analysis("find_variations", lambda samples: kf.find_variations(samples, KEY))
+IN_PYTHON = (COMPUTE_AGREEMENT, NO_BOOTSTRAP, FIND_VARIATIONS)
 
 
-def registered_operators() -> dict[str, str]:
-    """Name -> URI of the plugin's operators; none where FiftyOne does not find them."""
+def analyses() -> list[Analysis]:
+    """From Python, and by the plugin's operators where FiftyOne finds them."""
     folder = Path(fo.config.plugins_dir)
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / "kalos-variation"
     if not link.exists():
         link.symlink_to(ROOT, target_is_directory=True)
-        fop.enable_plugin(PLUGIN) if PLUGIN in fop.list_disabled_plugins() else None
     uris = {name: f"{PLUGIN}/{name}" for name in OPERATORS}
-    return {name: uri for name, uri in uris.items() if foo.operator_exists(uri)}
+    called = [Analysis(f"operator {name}", _operator(uri)) for name, uri in uris.items() if foo.operator_exists(uri)]
+    return [*IN_PYTHON, *called]
 
 
 def _operator(uri: str) -> Callable[[Any], Any]:
@@ -131,9 +132,7 @@ class BareWork:
         before = set(clone.get_field_schema(flat=True))
         analysis.run(clone)
         written = sorted(
-            path
-            for path in set(clone.get_field_schema(flat=True)) - before
-            if path.rpartition(".")[0] in ("", *lists)
+            path for path in set(clone.get_field_schema(flat=True)) - before if path.rpartition(".")[0] in ("", *lists)
         )
         values = dict(zip(written, clone.values(written), strict=True))
         clone.delete()

@@ -13,6 +13,7 @@ from kalos_core.correspondence import COSTS, SOLVERS
 from kalos_core.errors import InputError, KalosError, KalosWarning
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.readers import read_coco, write_coco
+from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.similarity import SIMILARITIES, Similarity
 from kalos_core.variations import VARIATION_TYPES, Variations, variations
@@ -36,6 +37,7 @@ __all__ = [
     "Similarity",
     "Units",
     "Variations",
+    "Vocabulary",
     "agreement",
     "compute_pairs",
     "read_coco",

@@ -90,7 +90,8 @@ def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDAr
         "undefined": "Agreement is undefined",
     }
     value = float("nan") if alpha is None else alpha
-    return f"{words[band(value)]}: {with_interval(alpha, interval)}"
+    said = words[band(value)]
+    return said if np.isnan(value) else f"{said}: {with_interval(alpha, interval)}"
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
@@ -130,9 +131,11 @@ def alpha_bins(
     """
     values = np.array([np.nan if value is None else value for value in image_alpha], dtype=np.float64)
     values = values[np.isfinite(values)]
-    lowest = np.floor(values.min() / BIN_WIDTH + 1e-9) if len(values) else 0
-    edges = np.round(np.arange(min(lowest, 1 / BIN_WIDTH - 1), 1 / BIN_WIDTH + 1) * BIN_WIDTH, 10)
-    return edges, np.histogram(values, edges)[0]
+    lowest = float(values.min()) if len(values) else 0.0
+    steps = np.arange(np.floor(lowest / BIN_WIDTH) - 1, 1 / BIN_WIDTH + 1)
+    edges = np.round(steps * BIN_WIDTH, 10)  # the numbers people read: 0.3, not 0.30000000000000004
+    first = np.searchsorted(edges[:-1], lowest, side="right") - 1
+    return edges[first:], np.histogram(values, edges[first:])[0]
 
 
 def alpha_histogram(image_alpha: Sequence[float | None] | NDArray[np.float64], title: str = "") -> go.Figure:

@@ -52,6 +52,8 @@ class Similarity:
     kind: str
     label: str
     compare: Compare
+    additive: bool = False
+    """An IoU in which a union of shapes shares at most the sum of what its parts share: lets merges be ruled out."""
 
     def column(self, annotations: Annotations) -> Any:
         """The column this similarity compares; an error names the annotations that lack such a shape."""
@@ -161,7 +163,7 @@ def polygon_iou(
 
 SIMILARITIES: dict[str, Similarity] = {
     "box_iou": Similarity("box_iou", "box", "IoU of boxes", box_iou),
-    "polygon_iou": Similarity("polygon_iou", "polygon", "IoU of polygons", polygon_iou),
+    "polygon_iou": Similarity("polygon_iou", "polygon", "IoU of polygons", polygon_iou, additive=True),
 }
 """Name -> similarity; the App's drop-downs and the laws in the tests read this table."""
 

@@ -52,22 +52,17 @@ class ComputeAgreement(foo.Operator):
         inputs.int("seed", default=0, label="Seed")
 
     def execute(self, ctx):
-        params = ctx.params
-        settings = {
-            name: params[name]
-            for name in ("similarity", "threshold", "solver", "cost", "bootstrap", "seed")
-            if params.get(name) is not None
-        }
-        key = params.get("run_key") or kf.free_run_key(ctx.dataset, "agreement")
-        samples, choice = ctx.target_view(), forms.read_label_choice(ctx)
+        params, samples = ctx.params, ctx.target_view()
+        settings = {name: params[name] for name in ("similarity", "threshold") if params.get(name) is not None}
+        settings |= forms.shown(params, "advanced", ("solver", "cost", "bootstrap", "seed"))
 
         def work(progress):
+            key = params.get("run_key") or kf.free_run_key(ctx.dataset, "agreement")
+            choice = forms.read_label_choice(ctx)
             run = kf.compute_agreement(samples, key, choice=choice, progress=progress, **settings)
             return {"run_key": key, **run.figures, "summary": summary(run)}
 
-        return running.run(
-            ctx, work, then=(ctx.ops.reload_dataset, lambda: ctx.ops.open_panel("agreement", layout="horizontal"))
-        )
+        return running.run(ctx, work, then=(ctx.ops.reload_dataset, *running.showing(ctx, "agreement")))
 
     def resolve_output(self, ctx):
         return running.outputs("Agreement")
@@ -91,4 +86,4 @@ def summary(run):
         ("Written", f"`{run.names.alpha}` on samples, `{run.names.unit}` on labels"),
     ]
     table = "\n".join(f"| {name} | {value} |" for name, value in rows)
-    return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| | |\n|---|---|\n{table}"
+    return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Figure | Value |\n|---|---|\n{table}"

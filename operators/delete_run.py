@@ -23,7 +23,7 @@ class DeleteRun(foo.Operator):
 
     def resolve_input(self, ctx):
         inputs = types.Object()
-        keys = kf.list_runs(ctx.dataset)
+        keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset)
         if not keys:
             inputs.view("none", types.Notice(label="There are no runs to delete"))
             nothing = inputs.str("run_key", required=True, view=types.HiddenView())
@@ -32,15 +32,20 @@ class DeleteRun(foo.Operator):
         choices = types.DropdownView()
         for key in keys:
             choices.add_choice(key, label=key, description=kf.load_figures(ctx.dataset, key).kind)
-        inputs.enum("run_key", choices.values(), required=True, default=keys[0], view=choices, label="Run")
-        run = kf.load_figures(ctx.dataset, ctx.params.get("run_key") or keys[0])
-        inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {run.written}"))
+        chosen = ctx.params.get("run_key") or keys[0]
+        run = inputs.enum("run_key", choices.values(), required=True, default=keys[0], view=choices, label="Run")
+        if chosen in keys:
+            written = kf.load_figures(ctx.dataset, chosen).written
+            inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {written}"))
+        else:
+            run.invalid, run.error_message = True, f"There is no run {chosen!r} any more"
         return types.Property(inputs, view=types.View(label="Delete a run"))
 
     def execute(self, ctx):
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
+        running.reload_panels(ctx, "agreement", "variations")
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}
 
     def resolve_output(self, ctx):
@@ -48,4 +53,4 @@ class DeleteRun(foo.Operator):
 
     def __call__(self, samples, run_key):
         """Run from a notebook: `foo.get_operator("@kalos/variation/delete_run")(dataset, "first")`."""
-        return foo.execute_operator(self.uri, {"dataset": samples}, params={"run_key": run_key})
+        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key})

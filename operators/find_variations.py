@@ -41,20 +41,17 @@ class FindVariations(foo.Operator):
         return types.Property(inputs, view=types.View(label="Find variations between raters"))
 
     def execute(self, ctx):
-        params = ctx.params
-        settings = {
-            name: params[name] for name in ("similarity", "threshold", "max_merge") if params.get(name) is not None
-        }
-        key = params.get("run_key") or kf.free_run_key(ctx.dataset, "variations")
-        samples, choice = ctx.target_view(), forms.read_label_choice(ctx)
+        params, samples = ctx.params, ctx.target_view()
+        names = ("similarity", "threshold", "max_merge")
+        settings = {name: params[name] for name in names if params.get(name) is not None}
 
         def work(progress):
+            key = params.get("run_key") or kf.free_run_key(ctx.dataset, "variations")
+            choice = forms.read_label_choice(ctx)
             run = kf.find_variations(samples, key, choice=choice, progress=progress, **settings)
             return {"run_key": key, **run.figures, "summary": summary(run)}
 
-        return running.run(
-            ctx, work, then=(ctx.ops.reload_dataset, lambda: ctx.ops.open_panel("variations", layout="horizontal"))
-        )
+        return running.run(ctx, work, then=(ctx.ops.reload_dataset, *running.showing(ctx, "variations")))
 
     def resolve_output(self, ctx):
         return running.outputs("Variations")

@@ -8,6 +8,12 @@ from kalos_core import SIMILARITIES, InputError
 BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribute"
 NOBODY = "nobody"
 
+RATER_ATTRIBUTES = ("rater", "rater_id", "annotator", "rad_id")
+"""Attributes that name the rater in the formats we know; the form proposes the first that the labels have."""
+
+RATERS_IN_FIELD = "raters_in_field"
+"""The form's list of raters where an attribute names them: the App keeps what was chosen for one field per rater."""
+
 SIMILARITY_HELP = {
     "box_iou": "Boxes: shared area over joint area",
     "polygon_iou": "Polygons: exact shared area over joint area",
@@ -29,127 +35,200 @@ def add_run_key(ctx, inputs, base):
 
 def add_label_choice(ctx, inputs):
     """Raters, reference, classes, smallest size, confidence. False where there is nothing to analyse."""
+    if ctx.dataset is None:
+        _say(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
+        return False
     stored = kf.rater_fields(ctx.dataset)
     fields = kf.label_fields(ctx.dataset)
     if not fields:
-        inputs.view(
-            "no_fields",
-            types.Error(label="No labels yet", description="Load labels of several raters first (Load raters)."),
-        )
+        _say(inputs, "No labels yet", "Load labels of several raters first (Load labels of several raters).")
         return False
-    storage = _add_storage(ctx, inputs, stored)
+    storage = _add_storage(ctx, inputs, stored, fields)
     if storage == BY_ATTRIBUTE:
-        _add_attribute(inputs, fields)
-        names = []
+        offered, property_name = _add_attribute(ctx, inputs, fields), RATERS_IN_FIELD
     else:
-        names = _add_raters(ctx, inputs, stored, fields)
-    if len(names) > 2:
-        reference = types.DropdownView()
-        for name in [NOBODY, *names]:
-            reference.add_choice(name, label=name)
-        inputs.enum(
-            "reference",
-            reference.values(),
-            default=NOBODY,
-            view=reference,
-            label="Reference rater",
-            description="A gold standard to keep out of agreement",
-        )
+        offered, property_name = list(stored) or list(fields), "raters"
+    _add_raters(ctx, inputs, property_name, offered)
+    _add_reference(ctx, inputs, property_name, offered)
+    if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
+        _add_assignment(inputs)
     inputs.bool("more", default=False, label="Choose classes, sizes and confidence", view=types.SwitchView())
     if ctx.params.get("more"):
-        _add_limits(inputs)
+        _add_limits(ctx, inputs)
     return True
 
 
-def _add_storage(ctx, inputs, stored):
+def _add_assignment(inputs):
+    choices = types.DropdownView()
+    choices.add_choice("all", label="every rater, everywhere")
+    choices.add_choice("labelled", label="a rater only where their labels are there")
+    inputs.enum(
+        "assigned",
+        choices.values(),
+        default="all",
+        view=choices,
+        label="Who was asked",
+        description="An image a rater never saw would count as 'saw it and drew nothing', which lowers alpha",
+    )
+
+
+def _add_storage(ctx, inputs, stored, fields):
     if stored:
         return BY_FIELD
+    usual = BY_ATTRIBUTE if len(fields) == 1 else BY_FIELD
     choices = types.RadioGroup(orientation="horizontal")
     for name in (BY_FIELD, BY_ATTRIBUTE):
         choices.add_choice(name, label=name)
-    inputs.enum("storage", choices.values(), default=BY_FIELD, view=choices, label="Raters are stored as")
-    return ctx.params.get("storage", BY_FIELD)
+    inputs.enum("storage", choices.values(), default=usual, view=choices, label="Raters are stored as")
+    return ctx.params.get("storage") or usual
 
 
-def _add_attribute(inputs, fields):
+def _add_attribute(ctx, inputs, fields):
+    """The field and the attribute; the raters that its labels name."""
     choices = types.DropdownView()
     for field in fields:
         choices.add_choice(field, label=field)
-    inputs.enum("field", choices.values(), required=True, default=next(iter(fields)), view=choices, label="Field")
-    inputs.str("rater_attribute", required=True, default="rater", label="Attribute that names the rater")
+    first = next(iter(fields))
+    inputs.enum("field", choices.values(), required=True, default=first, view=choices, label="Field")
+    path = fields.get(ctx.params.get("field"), fields[first])
+    usual = next((name for name in RATER_ATTRIBUTES if _raters_named(ctx, path, name)), RATER_ATTRIBUTES[0])
+    attribute = inputs.str("rater_attribute", required=True, default=usual, label="Attribute that names the rater")
+    chosen = ctx.params.get("rater_attribute", usual)
+    raters = _raters_named(ctx, path, chosen)
+    if not raters:
+        _refuse(attribute, f"No label of {path.split('.')[0]!r} has an attribute {chosen!r}")
+    return raters
 
 
-def _add_raters(ctx, inputs, stored, fields):
-    names = list(stored) or list(fields)
+def _raters_named(ctx, path, attribute):
+    if not isinstance(attribute, str) or not attribute.isidentifier():
+        return []
+    return [str(name) for name in ctx.dataset.distinct(f"{path}.{attribute}")]
+
+
+def _add_raters(ctx, inputs, property_name, offered):
     choices = types.DropdownView(multiple=True)
-    for name in names:
+    for name in offered:
         choices.add_choice(name, label=name)
     raters = inputs.list(
-        "raters", types.String(), required=True, default=names, view=choices, label="Raters", description="At least two"
+        property_name,
+        types.String(),
+        required=True,
+        default=offered,
+        view=choices,
+        label="Raters",
+        description="At least two",
     )
-    chosen = [name for name in ctx.params.get("raters") or names if name in names]
-    if len(ctx.params.get("raters", names)) < 2:
+    chosen = _chosen(ctx, property_name, offered)
+    unknown = [name for name in chosen if name not in offered]
+    if unknown:
+        _refuse(raters, f"There is no rater {unknown[0]!r}")
+    elif len(set(chosen)) < 2:
         _refuse(raters, "Agreement needs at least two raters")
-    return chosen
 
 
-def _add_limits(inputs):
+def _add_reference(ctx, inputs, property_name, offered):
+    """Only where a choice of it leaves two raters, or where one was made."""
+    chosen, reference = set(_chosen(ctx, property_name, offered)), ctx.params.get("reference") or NOBODY
+    if len(offered) < 3 and reference == NOBODY:
+        return
+    choices = types.DropdownView()
+    for name in [NOBODY, *offered]:
+        choices.add_choice(name, label=name)
+    prop = inputs.enum(
+        "reference",
+        choices.values(),
+        default=NOBODY,
+        view=choices,
+        label="Reference rater",
+        description="A gold standard to keep out of agreement",
+    )
+    if reference != NOBODY and reference not in offered:
+        _refuse(prop, f"There is no rater {reference!r}")
+    elif len(chosen) > 1 and len(chosen - {reference}) < 2:
+        _refuse(prop, "Beside the reference, agreement needs at least two raters")
+
+
+def _chosen(ctx, property_name, offered):
+    value = ctx.params.get(property_name)
+    return offered if value is None else value
+
+
+def _add_limits(ctx, inputs):
+    names = types.DropdownView(multiple=True)
+    for name in kf.class_names(ctx.dataset):
+        names.add_choice(name, label=name)
     inputs.list(
         "classes",
         types.String(),
-        view=types.AutocompleteView(),
+        view=names,
         label="Classes",
         description="Only these; empty for all",
     )
-    inputs.float(
+    area = inputs.float(
         "min_area",
         default=0.0,
         min=0.0,
         label="Smallest area in square pixels",
         description="A mark just above it whose partner is just below stays without one",
     )
-    inputs.float("min_confidence", default=0.0, min=0.0, max=1.0, label="Least confidence (labels without one stay)")
+    confidence = inputs.float(
+        "min_confidence", default=0.0, min=0.0, max=1.0, label="Least confidence (labels without one stay)"
+    )
+    _refuse_outside(area, ctx.params.get("min_area"), 0)
+    _refuse_outside(confidence, ctx.params.get("min_confidence"), 0, 1)
 
 
 def add_similarity(ctx, inputs):
     """How marks are compared, and from which similarity on two of them may be the same object."""
-    choice = read_label_choice(ctx)
     try:
-        default = kf.default_similarity(ctx.dataset, choice)
-    except InputError:  # said beside the raters
+        default = kf.default_similarity(ctx.dataset, read_label_choice(ctx))
+    except InputError:  # said beside what is wrong
         default = "box_iou"
     choices = types.DropdownView()
     for name, similarity in SIMILARITIES.items():
         choices.add_choice(name, label=similarity.label, description=SIMILARITY_HELP.get(name, ""))
-    inputs.enum("similarity", choices.values(), required=True, default=default, view=choices, label="Similarity")
-    inputs.float(
+    similarity = inputs.enum(
+        "similarity", choices.values(), required=True, default=default, view=choices, label="Similarity"
+    )
+    if ctx.params.get("similarity") == "polygon_iou" != default:
+        _refuse(similarity, "Not every rater has polygons (polylines); compare boxes")
+    threshold = inputs.float(
         "threshold",
         required=True,
         default=0.5,
         min=0.0,
         max=1.0,
-        view=types.SliderView(value_precision=2, value_label_display="on"),
         label="Threshold",
-        description="Least similarity at which two marks may be the same object",
+        description="Least similarity, from 0 to 1, at which two marks may be the same object",
     )
+    _refuse_outside(threshold, ctx.params.get("threshold"), 0, 1)
 
 
 def read_label_choice(ctx):
     """What the form's label choice means; also for calls from the SDK, which fill in no defaults."""
     params = ctx.params
-    reference = params.get("reference")
-    raters = params.get("raters")
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
+    raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
+    reference = params.get("reference")
+    limits = shown(params, "more", ("classes", "min_area", "min_confidence"))
     return kf.LabelChoice(
         raters=tuple(raters) if raters else _all_raters(ctx, by_attribute),
         field=params.get("field") if by_attribute else None,
-        rater_attribute=params.get("rater_attribute") or "rater",
+        rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
         reference=None if reference in (None, "", NOBODY) else reference,
-        classes=tuple(params["classes"]) if params.get("classes") else None,
-        min_area=float(params.get("min_area") or 0.0),
-        min_confidence=float(params.get("min_confidence") or 0.0),
+        classes=tuple(limits["classes"]) if limits.get("classes") else None,
+        min_area=limits.get("min_area", 0.0),
+        min_confidence=limits.get("min_confidence", 0.0),
         assigned=params.get("assigned") or "auto",
     )
+
+
+def shown(params, switch, names):
+    """The given params as far as they are set, unless the switch that shows them in the form is off again."""
+    if params.get(switch) is False:
+        return {}
+    return {name: params[name] for name in names if params.get(name) is not None}
 
 
 def _all_raters(ctx, by_attribute):
@@ -160,6 +239,8 @@ def _all_raters(ctx, by_attribute):
 
 def check_view(ctx, inputs):
     """Say before anything runs that the samples cannot be used."""
+    if ctx.dataset is None:  # said where the labels are chosen
+        return
     try:
         kf.check_samples(ctx.target_view())
     except InputError as error:
@@ -178,3 +259,16 @@ def _check(prop, check):
 def _refuse(prop, message):
     prop.invalid = True
     prop.error_message = message
+
+
+def _refuse_outside(prop, value, low, high=None):
+    """FiftyOne checks the limits of a number only when the form is sent."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (number and value >= low and (high is None or value <= high)):
+        _refuse(prop, f"A number of at least {low}" if high is None else f"A number from {low} to {high}")
+
+
+def _say(inputs, title, text):
+    """That there is nothing to fill in, and why; the form cannot be sent."""
+    inputs.view("nothing", types.Error(label=title, description=text))
+    _refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)

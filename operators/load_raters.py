@@ -6,11 +6,12 @@ import os
 import fiftyone as fo
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
+from fiftyone.core.utils import to_slug
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
+from kalos_core import InputError, Vocabulary
 
-from . import running
+from . import forms, running
 
 NEW, CURRENT = "a new data set", "this data set"
 
@@ -52,14 +53,16 @@ class LoadRaters(foo.Operator):
 
     def _add_target(self, ctx, inputs):
         choices = types.RadioGroup(orientation="horizontal")
-        for name in (NEW, CURRENT):
+        for name in (NEW, CURRENT) if ctx.dataset is not None else (NEW,):
             choices.add_choice(name, label=name)
         inputs.enum("target", choices.values(), default=NEW, view=choices, label="Load into")
-        if ctx.params.get("target", NEW) == NEW:
+        if ctx.params.get("target") != CURRENT:
             name = inputs.str("dataset_name", label="Its name", description="Empty: a name is made up")
-            if fo.dataset_exists(ctx.params.get("dataset_name") or ""):
+            try:
+                _new_name(ctx.params)
+            except InputError as error:
                 name.invalid = True
-                name.error_message = "A data set of this name exists already"
+                name.error_message = str(error)
 
     def _add_more(self, ctx, inputs):
         inputs.str("category_field", label="Annotation field that holds the class as text (instead of category_id)")
@@ -70,7 +73,7 @@ class LoadRaters(foo.Operator):
             description='JSON: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}; between slashes: an expression',
         )
         try:
-            _aliases(ctx.params)
+            _aliases(ctx.params.get("aliases"))
         except InputError as error:
             aliases.invalid = True
             aliases.error_message = str(error)
@@ -86,20 +89,17 @@ class LoadRaters(foo.Operator):
         )
 
     def execute(self, ctx):
-        params = ctx.params
+        params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
-        target = ctx.dataset if into_current else params.get("dataset_name") or None
-        if not into_current and target is not None and fo.dataset_exists(target):
-            raise InputError(f"dataset_name: expected a new name, got {target!r}, which exists")
-        options = {
-            name: params[name]
-            for name in ("images", "canvas", "category_field", "label_type", "assigned")
-            if params.get(name)
-        }
+        options = {name: params[name] for name in ("images", "canvas") if params.get(name)}
+        more = forms.shown(params, "more", ("category_field", "aliases", "label_type", "assigned"))
         loaded_name = []
 
         def work(progress):
-            loaded = kf.load_raters(params["labels"], target, aliases=_aliases(params), progress=progress, **options)
+            target = current if into_current else _new_name(params)
+            options.update({name: value for name, value in more.items() if value})
+            options["aliases"] = _aliases(more.get("aliases"))
+            loaded = kf.load_raters(params["labels"], target, progress=progress, **options)
             loaded_name.append(loaded.dataset.name)
             return {
                 "dataset": loaded.dataset.name,
@@ -120,16 +120,30 @@ class LoadRaters(foo.Operator):
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
 
 
-def _aliases(params):
-    text = params.get("aliases")
-    if not text:
+def _new_name(params):
+    """The name of the new data set, None for one that is made up."""
+    name = (params.get("dataset_name") or "").strip()
+    if not name:
         return None
-    if isinstance(text, dict):
-        return text
     try:
-        return json.loads(text)
+        slug = to_slug(name)
+    except ValueError as error:
+        raise InputError(f"dataset_name: expected a name FiftyOne can use, got {name!r}: {error}") from error
+    if fo.dataset_exists(name) or slug in map(to_slug, fo.list_datasets()):
+        raise InputError(f"dataset_name: a data set of the name {name!r} exists already")
+    return name
+
+
+def _aliases(given):
+    """The aliases, checked before any file is read: a wrong one is said while it is typed."""
+    if not given:
+        return None
+    try:
+        aliases = json.loads(given) if isinstance(given, str) else given
     except json.JSONDecodeError as error:
         raise InputError(f"aliases: expected JSON, got {error}") from error
+    Vocabulary.from_aliases(aliases)
+    return aliases
 
 
 def _refuse_unless(prop, value, check, message):

@@ -10,11 +10,15 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import fiftyone.operators.types as types
+from fiftyone.operators.executor import ExecutionResult
+from fiftyone.operators.message import GeneratedMessage
 
 from kalos_core import KalosError, KalosWarning
 
 SENT_BY_THE_APP = "spaces"
 """What only the App sends with a request: how its panels are arranged."""
+
+PLUGIN = "@kalos/variation"
 
 
 def run(ctx, work, *, then=()):
@@ -25,6 +29,34 @@ def run(ctx, work, *, then=()):
     if SENT_BY_THE_APP in ctx.request_params and not ctx.delegated:
         return _stream(ctx, work, then)
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
+
+
+def showing(ctx, panel):
+    """Operations that bring up a panel with what was just done: those of it that are open load anew."""
+    loading = [lambda where=where: reloading(ctx, panel, where) for where in _open_panels(ctx, panel)]
+    return [*loading, lambda: ctx.ops.open_panel(panel, layout="horizontal")]
+
+
+def reload_panels(ctx, *panels):
+    """Let the open panels of these names take up what has changed."""
+    for panel in panels:
+        for where in _open_panels(ctx, panel):
+            reloading(ctx, panel, where)
+
+
+def reloading(ctx, panel, panel_id):
+    return ctx.trigger(f"{PLUGIN}/{panel}", params={"panel_id": panel_id, "__method__": "on_load"})
+
+
+def _open_panels(ctx, panel):
+    """Ids of the open panels of a name, wherever in the App's layout."""
+    found, waiting = [], [ctx.request_params.get(SENT_BY_THE_APP) or {}]
+    while waiting:
+        space = waiting.pop()
+        if space.get("type") == panel:
+            found.append(space["component_id"])
+        waiting += space.get("children") or []
+    return found
 
 
 def outputs(label):
@@ -44,17 +76,30 @@ def _stream(ctx, work, then):
             share, label = update
             yield ctx.ops.set_progress(progress=share, label=label)
     try:
-        result, label = job.result(), "Done"
+        result = job.result()
     except KalosError as error:
-        result, label = {"summary": problem(error)}, "Nothing was written"
-        yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
+        result = {"summary": problem(error)}
+        yield ctx.ops.notify(f"Nothing was written: {str(error).splitlines()[0]}", variant="error")
     except Exception as error:  # the App shows nothing of an exception in a stream: say it, then let it be logged
         yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
         raise
     else:
         for operation in then:
             yield operation()
-    yield ctx.ops.show_output(outputs(label).to_json(), result)
+    yield GeneratedMessage(cls=ExecutionResult, body=_Answer(result))
+
+
+class _Answer:
+    """The result of a stream, which the App then draws as `resolve_output` says.
+
+    `ctx.ops.show_output` would open a second dialog above that of the progress bar.
+    """
+
+    def __init__(self, values):
+        self.values = values
+
+    def to_json(self):
+        return self.values
 
 
 def problem(error):

@@ -16,6 +16,7 @@ from .common import (
     choose_run,
     guarded,
     stacked,
+    take_run,
     to_data,
 )
 
@@ -74,7 +75,7 @@ class AgreementPanel(foo.Panel):
 
     @guarded
     def on_change_run(self, ctx):
-        ctx.panel.state.run = ctx.params["value"]
+        take_run(ctx, "agreement")
         self.on_load(ctx)
 
     @guarded

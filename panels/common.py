@@ -46,6 +46,12 @@ def choose_run(ctx, kind, state="run"):
     return key
 
 
+def take_run(ctx, kind, state="run"):
+    """The run chosen in the menu, also where a newer one has come up meanwhile."""
+    ctx.panel.set_state(state, ctx.params["value"])
+    ctx.panel.set_state(f"{state}_keys", kf.list_runs(ctx.dataset, kind))
+
+
 def add_run_menu(panel, ctx, on_change, state="run", label="Run"):
     """A drop-down of the runs, only where there is a choice."""
     keys = ctx.panel.get_state(f"{state}_keys") or []
@@ -96,4 +102,5 @@ def stacked(panel):
 def to_data(figure):
     """A plotly figure as a panel takes it: traces and layout as plain values."""
     plain = figure.to_plotly_json()
+    plain["layout"].pop("template", None)  # the App brings its theme; plotly's own is white, and 7 kB of state
     return plain["data"], plain["layout"]

@@ -17,6 +17,7 @@ from .common import (
     choose_run,
     guarded,
     stacked,
+    take_run,
     to_data,
 )
 
@@ -67,7 +68,7 @@ class VariationsPanel(foo.Panel):
 
     @guarded
     def on_change_run(self, ctx):
-        ctx.panel.state.run = ctx.params["value"]
+        take_run(ctx, "variations")
         self.on_load(ctx)
 
     @guarded

@@ -396,13 +396,15 @@ def as_name(value: Any) -> Any:
     >>> as_name("ann"), as_name(7), as_name(7.0), as_name(""), as_name(["ann"])
     ('ann', '7', '7', None, ['ann'])
     """
+    if isinstance(value, str):  # first, since nearly all names are text
+        return value or None
     if isinstance(value, bool):
         return value
     if isinstance(value, Integral):
         return str(int(value)) if abs(int(value)) < 1 << 63 else value
     if isinstance(value, float):
         return None if value != value else str(int(value)) if value.is_integer() else value
-    return None if isinstance(value, str) and not value else value
+    return value
 
 
 def _names(given: Sequence[Any] | None, used: list[Any], what: str) -> list[str]:

@@ -19,7 +19,7 @@ from kalos_core.fiftyone.labels import (
     read_labels,
 )
 from kalos_core.fiftyone.loading import LoadedRaters, load_raters
-from kalos_core.fiftyone.raters import label_fields, rater_fields, rater_names
+from kalos_core.fiftyone.raters import ASSIGNED_FIELD, class_names, label_fields, rater_fields, rater_names
 from kalos_core.fiftyone.runs import (
     Run,
     RunNames,
@@ -47,6 +47,7 @@ from kalos_core.fiftyone.views import (
 )
 
 __all__ = [
+    "ASSIGNED_FIELD",
     "Cell",
     "ImageRow",
     "LabelChoice",
@@ -58,6 +59,7 @@ __all__ = [
     "SampleReport",
     "check_run_key",
     "check_samples",
+    "class_names",
     "compute_agreement",
     "default_similarity",
     "delete_run",

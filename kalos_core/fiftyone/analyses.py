@@ -313,17 +313,15 @@ def _stored_pairs(
     valid[valid] = ~stale[annotations.image[left[valid]]]
     floor = float(stored["floor"])
     pairs = Pairs(left, right, stored["similarity"], similarity, floor).keep(valid)
-    if not stale.any():
-        return pairs
     changed = np.flatnonzero(stale[annotations.image])
     fresh = compute_pairs(annotations.select(rows=changed), similarity, floor)
-    return Pairs(
-        np.concatenate([pairs.left, changed[fresh.left]]),
-        np.concatenate([pairs.right, changed[fresh.right]]),
-        np.concatenate([pairs.similarity, fresh.similarity]),
-        similarity,
-        floor,
-    )
+    left = np.concatenate([pairs.left, changed[fresh.left]])
+    right = np.concatenate([pairs.right, changed[fresh.right]])
+    place = np.empty(len(annotations), np.intp)
+    place[np.lexsort((annotations.rater, annotations.image))] = np.arange(len(annotations))
+    order = np.lexsort((place[right], place[left]))  # as computed anew, so that nothing depends on it
+    values = np.concatenate([pairs.similarity, fresh.similarity])
+    return Pairs(left[order], right[order], values[order], similarity, floor)
 
 
 def _plain(value: Any) -> float | None:

@@ -325,24 +325,26 @@ def _flatten(columns: Mapping[str, list[Any]], sources: list[_Source]) -> _Rows:
     rows = _Rows(RawTable(), [], [], [], [])
     table, ids, sizes = rows.table, columns["id"], _sizes(columns, unknown=1.0)
     for number, source in enumerate(sources):
+        scale = _scaled_rings if source.is_polyline else _scaled_box
         lists = [columns[f"{source.path}.{attribute}"] for attribute in source.attributes]
-        for sample, per_attribute in enumerate(zip(*lists, strict=True)):
-            if not per_attribute[0]:
+        for sample, (label_ids, *per_attribute) in enumerate(zip(*lists, strict=True)):
+            if not label_ids:
                 continue
-            width, height = sizes[sample]
+            count, (width, height) = len(label_ids), sizes[sample]
+            nothing = [None] * count
             # an attribute that no label of a sample has comes as None, not as a list
-            filled = [values or [None] * len(per_attribute[0]) for values in per_attribute]
-            for label_id, name, confidence, *shape in zip(*filled, strict=True):
-                table.id.append(label_id)
-                table.image.append(ids[sample])
-                table.category.append(name)
-                table.rater.append(_name(shape.pop() if source.attribute else source.rater))
-                table.box.append(None if source.is_polyline else _scaled_box(shape[0], width, height))
-                table.polygon.append(_scaled_rings(shape[0], width, height) if source.is_polyline else None)
-                rows.open_.append(source.is_polyline and not shape[1])
-                rows.confidence.append(confidence)
-                rows.source.append(number)
-                rows.sample.append(sample)
+            names, confidences, shapes, *others = (values or nothing for values in per_attribute)
+            shapes = [scale(shape, width, height) for shape in shapes]
+            table.id += label_ids
+            table.image += [ids[sample]] * count
+            table.category += names
+            table.rater += [_name(name) for name in others.pop()] if source.attribute else [source.rater] * count
+            table.box += nothing if source.is_polyline else shapes
+            table.polygon += shapes if source.is_polyline else nothing
+            rows.open_ += [not closed for closed in others[0]] if source.is_polyline else [False] * count
+            rows.confidence += confidences
+            rows.source += [number] * count
+            rows.sample += [sample] * count
     return rows
 
 

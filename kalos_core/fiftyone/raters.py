@@ -47,6 +47,14 @@ def rater_fields(samples: Any) -> dict[str, str]:
     return {name: field for field, name in stored.items() if field in fields}
 
 
+def class_names(samples: Any) -> list[str]:
+    """The classes that occur in the stored raters' fields (in all label fields where none are stored), sorted."""
+    fields = label_fields(samples)
+    chosen = [fields[field] for field in rater_fields(samples).values()] or list(fields.values())
+    found = samples.aggregate([fo.Distinct(f"{path}.label") for path in chosen]) if chosen else []
+    return sorted({name for names in found for name in names})
+
+
 def rater_names(samples: Any, fields: Iterable[str]) -> list[str]:
     """The rater behind each field; a field nobody was stored for is its own rater."""
     stored: Mapping[str, str] = _dataset(samples).info.get(INFO_KEY, {}).get("raters", {})

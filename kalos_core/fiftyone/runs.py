@@ -7,7 +7,7 @@ import io
 import keyword
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -189,21 +189,47 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     for path in config.fields:
         parent, _, name = path.rpartition(".")
         moves[path] = f"{parent}.{renamed[name]}" if parent else renamed[name]
-    present = {path: new_path for path, new_path in moves.items() if dataset.has_field(path)}
+    moves = {path: new_path for path, new_path in moves.items() if dataset.has_field(path)}
     config.fields = [*moves, *moves.values()]  # whatever happens on the way, deleting the run finds it all
     dataset.update_run_config(run_key, config)
     try:
-        dataset.rename_sample_fields(present)
+        for path, new_path in moves.items():
+            _copy_field(dataset, path, new_path)
         dataset.rename_run(run_key, new_key)
     except BaseException:
-        back = {new_path: path for path, new_path in present.items() if dataset.has_field(new_path)}
-        if back:
-            dataset.rename_sample_fields(back)
+        _delete_fields(dataset, moves.values())
         config.fields = list(moves)
         dataset.update_run_config(run_key, config)
         raise
+    _delete_fields(dataset, moves)
     config.fields = list(moves.values())
     dataset.update_run_config(new_key, config)
+
+
+def _copy_field(dataset: Any, path: str, new_path: str) -> None:
+    """Copy a field of samples or an attribute of labels, in all slices.
+
+    Not FiftyOne's own renaming of attributes: it works on the active slice only, and turns an absent label list into
+    an empty one, so that 'not asked' would become 'drew nothing'.
+    """
+    field = dataset.get_field(path)
+    subfield = {"subfield": type(field.field)} if isinstance(field, fo.ListField) else {}
+    dataset.add_sample_field(new_path, type(field), **subfield)
+    labels, _, name = path.rpartition(".")
+    copied: dict[str, Any] = {new_path: f"${path}"}
+    if labels:
+        attribute = {new_path.rpartition(".")[2]: f"$$label.{name}"}  # absent where the old one is
+        join = {"$mergeObjects": ["$$label", attribute]}
+        copied = {labels: {"$map": {"input": f"${labels}", "as": "label", "in": join}}}
+    update = [{"$set": {**copied, "last_modified_at": "$$NOW"}}]
+    dataset._sample_collection.update_many({path: {"$exists": True}}, update)
+    fo.Sample._reload_docs(dataset._sample_collection_name)
+
+
+def _delete_fields(dataset: Any, paths: Iterable[str]) -> None:
+    present = [path for path in paths if dataset.has_field(path)]
+    if present:
+        dataset.delete_sample_fields(present)
 
 
 def delete_run(samples: Any, run_key: str) -> None:
@@ -214,6 +240,7 @@ def delete_run(samples: Any, run_key: str) -> None:
 
 def free_run_key(samples: Any, base: str) -> str:
     """`base`, or `base` with the first number that makes it free."""
+    _check_spelling(base)
     number, key = 1, base
     while True:
         try:
@@ -232,12 +259,7 @@ def check_run_key(samples: Any, run_key: object) -> None:
     InputError
         Saying which name is in the way.
     """
-    if not isinstance(run_key, str) or not run_key.isidentifier() or keyword.iskeyword(run_key):
-        raise InputError(
-            f"run key: expected a name of letters, digits and underscores that starts with a letter, got {run_key!r}"
-        )
-    if run_key.startswith("_"):
-        raise InputError(f"run key: expected a name that starts with a letter, got {run_key!r}")
+    run_key = _check_spelling(run_key)
     dataset = samples._root_dataset
     dataset.reload()
     taken = {*dataset.list_runs(), *dataset.list_evaluations(), *dataset.list_brain_runs()}
@@ -247,6 +269,15 @@ def check_run_key(samples: Any, run_key: object) -> None:
     in_the_way = _reserved(names) + _existing(dataset, names) + _of_other_runs(dataset, names)
     if in_the_way:
         raise InputError(f"run key: {run_key!r} would overwrite {listed(in_the_way)}; choose another key")
+
+
+def _check_spelling(run_key: object) -> str:
+    name = run_key if isinstance(run_key, str) else ""
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise InputError(
+            f"run key: expected a name of letters, digits and underscores that starts with a letter, got {run_key!r}"
+        )
+    return name
 
 
 def _reserved(names: RunNames) -> list[str]:
@@ -365,9 +396,7 @@ def _is_ours(config: Any) -> bool:
 
 def _remove(dataset: Any, run_key: str) -> None:
     config = dataset.get_run_info(run_key).config
-    present = [path for path in config.fields if dataset.has_field(path)]
-    if present:
-        dataset.delete_sample_fields(present)
+    _delete_fields(dataset, config.fields)
     dataset.delete_run(run_key)
 
 

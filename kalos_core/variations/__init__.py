@@ -56,9 +56,10 @@ def variations(
     threshold : float in (0, 1]
         Least similarity at which two sides are the same object.
     max_merge : int, at least 1
-        How many marks of one rater may together match one of the other. 2 is what the authors' extension does; more
-        are grown one by one, each time by the mark that raises the similarity most. 1: no merges. Every merged mark
-        overlaps the one it is matched to. The union of boxes is the box that encloses them.
+        How many marks of one rater may together match one of the other. 2 is what the authors' extension does; larger
+        ones grow from the best couple of each mark, one by one, each time by the mark that raises the similarity most
+        or at least does not lower it (a part inside the whole). 1: no merges. Every merged mark overlaps the one it is
+        matched to. The union of boxes is the box that encloses them.
     pairs : Pairs, optional
         Pairs already computed from `TOUCHING` upwards, of these annotations.
 

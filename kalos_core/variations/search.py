@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.arrays import expand_runs, first_at_all
+from kalos_core.arrays import expand_runs, first_at_all, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
-from kalos_core.similarity import Similarity
+from kalos_core.similarity import ROUNDING, Similarity
 from kalos_core.variations.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
 
 
@@ -38,13 +38,30 @@ class _Groups:
     """Rows of the children, group after group."""
     start: NDArray[np.intp]
     """(G + 1,) where the children of a group begin."""
+    share: NDArray[np.float64]
+    """Of each child: the most of the single's area that it can add to a merge, 1 where nothing is known."""
 
-    def couples(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Every two children of a group: (C,) group and (C, 2) rows."""
+    def most(self, count: int) -> NDArray[np.float64]:
+        """(G,) sum of the `count` largest shares of each group."""
+        group = np.repeat(np.arange(len(self.single)), np.diff(self.start))
+        order = np.lexsort((-self.share, group))
+        place = np.arange(len(order)) - self.start[:-1][group]
+        return total(group, np.where(place < count, self.share[order], 0.0), len(self.single))
+
+    def couples(self, least: float, max_merge: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Every two children of a group that may become a merge of at least that similarity.
+
+        (C,) group and (C, 2) rows.
+        """
+        hopeful = self.most(max_merge) * (1 + ROUNDING) >= least
         size = np.diff(self.start)
         group = np.repeat(np.arange(len(size)), size)
-        place = np.arange(len(self.child))
-        first, second = expand_runs(place + 1, self.start[1:][group] - place - 1)
+        place = np.flatnonzero(hopeful[group])
+        first, second = expand_runs(place + 1, self.start[1:][group[place]] - place - 1)
+        first = place[first]
+        bound = self.share[first] + self.share[second] + self.most(max_merge - 2)[group[first]]
+        kept = bound * (1 + ROUNDING) >= least
+        first, second = first[kept], second[kept]
         return group[first], np.stack([self.child[first], self.child[second]], axis=1)
 
     def others(self, group: NDArray[np.intp], members: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -104,7 +121,7 @@ class Search:
         if max_merge < 2:
             return
         groups = self._groups(self._open(same_class))
-        group, members = groups.couples()
+        group, members = groups.couples(self.threshold, max_merge)
         grown = []
         while len(group):
             single = groups.single[group]
@@ -113,6 +130,9 @@ class Search:
             grown.append((single[enough], members[enough], similarity[enough]))
             if members.shape[1] == max_merge:
                 break
+            if members.shape[1] == 2:
+                seeds = self._best_couples(group, members, similarity)
+                group, members, similarity = group[seeds], members[seeds], similarity[seeds]
             group, members = self._extend(groups, group, members, similarity)
         for single, members, similarity in self._best(grown):
             self._note(found, similarity, single[:, None], members)
@@ -120,13 +140,39 @@ class Search:
     def _groups(self, open_: NDArray[np.bool_]) -> _Groups:
         left, right = self.pairs.left[open_], self.pairs.right[open_]
         single, child = np.concatenate([left, right]), np.concatenate([right, left])
+        share = self._share(single, child, np.tile(self.pairs.similarity[open_], 2))
         side, category = self._side(single, child), self.annotations.category[child]
         order = np.lexsort((category, side))
         side, category = side[order], category[order]
         fresh = np.ones(len(side), np.bool_)
         fresh[1:] = (side[1:] != side[:-1]) | (category[1:] != category[:-1])
         start = np.flatnonzero(fresh)
-        return _Groups(single=single[order][start], child=child[order], start=np.append(start, len(child)))
+        return _Groups(
+            single=single[order][start], child=child[order], start=np.append(start, len(child)), share=share[order]
+        )
+
+    def _share(
+        self, single: NDArray[np.intp], child: NDArray[np.intp], similarity: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """(M,) part of the single's area that a child covers, where a union covers at most the sum of its parts."""
+        if not self.measure.additive or not len(single):
+            return np.ones(len(single))
+        area = self.measure.column(self.annotations).area()
+        shared = similarity * (area[single] + area[child]) / (1 + similarity)
+        return np.asarray(shared / area[single])
+
+    def _best_couples(
+        self, group: NDArray[np.intp], members: NDArray[np.intp], similarity: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """Positions of the couples that are the best of their group for either child: those that grow."""
+        rank = self._rank(members)[members]
+        place = np.tile(np.arange(len(group)), 2)
+        child, partner = members.T.ravel(), rank[:, ::-1].T.ravel()
+        order = np.lexsort((partner, -similarity[place], child, group[place]))
+        run = np.stack([group[place], child], axis=1)[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (run[1:] != run[:-1]).any(axis=1)
+        return np.unique(place[order[first]])
 
     def _union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
         column = self.measure.column(self.annotations)
@@ -139,20 +185,25 @@ class Search:
         members: NDArray[np.intp],
         similarity: NDArray[np.float64],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Each candidate with the one more child that raises its similarity most; what nothing raises ends here."""
+        """Each candidate with the one more child that raises its similarity most, or at least does not lower it.
+
+        What every child would lower ends here; a set reached in several ways goes on once.
+        """
         parent, extra = groups.others(group, members)
         grown = np.concatenate([members[parent], extra[:, None]], axis=1)
         raised = self._union_similarity(groups.single[group[parent]], grown)
-        better = np.flatnonzero(raised > similarity[parent])
+        better = np.flatnonzero(raised >= similarity[parent])
         rank = self._rank(extra[better])
         order = better[np.lexsort((rank[extra[better]], -raised[better], parent[better]))]
         best = order[np.unique(parent[order], return_index=True)[1]]
-        return group[parent[best]], grown[best]
+        sets = np.concatenate([group[parent[best], None], np.sort(grown[best], axis=1)], axis=1)
+        distinct = np.unique(sets, axis=0)
+        return distinct[:, 0], distinct[:, 1:]
 
     def _best(
         self, grown: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
-        """Of all merges, by descending similarity, those whose sides are all still free; one entry per size."""
+        """Of all merges, by similarity and then size, those whose sides are all still free; one entry per size."""
         if not sum(len(single) for single, _, _ in grown):
             return
         most = grown[-1][1].shape[1]
@@ -163,12 +214,12 @@ class Search:
         )
         similarity = np.concatenate([values for _, _, values in grown])
         rank = np.append(self._rank(np.unique(np.append(single, members[members < absent]))), -1)
-        order = np.lexsort((*np.sort(rank[members], axis=1).T, rank[single], -similarity))
-        single, members, similarity = single[order], members[order], similarity[order]
+        size = (members < absent).sum(axis=1)
+        order = np.lexsort((*np.sort(rank[members], axis=1).T, rank[single], -size, -similarity))
+        single, members, similarity, size = single[order], members[order], similarity[order], size[order]
         sides = members * self.raters + self.annotations.rater[single][:, None]
         sides[members == absent] = len(self.free) - 1
         taken = self._take(np.concatenate([self._side(single, members[:, 0])[:, None], sides], axis=1))
-        size = (members < absent).sum(axis=1)
         for count in np.unique(size[taken]):
             chosen = taken[size[taken] == count]
             yield single[chosen], members[chosen, :count], similarity[chosen]

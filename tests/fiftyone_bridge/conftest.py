@@ -34,9 +34,21 @@ def dataset(make: Make) -> fo.Dataset:
     return make()
 
 
+@pytest.fixture(scope="module")
+def unchanged() -> Iterator[fo.Dataset]:
+    """The six scenes, for tests that only read."""
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(SCENES), progress=False)
+    yield dataset
+    dataset.delete()
+
+
 @pytest.fixture(autouse=True)
-def nothing_stays() -> Iterator[None]:
+def nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test leaves the database as it found it."""
+    if "unchanged" in request.fixturenames:
+        request.getfixturevalue("unchanged")
+    before = set(fo.list_datasets())
     yield
-    for name in fo.list_datasets():
+    for name in set(fo.list_datasets()) - before:
         fo.delete_dataset(name)

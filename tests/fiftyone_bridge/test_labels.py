@@ -41,20 +41,20 @@ def marks_of(annotations: Any) -> list[tuple[str, str, str]]:
 
 
 class TestStorage:
-    def test_a_field_per_rater(self, dataset: fo.Dataset) -> None:
-        annotations = kf.read_annotations(dataset, raters=RATERS)
+    def test_a_field_per_rater(self, unchanged: fo.Dataset) -> None:
+        annotations = kf.read_annotations(unchanged, raters=RATERS)
         assert list(annotations.raters) == ["ann", "bob"]
-        assert list(annotations.images) == dataset.values("id")
+        assert list(annotations.images) == unchanged.values("id")
         assert list(annotations.files) == [f"{number}.jpg" for number in range(6)]
         assert annotations.assigned.tolist() == [[True, True]] * 5 + [[True, False]]
         assert annotations.shapes["box"].xywh()[0].tolist() == pytest.approx(CAT)
         assert sorted(annotations.id) == sorted(
-            label for field in RATERS for labels in dataset.values(f"{field}.detections.id") for label in labels or ()
+            label for field in RATERS for labels in unchanged.values(f"{field}.detections.id") for label in labels or ()
         )
 
     @pytest.mark.parametrize("options", [{"raters": RATERS}, {"raters": ["bob", "ann"]}])
-    def test_gives_the_alphas_worked_out_by_hand(self, dataset: fo.Dataset, options: dict[str, Any]) -> None:
-        assert alphas_of(dataset, **options) == pytest.approx(ALPHAS)
+    def test_gives_the_alphas_worked_out_by_hand(self, unchanged: fo.Dataset, options: dict[str, Any]) -> None:
+        assert alphas_of(unchanged, **options) == pytest.approx(ALPHAS)
 
     def test_one_field_with_an_attribute(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(in_one_field(SCENES))
@@ -111,15 +111,15 @@ class TestNames:
         with pytest.raises(InputError, match=r"every rater once, got 'Ann A.' twice"):
             kf.read_annotations(dataset, raters=("ann", "Ann A."))
 
-    def test_without_stored_raters_fields_have_to_be_named(self, dataset: fo.Dataset) -> None:
+    def test_without_stored_raters_fields_have_to_be_named(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match=r"no stored raters; .*label fields: ann, bob"):
-            kf.read_annotations(dataset)
+            kf.read_annotations(unchanged)
 
-    def test_a_field_that_is_not_there(self, dataset: fo.Dataset) -> None:
+    def test_a_field_that_is_not_there(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match="expected a label field or a rater, got 'eve'"):
-            kf.read_annotations(dataset, raters=("ann", "eve"))
+            kf.read_annotations(unchanged, raters=("ann", "eve"))
         with pytest.raises(InputError, match="got 'eve'"):
-            kf.read_annotations(dataset, field="eve")
+            kf.read_annotations(unchanged, field="eve")
 
     @pytest.mark.parametrize("field", ["filepath", "raters", "metadata", "kind", "spot"])
     def test_a_field_that_holds_no_boxes(self, dataset: fo.Dataset, field: str) -> None:
@@ -129,15 +129,15 @@ class TestNames:
             kf.read_annotations(dataset, raters=("ann", field))
 
     @pytest.mark.parametrize("raters", ["ann", (1, 2)])
-    def test_raters_are_a_list_of_names(self, dataset: fo.Dataset, raters: Any) -> None:
+    def test_raters_are_a_list_of_names(self, unchanged: fo.Dataset, raters: Any) -> None:
         with pytest.raises(InputError, match="raters: expected a list of names"):
-            kf.read_annotations(dataset, raters=raters)
+            kf.read_annotations(unchanged, raters=raters)
 
-    def test_choice_or_options_but_not_both(self, dataset: fo.Dataset) -> None:
+    def test_choice_or_options_but_not_both(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match="either a choice or its fields, got also classes"):
-            kf.read_annotations(dataset, kf.LabelChoice(raters=RATERS), classes=("cat",))
+            kf.read_annotations(unchanged, kf.LabelChoice(raters=RATERS), classes=("cat",))
         with pytest.raises(InputError, match=r"options: expected raters, .* got treshold"):
-            kf.read_annotations(dataset, treshold=0.3)
+            kf.read_annotations(unchanged, treshold=0.3)
 
 
 class TestReference:
@@ -166,8 +166,8 @@ class TestReference:
 
 
 class TestWhatIsRead:
-    def test_classes(self, dataset: fo.Dataset) -> None:
-        annotations = kf.read_annotations(dataset, raters=RATERS, classes=("dog", "bench"))
+    def test_classes(self, unchanged: fo.Dataset) -> None:
+        annotations = kf.read_annotations(unchanged, raters=RATERS, classes=("dog", "bench"))
         assert sorted(marks_of(annotations)) == [
             ("1.jpg", "bob", "dog"),
             ("3.jpg", "ann", "bench"),
@@ -175,11 +175,11 @@ class TestWhatIsRead:
             ("3.jpg", "bob", "bench"),
         ]
 
-    def test_a_class_nobody_drew_is_a_slip(self, dataset: fo.Dataset) -> None:
+    def test_a_class_nobody_drew_is_a_slip(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match="classes: expected classes among bench, cat, dog, got kat"):
-            kf.read_annotations(dataset, raters=RATERS, classes=("cat", "kat"))
+            kf.read_annotations(unchanged, raters=RATERS, classes=("cat", "kat"))
         with pytest.raises(InputError, match="classes: expected a list of names, got 'cat'"):
-            kf.read_annotations(dataset, raters=RATERS, classes="cat")
+            kf.read_annotations(unchanged, raters=RATERS, classes="cat")
 
     def test_a_class_of_other_samples_is_none(self, dataset: fo.Dataset) -> None:
         dataset.default_classes = ["cat", "horse"]
@@ -228,8 +228,8 @@ class TestAssignment:
         dataset.set_values("raters", [["ann", "bob", "stranger"]] * 5 + [["ann", "bob"]])
         assert alphas_of(dataset, raters=RATERS) == pytest.approx([*ALPHAS[:5], 0.0])
 
-    def test_everybody_everywhere(self, dataset: fo.Dataset) -> None:
-        assert alphas_of(dataset, raters=RATERS, assigned="all") == pytest.approx([*ALPHAS[:5], 0.0])
+    def test_everybody_everywhere(self, unchanged: fo.Dataset) -> None:
+        assert alphas_of(unchanged, raters=RATERS, assigned="all") == pytest.approx([*ALPHAS[:5], 0.0])
 
     def test_labelled_tells_nothing_drawn_from_no_list(self, dataset: fo.Dataset) -> None:
         dataset.delete_sample_field("raters")
@@ -291,13 +291,13 @@ VIEWS: dict[str, tuple[Callable[[fo.Dataset], Any], list[float | None]]] = {
 
 class TestViews:
     @pytest.mark.parametrize("name", VIEWS)
-    def test_only_what_the_view_shows(self, dataset: fo.Dataset, name: str) -> None:
+    def test_only_what_the_view_shows(self, unchanged: fo.Dataset, name: str) -> None:
         make_view, expected = VIEWS[name]
-        assert alphas_of(make_view(dataset), raters=RATERS) == pytest.approx(expected)
+        assert alphas_of(make_view(unchanged), raters=RATERS) == pytest.approx(expected)
 
-    def test_shuffled(self, dataset: fo.Dataset) -> None:
-        by_file = dict(zip(dataset.values("id"), ALPHAS, strict=True))
-        shuffled = dataset.shuffle(seed=5)
+    def test_shuffled(self, unchanged: fo.Dataset) -> None:
+        by_file = dict(zip(unchanged.values("id"), ALPHAS, strict=True))
+        shuffled = unchanged.shuffle(seed=5)
         assert alphas_of(shuffled, raters=RATERS) == [
             pytest.approx(by_file[sample_id]) for sample_id in shuffled.values("id")
         ]
@@ -313,9 +313,9 @@ class TestViews:
             with pytest.raises(InputError, match="expected at least one sample, got an empty view"):
                 kf.read_annotations(empty, raters=RATERS)
 
-    def test_patches(self, dataset: fo.Dataset) -> None:
+    def test_patches(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match="expected a view of samples, got a PatchesView"):
-            kf.read_annotations(dataset.to_patches("ann"), raters=RATERS)
+            kf.read_annotations(unchanged.to_patches("ann"), raters=RATERS)
 
     def test_video(self, make: Callable[..., fo.Dataset]) -> None:
         video = make([fo.Sample("/pictures/film.mp4", ann=fo.Detections(), bob=fo.Detections())])

@@ -137,7 +137,7 @@ class TestNewDataset:
 
     @pytest.mark.parametrize(
         "names",
-        [("a b", "a.b"), ("$x", "x"), ("id", "tags"), ("save", "metadata"), ("李雷", "Ольга"), ("raters", "filepath")],
+        [("a b", "a.b"), ("$id", "id"), ("李雷", "raters")],
     )
     def test_any_rater_name(self, pictures: Path, names: tuple[str, str]) -> None:
         data = renamed(coco(), dict(zip(["ann", "bob"], names, strict=True)))

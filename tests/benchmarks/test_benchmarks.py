@@ -1,0 +1,186 @@
+"""The benchmarks run, their tables are well-formed, and both sides do the same work. No time is asserted."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks.tables import Measured, Row, Table, environment
+from benchmarks.timing import Subject, alternate, peak_memory
+
+
+def synthetic(images: int = 4, seed: int = 0) -> dict:
+    """Two raters, squares with their outlines; the last picture is empty by agreement."""
+    rng = np.random.default_rng(seed)
+    marks = []
+    for image in range(1, images):
+        for x, y in rng.uniform(0, 80, (5, 2)):
+            for rater, shift in (("r1", 0.0), ("r2", rng.uniform(0, 6))):
+                left, right = x + shift, x + shift + 15
+                marks.append(
+                    {
+                        "id": len(marks) + 1,
+                        "image_id": image,
+                        "rater_id": rater,
+                        "category_id": int(rng.integers(1, 3)),
+                        "bbox": [left, y, 15.0, 15.0],
+                        "segmentation": [[left, y, right, y, right, y + 15, left, y + 15]],
+                    }
+                )
+    return {
+        "images": [
+            {"id": image, "file_name": f"{image}.png", "width": 100, "height": 100, "rater_list": ["r1", "r2"]}
+            for image in range(1, images + 1)
+        ],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+        "annotations": marks,
+    }
+
+
+def check_table(table: Table) -> None:
+    lines = str(table).splitlines()
+    assert lines[0] == table.title
+    assert lines[1].split()[0] == "what"
+    assert len(lines) == 3 + len(table.rows) + len(table.notes)
+    for row in table.rows:
+        assert all(value >= 0 for value in row.ours.values)
+        assert (table.met(row) is None) == (row.claim is None)
+    json.dumps(table.record())
+
+
+def test_ratio_is_of_medians_with_the_range_of_single_rounds() -> None:
+    row = Row("boxes", Measured((1.0, 2.0, 4.0)), Measured((20.0, 20.0, 20.0)), claim=8)
+    table = Table("t", (row,))
+    assert table.ratio(row) == (10.0, 5.0, 20.0)
+    assert table.met(row) is True
+    slower = Table("t", (Row("write", row.other, row.ours, claim=2),), speedup=False)
+    assert slower.ratio(slower.rows[0]) == (10.0, 5.0, 20.0)
+    assert slower.met(slower.rows[0]) is False
+    assert "NO" in str(slower)
+
+
+def test_figures_are_written_in_the_unit_that_fits() -> None:
+    assert str(Measured((0.002, 0.001, 0.003))) == "2 ms [1, 3]"
+    assert str(Measured((2048.0,), "B")) == "2 KiB"
+    assert str(Measured((1.5e-8,)).per(2)) == "7.5 ns"
+
+
+def test_subjects_are_timed_in_turns_and_only_their_work() -> None:
+    log = []
+    subjects = [
+        Subject(lambda given: log.append(given) or given.upper(), lambda name=name: name, lambda _: log.append("tidy"))
+        for name in "ab"
+    ]
+    outcomes = alternate(subjects, repeats=2)
+    assert log == ["a", "tidy", "b", "tidy"] * 3  # the first round warms up
+    assert [(outcome.answer, len(outcome.took.values)) for outcome in outcomes] == [("A", 2), ("B", 2)]
+
+
+def test_memory_is_what_the_work_adds_to_its_input() -> None:
+    measured = peak_memory(Subject(lambda given: np.zeros(len(given) * 2), lambda: np.zeros(100_000)))
+    assert measured.median == pytest.approx(1.6e6, rel=0.01)
+
+
+def test_agreement_beside_the_peer_is_the_same_work() -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import agreement
+
+    coco = synthetic()
+    marks = agreement.Marks(coco)
+    assert marks.pairs == 3 * 25
+    for similarity in (agreement.BOXES, agreement.POLYGONS):
+        ours, peer = alternate([marks.ours(similarity), marks.peer(similarity)], 1)
+        assert agreement.largest_difference(ours.answer, peer.answer) < 1e-9
+        assert ours.answer.alpha == pytest.approx(peer.answer[0], abs=1e-9)
+        assert ours.answer.global_alpha == pytest.approx(peer.answer[1], abs=1e-9)
+    table = agreement.beside_peer(coco, "synthetic", 1)
+    check_table(table)
+    assert all("same alpha on 4 images" in note for note in table.notes)
+
+
+def test_a_difference_is_said() -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import agreement
+
+    marks = agreement.Marks(synthetic())
+    ours, peer = alternate([marks.ours(agreement.BOXES), marks.peer(agreement.BOXES)], 1)
+    peer.answer[6][1] += 0.5
+    assert agreement.same_work(ours.answer, peer.answer).startswith("NOT THE SAME WORK")
+
+
+def test_cold_columns_hold_no_geometries() -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import agreement
+
+    marks = agreement.Marks(synthetic())
+    assert marks.annotations.shapes["polygon"].area().min() > 0
+    assert "geometries" not in agreement.without_cache(marks.annotations).shapes["polygon"].__dict__
+
+
+def test_scaling_and_memory() -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import agreement
+
+    coco = synthetic()
+    for table in [*agreement.scaling(coco, "synthetic", 1, (1, 2)), agreement.memory(coco, "synthetic", (1, 2))]:
+        check_table(table)
+    twice = agreement.Marks(agreement.copies_of(coco, 2))
+    assert twice.pairs == 2 * agreement.Marks(coco).pairs
+    assert agreement.Marks(agreement.crowded(coco, 3)).pairs == 15 * 15
+
+
+def test_bridge() -> None:
+    from benchmarks import bridge
+
+    boxes, polylines = bridge.all_tables(synthetic(), "synthetic", 1, large=False, say=lambda _: None)
+    check_table(boxes)
+    check_table(polylines)
+    python = ["compute_agreement", "compute_agreement, no bootstrap", "find_variations"]
+    assert [row.what for row in boxes.rows][:3] == python
+    assert [row.what for row in polylines.rows] == [python[0], python[2]]
+
+
+def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
+    import kalos_core.fiftyone as kf
+    from benchmarks import bridge
+
+    annotations = bridge.many_labels(3, 4)
+    assert len(annotations) == 12
+    dataset = kf.load_raters(annotations, canvas=tmp_path, persistent=False).dataset
+    written = {}
+    for analysis in (bridge.COMPUTE_AGREEMENT, bridge.FIND_VARIATIONS):
+        bare = bridge.BareWork.of(dataset, analysis, "detections")
+        clone = dataset.clone()
+        bare.run(clone)
+        expected = bare.of_samples | bare.of_labels
+        assert dict(zip(expected, clone.values(list(expected)), strict=True)) == expected
+        clone.delete()
+        written[analysis.name] = sorted([*bare.of_samples, *bare.of_labels])
+    labels = [f"{field}.detections.{bridge.KEY}" for field in kf.rater_fields(dataset).values()]
+    assert written["compute_agreement"] == sorted([f"{bridge.KEY}_alpha", *(f"{path}_unit" for path in labels)])
+    assert written["find_variations"] == sorted(
+        path + name for path in labels for name in ("", "_similarity", "_match")
+    )
+    dataset.delete()
+
+
+def test_command(tmp_path, capsys) -> None:
+    pytest.importorskip("kalos")
+    assert command.main(["agreement", "--data", str(tmp_path)]) == 2
+    assert "lvis200.json: no such file" in capsys.readouterr().err
+    (tmp_path / command.FILE).write_text(json.dumps(synthetic()), encoding="utf-8")
+    figures = tmp_path / "figures.json"
+    arguments = ["agreement", "--data", str(tmp_path), "--repeats", "1", "--json", str(figures)]
+    assert command.main(arguments) == 0
+    assert "peer / ours" in capsys.readouterr().out
+    record = json.loads(figures.read_text(encoding="utf-8"))
+    assert record["environment"] == environment()
+    assert [table["title"].split()[0] for table in record["tables"]] == ["agreement,", "reading"]
+
+
+def test_unusable_arguments_are_refused(capsys) -> None:
+    for arguments in (["nothing"], ["--repeats", "0"]):
+        with pytest.raises(SystemExit):
+            command.main(arguments)
+    assert "expected at least 1" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+"""The doubly annotated part of LVIS through FiftyOne: the figures are those of the file, and of the published tool."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import Annotations, agreement, variations
+
+PUBLISHED = {  # by the package `kalos` 0.8.0, threshold .5: mean and global alpha
+    ("box_iou", "soft"): (0.688879, 0.648286),
+    ("box_iou", "neg"): (0.679935, 0.637584),
+    ("polygon_iou", "soft"): (0.703012, 0.652082),
+    ("polygon_iou", "neg"): (0.690955, 0.640874),
+}
+CORRECT = {0.5: 1398, 0.75: 1222}
+
+
+@pytest.fixture(scope="module")
+def dataset(lvis_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
+    canvas = tmp_path_factory.mktemp("canvas")
+    loaded = kf.load_raters(lvis_path, "lvis", canvas=canvas).dataset
+    yield loaded
+    loaded.delete()
+
+
+@pytest.fixture(scope="module")
+def read(dataset: fo.Dataset) -> Annotations:
+    return kf.read_annotations(dataset)
+
+
+@pytest.fixture
+def nothing_stays() -> None:
+    """The data set outlives a test."""
+
+
+def test_all_of_it(lvis: Annotations, read: Annotations) -> None:
+    assert (len(read), len(read.images), list(read.raters)) == (3521, 200, list(lvis.raters))
+    assert [Path(file).name for file in lvis.files] == list(read.files)
+    np.testing.assert_array_equal(read.assigned, lvis.assigned)
+    for kind, tolerance in [
+        ("polygon", 1e-9),
+        ("box", 0.01),
+    ]:  # LVIS rounds its boxes; polylines have none of their own
+        areas = [np.sort(table.shapes[kind].area()) for table in (read, lvis)]
+        np.testing.assert_allclose(*areas, rtol=tolerance)
+
+
+@pytest.mark.parametrize(("similarity", "cost"), PUBLISHED)
+def test_agreement(lvis: Annotations, read: Annotations, similarity: str, cost: str) -> None:
+    result = agreement(read, similarity, cost=cost, bootstrap=0)
+    assert (result.alpha, result.global_alpha) == pytest.approx(PUBLISHED[similarity, cost], abs=1e-6)
+    expected = agreement(lvis, similarity, cost=cost, bootstrap=0)
+    np.testing.assert_allclose(result.image_alpha, expected.image_alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize("threshold", CORRECT)
+def test_variations(lvis: Annotations, read: Annotations, threshold: float) -> None:
+    options: dict[str, Any] = {"threshold": threshold, "max_merge": 1}
+    counts = variations(read, **options).counts()
+    assert counts["correct"] == CORRECT[threshold]
+    assert counts == variations(lvis, **options).counts()
+    assert variations(read, threshold=threshold).counts() == variations(lvis, threshold=threshold).counts()
+
+
+def test_runs(dataset: fo.Dataset, read: Annotations) -> None:
+    run = kf.compute_agreement(dataset, "run", bootstrap=0)
+    found = kf.find_variations(dataset, "found")
+    assert run.settings["similarity"] == found.settings["similarity"] == "polygon_iou"
+    alphas = dataset.values("run_alpha")
+    assert [alpha for alpha in alphas if alpha is not None] == [
+        alpha for alpha in run.result.image_alpha.tolist() if not np.isnan(alpha)
+    ]
+    units = [
+        unit for field in kf.rater_fields(dataset).values() for unit in dataset.values(f"{field}.polylines.run_unit")
+    ]
+    assert sum(len(of_sample or ()) for of_sample in units) == len(read)
+    assert max(unit for of_sample in units for unit in of_sample or ()) == len(run.result.units) - 1
+    counted = {}
+    for kind in ("correct", "merged", "wrong_class"):
+        view = kf.view_of_variation(dataset, "found", kind)
+        rows = [name == kind for name in found.result.type]
+        marks = {row for number in np.flatnonzero(rows) for row in found.result.rows_a[number]}
+        marks |= {row for number in np.flatnonzero(rows) for row in found.result.rows_b[number]}
+        counted[kind] = sum(view.count(f"{field}.polylines") for field in kf.rater_fields(dataset).values())
+        assert counted[kind] == len(marks)
+    for key in ("run", "found"):
+        assert kf.load_run(dataset, key).stale == ()
+        kf.delete_run(dataset, key)
