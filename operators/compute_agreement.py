@@ -65,7 +65,7 @@ class ComputeAgreement(foo.Operator):
         return running.run(ctx, work, then=(ctx.ops.reload_dataset, *running.showing(ctx, "agreement")))
 
     def resolve_output(self, ctx):
-        return running.outputs("Agreement")
+        return running.outputs(ctx, "Agreement")
 
     def __call__(self, samples, run_key, **params):
         """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""

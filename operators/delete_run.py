@@ -49,7 +49,7 @@ class DeleteRun(foo.Operator):
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}
 
     def resolve_output(self, ctx):
-        return running.outputs("Deleted")
+        return running.outputs(ctx, "Deleted")
 
     def __call__(self, samples, run_key):
         """Run from a notebook: `foo.get_operator("@kalos/variation/delete_run")(dataset, "first")`."""

@@ -54,7 +54,7 @@ class FindVariations(foo.Operator):
         return running.run(ctx, work, then=(ctx.ops.reload_dataset, *running.showing(ctx, "variations")))
 
     def resolve_output(self, ctx):
-        return running.outputs("Variations")
+        return running.outputs(ctx, "Variations")
 
     def __call__(self, samples, run_key, **params):
         """Run from a notebook: `foo.get_operator("@kalos/variation/find_variations")(view, "first")`."""

@@ -25,7 +25,6 @@ def add_run_key(ctx, inputs, base):
     suggestion = kf.free_run_key(ctx.dataset, base)
     key = inputs.str(
         "run_key",
-        required=True,
         default=suggestion,
         label="Run key",
         description="Names everything this run writes, so that it can be deleted again",
@@ -89,10 +88,10 @@ def _add_attribute(ctx, inputs, fields):
     for field in fields:
         choices.add_choice(field, label=field)
     first = next(iter(fields))
-    inputs.enum("field", choices.values(), required=True, default=first, view=choices, label="Field")
+    inputs.enum("field", choices.values(), default=first, view=choices, label="Field")
     path = fields.get(ctx.params.get("field"), fields[first])
     usual = next((name for name in RATER_ATTRIBUTES if _raters_named(ctx, path, name)), RATER_ATTRIBUTES[0])
-    attribute = inputs.str("rater_attribute", required=True, default=usual, label="Attribute that names the rater")
+    attribute = inputs.str("rater_attribute", default=usual, label="Attribute that names the rater")
     chosen = ctx.params.get("rater_attribute", usual)
     raters = _raters_named(ctx, path, chosen)
     if not raters:
@@ -113,7 +112,6 @@ def _add_raters(ctx, inputs, property_name, offered):
     raters = inputs.list(
         property_name,
         types.String(),
-        required=True,
         default=offered,
         view=choices,
         label="Raters",
@@ -188,14 +186,11 @@ def add_similarity(ctx, inputs):
     choices = types.DropdownView()
     for name, similarity in SIMILARITIES.items():
         choices.add_choice(name, label=similarity.label, description=SIMILARITY_HELP.get(name, ""))
-    similarity = inputs.enum(
-        "similarity", choices.values(), required=True, default=default, view=choices, label="Similarity"
-    )
+    similarity = inputs.enum("similarity", choices.values(), default=default, view=choices, label="Similarity")
     if ctx.params.get("similarity") == "polygon_iou" != default:
         _refuse(similarity, "Not every rater has polygons (polylines); compare boxes")
     threshold = inputs.float(
         "threshold",
-        required=True,
         default=0.5,
         min=0.0,
         max=1.0,

@@ -113,7 +113,7 @@ class LoadRaters(foo.Operator):
         return running.run(ctx, work, then=(show,))
 
     def resolve_output(self, ctx):
-        return running.outputs("Loaded")
+        return running.outputs(ctx, "Loaded")
 
     def __call__(self, labels, **params):
         """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""

@@ -10,8 +10,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import fiftyone.operators.types as types
-from fiftyone.operators.executor import ExecutionResult
-from fiftyone.operators.message import GeneratedMessage
 
 from kalos_core import KalosError, KalosWarning
 
@@ -59,8 +57,12 @@ def _open_panels(ctx, panel):
     return found
 
 
-def outputs(label):
-    """The form of a summary."""
+def outputs(ctx, label):
+    """The form of a summary; none of a stream, whose summary is shown already: a second dialog would be empty."""
+    return _form(label) if ctx.results else types.Property(types.Object())
+
+
+def _form(label):
     shown = types.Object()
     shown.str("summary", view=types.MarkdownView())
     return types.Property(shown, view=types.View(label=label))
@@ -76,30 +78,17 @@ def _stream(ctx, work, then):
             share, label = update
             yield ctx.ops.set_progress(progress=share, label=label)
     try:
-        result = job.result()
+        result, label = job.result(), "Done"
     except KalosError as error:
-        result = {"summary": problem(error)}
-        yield ctx.ops.notify(f"Nothing was written: {str(error).splitlines()[0]}", variant="error")
+        result, label = {"summary": problem(error)}, "Nothing was written"
+        yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
     except Exception as error:  # the App shows nothing of an exception in a stream: say it, then let it be logged
         yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
         raise
     else:
         for operation in then:
             yield operation()
-    yield GeneratedMessage(cls=ExecutionResult, body=_Answer(result))
-
-
-class _Answer:
-    """The result of a stream, which the App then draws as `resolve_output` says.
-
-    `ctx.ops.show_output` would open a second dialog above that of the progress bar.
-    """
-
-    def __init__(self, values):
-        self.values = values
-
-    def to_json(self):
-        return self.values
+    yield ctx.ops.show_output(_form(label).to_json(), result)
 
 
 def problem(error):
