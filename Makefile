@@ -2,6 +2,8 @@
 #
 # Variables:
 #   LABELS=file.json  IMAGES=folder  PORT=5151   for `make demo`: your own COCO file, its pictures, the App's port
+#   CATEGORY_FIELD=name                          for `make demo`: the annotation field that holds the class as text
+#   ALIASES='{"auto": "car"}' | file.json        for `make demo`: names the raters wrote -> classes, see `read_coco`
 #   PYTHON=python3.12                            the Python (3.10 to 3.13) to build .venv with
 #   INSTALL_BROWSER=1 | 0                        for `make test`: install Chromium with sudo | never install it
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
@@ -13,7 +15,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python -m
 SETUP := $(or $(PYTHON),python3) scripts/setup_environment.py
 
-export LABELS IMAGES PORT PYTHON INSTALL_BROWSER
+export LABELS IMAGES CATEGORY_FIELD ALIASES PORT PYTHON INSTALL_BROWSER
 
 # FiftyOne nags about MongoDB 6, the one version that comes as a wheel; this is its documented switch.
 export FIFTYONE_DATABASE_VALIDATION := false
@@ -36,7 +38,8 @@ setup: ## build .venv, with a working database, and nothing else
 	@$(SETUP)
 
 demo: setup ## open the App on a data set with four raters (or on yours: LABELS=file.json IMAGES=folder)
-	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"}
+	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"} \
+		$${CATEGORY_FIELD:+--category-field "$$CATEGORY_FIELD"} $${ALIASES:+--aliases "$$ALIASES"}
 
 test: ## check style and types, then run all tests
 	@$(SETUP) --extras test,dev --browser

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
-from kalos_core import InputError, KalosWarning
+from kalos_core import InputError, KalosError, KalosWarning
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKSPACE = "raters"
+PLUGIN = "@kalos/variation"
+
+MADE_HERE = "made by `make demo`"
+"""Tag of the data sets that a later demo may replace; one without it is somebody's work."""
 
 WHAT_TO_TRY = """
   Open {address}
@@ -24,7 +29,7 @@ WHAT_TO_TRY = """
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
 
-  Your own COCO file:  make demo LABELS=labels.json IMAGES=pictures/
+  Your own COCO file:  make demo LABELS=labels.json IMAGES=pictures/ (more variables: see the Makefile)
 
   Press Ctrl+C to stop.
 """
@@ -36,17 +41,18 @@ def main() -> int:
     import fiftyone as fo
 
     import kalos_core.fiftyone as kf
+    from kalos_core.figures import VARIATION_LABELS
 
     warnings.showwarning = _show_warning
+    _say_if_the_plugin_is_missing()
     try:
-        dataset = _own(options, fo, kf) if options.labels else _drawn(options, fo, kf)
-        agreement = kf.compute_agreement(dataset, "agreement", progress=True)
-        variations = kf.find_variations(dataset, "variations", progress=True)
-    except InputError as error:
+        dataset, agreement, variations = _analyse(options, fo, kf)
+    except (KalosError, OSError) as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 2
     print(f"\n{agreement.result}")
-    print("Findings: " + ", ".join(f"{count:,} {name}" for name, count in variations.figures["counts"].items()))
+    findings = variations.figures["counts"].items()
+    print("Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in findings))
     _arrange(dataset, agreement, fo)
     if options.no_app:
         return 0
@@ -69,6 +75,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--labels", type=Path, help="a COCO file with several raters, instead of the drawn scenes")
     parser.add_argument("--images", type=Path, help="folder of its pictures")
+    parser.add_argument("--category-field", help="annotation field that holds the class as text")
+    parser.add_argument("--aliases", help="names the raters wrote -> classes: JSON, or a file that holds it")
     parser.add_argument("--home", type=Path, default=ROOT / "artifacts" / "demo", help="where pictures are put")
     parser.add_argument("--address", default="localhost")
     parser.add_argument("--port", type=int, default=5151)
@@ -83,12 +91,46 @@ def _use_this_plugin(home: Path) -> None:
     folder = home / "plugins"
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / "kalos-variation"
+    if link.is_symlink() and link.resolve() != ROOT:  # the clone was moved
+        link.unlink()
     if not link.exists():
         link.symlink_to(ROOT, target_is_directory=True)
     os.environ["FIFTYONE_PLUGINS_DIR"] = str(folder)
 
 
-def _drawn(options: argparse.Namespace, fo: Any, kf: Any) -> Any:
+def _say_if_the_plugin_is_missing() -> None:
+    from fiftyone.plugins import list_plugins
+
+    if PLUGIN not in [plugin.name for plugin in list_plugins()]:
+        print(
+            f"Note: {PLUGIN} is not in your FIFTYONE_PLUGINS_DIR ({os.environ['FIFTYONE_PLUGINS_DIR']}), so the App "
+            f"opens without its panels. Link {ROOT} into that folder, or unset the variable.",
+            file=sys.stderr,
+        )
+
+
+def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, Any, Any]:
+    """The data set with both analyses on it. An earlier demo's is replaced at the end, so not for a bad file."""
+    name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
+    if fo.dataset_exists(name) and MADE_HERE not in fo.load_dataset(name).tags:
+        raise InputError(f"The data set {name!r} was not made by a demo; rename it, or the file, to see the demo.")
+    dataset = _own(options, kf) if options.labels else _drawn(options, kf)
+    try:
+        agreement = kf.compute_agreement(dataset, "agreement", progress=True)
+        variations = kf.find_variations(dataset, "variations", progress=True)
+        if fo.dataset_exists(name):
+            fo.delete_dataset(name)
+        dataset.name = name
+    except BaseException:
+        dataset.delete()
+        raise
+    dataset.tags = [MADE_HERE]
+    dataset.persistent = True
+    dataset.save()
+    return dataset, agreement, variations
+
+
+def _drawn(options: argparse.Namespace, kf: Any) -> Any:
     """The drawn scenes with four simulated raters."""
     from demo.files import IMAGES, LABELS, write
     from demo.raters import simulate
@@ -97,18 +139,29 @@ def _drawn(options: argparse.Namespace, fo: Any, kf: Any) -> Any:
     print("Drawing 72 scenes and simulating four raters ...", flush=True)
     scenes = draw_scenes()
     folder = write(options.home / "scenes", scenes, simulate(scenes))
-    return _load(folder / LABELS, folder / IMAGES, "kalos-demo", options, fo, kf)
+    return _load(kf, folder / LABELS, folder / IMAGES, canvas=None)
 
 
-def _own(options: argparse.Namespace, fo: Any, kf: Any) -> Any:
+def _own(options: argparse.Namespace, kf: Any) -> Any:
     """A user's own file."""
-    return _load(options.labels, options.images, f"kalos-{options.labels.stem}", options, fo, kf)
+    canvas = options.home / "canvas" / options.labels.stem
+    names = {"category_field": options.category_field, "aliases": _aliases(options.aliases)}
+    return _load(kf, options.labels, options.images, canvas=canvas, **names)
 
 
-def _load(labels: Path, images: Path | None, name: str, options: argparse.Namespace, fo: Any, kf: Any) -> Any:
-    if fo.dataset_exists(name):  # an earlier demo's
-        fo.delete_dataset(name)
-    loaded = kf.load_raters(labels, name, images=images, canvas=options.home / "canvas" / name, progress=True)
+def _aliases(given: str | None) -> Any:
+    """Aliases given as JSON or as the file that holds it."""
+    if not given:
+        return None
+    try:
+        is_text = given.lstrip().startswith("{")
+        return json.loads(given if is_text else Path(given).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"aliases: expected JSON, or a file that holds it, got {given!r}: {error}") from error
+
+
+def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **names: Any) -> Any:
+    loaded = kf.load_raters(labels, images=images, canvas=canvas, progress=True, persistent=False, **names)
     print(f"\n{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images.")
     if loaded.missing_pictures:
         print(f"{len(loaded.missing_pictures):,} pictures are missing: grey canvases of the right size stand in.")

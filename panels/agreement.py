@@ -1,22 +1,17 @@
 """How far the raters agree: mean alpha, its spread over images, the worst images."""
 
 import fiftyone.operators as foo
-import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, significant, with_interval
 
 from .common import (
-    PLUGIN,
+    RunPanel,
     add_caption,
-    add_invitation,
-    add_problem,
     add_run_menu,
     add_table,
-    choose_run,
+    changed_since,
     guarded,
-    stacked,
-    take_run,
     to_data,
 )
 
@@ -35,7 +30,10 @@ CAPTION = (
 )
 
 
-class AgreementPanel(foo.Panel):
+class AgreementPanel(RunPanel):
+    KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
+    NOTHING_YET = NOTHING_YET
+
     @property
     def config(self):
         return foo.PanelConfig(
@@ -46,17 +44,10 @@ class AgreementPanel(foo.Panel):
             help_markdown="Mean alpha of the raters, per-image alpha, and the worst images",
         )
 
-    @guarded
-    def on_load(self, ctx):
-        ctx.panel.state.problem = None
-        key = choose_run(ctx, "agreement")
-        if key is None:
-            return
-        run = kf.load_figures(ctx.dataset, key)
+    def load_run(self, ctx, key):
         _, alphas = kf.image_alphas(ctx.dataset, key)
-        figures = run.figures
-        traces, layout = to_data(alpha_histogram(alphas, ""))
-        ctx.panel.state.figures = dict(figures)
+        traces, layout = to_data(alpha_histogram(alphas))
+        ctx.panel.state.headline = headline(kf.load_figures(ctx.dataset, key).figures) + changed_since(ctx, key)
         ctx.panel.state.layout = layout
         ctx.panel.state.edges = alpha_bins(alphas)[0].tolist()
         ctx.panel.set_data("histogram", traces)
@@ -74,11 +65,6 @@ class AgreementPanel(foo.Panel):
         )
 
     @guarded
-    def on_change_run(self, ctx):
-        take_run(ctx, "agreement")
-        self.on_load(ctx)
-
-    @guarded
     def on_click_bar(self, ctx):
         edges = ctx.panel.state.edges
         place = ctx.params["idx"]
@@ -94,26 +80,8 @@ class AgreementPanel(foo.Panel):
     def show_worst(self, ctx):
         ctx.ops.set_view(kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST))
 
-    @guarded
-    def show_all(self, ctx):
-        ctx.ops.set_view(kf.load_run_view(ctx.dataset, ctx.panel.state.run))
-
-    def compute(self, ctx):
-        ctx.prompt(f"{PLUGIN}/compute_agreement", on_success=self.on_load)
-
-    def render(self, ctx):
-        panel = types.Object()
-        state = ctx.panel.state
-        if state.problem:
-            add_problem(panel, ctx, self.on_load)
-        elif not state.run:
-            add_invitation(panel, NOTHING_YET, "Match raters and compute agreement", self.compute)
-        else:
-            self._render_run(panel, ctx, state.figures)
-        return stacked(panel)
-
-    def _render_run(self, panel, ctx, figures):
-        panel.md(headline(figures), name="headline")
+    def render_run(self, panel, ctx):
+        panel.md(ctx.panel.state.headline, name="headline")
         add_run_menu(panel, ctx, self.on_change_run)
         panel.plot(
             "histogram",

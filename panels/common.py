@@ -3,6 +3,7 @@
 import functools
 import logging
 
+import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -34,45 +35,81 @@ def _fail(ctx, message):
     ctx.ops.notify(message.splitlines()[0], variant="error")
 
 
-def choose_run(ctx, kind, state="run"):
+def choose_run(ctx, kind):
     """The run a panel shows: the one chosen, or the newest if it is new to the panel; None where there is none."""
     keys = kf.list_runs(ctx.dataset, kind)
-    seen = ctx.panel.get_state(f"{state}_keys") or []
-    chosen = ctx.panel.get_state(state)
+    seen = ctx.panel.state.run_keys or []
+    chosen = ctx.panel.state.run
     newest = next(iter(keys), None)
     key = chosen if chosen in keys and newest in seen else newest
-    ctx.panel.set_state(state, key)
-    ctx.panel.set_state(f"{state}_keys", keys)
+    ctx.panel.state.run = key
+    ctx.panel.state.run_keys = keys
     return key
 
 
-def take_run(ctx, kind, state="run"):
-    """The run chosen in the menu, also where a newer one has come up meanwhile."""
-    ctx.panel.set_state(state, ctx.params["value"])
-    ctx.panel.set_state(f"{state}_keys", kf.list_runs(ctx.dataset, kind))
-
-
-def add_run_menu(panel, ctx, on_change, state="run", label="Run"):
+def add_run_menu(panel, ctx, on_change):
     """A drop-down of the runs, only where there is a choice."""
-    keys = ctx.panel.get_state(f"{state}_keys") or []
+    keys = ctx.panel.state.run_keys or []
     if len(keys) < 2:
         return
     choices = types.DropdownView()
     for key in keys:
         choices.add_choice(key, label=key)
-    panel.enum(state, choices.values(), view=choices, label=label, on_change=on_change)
+    panel.enum("run", choices.values(), view=choices, label="Run", on_change=on_change)
+
+
+class RunPanel(foo.Panel):
+    """A panel that shows one stored run of a kind, or invites to make one.
+
+    A subclass says `KIND`, `OPERATOR`, `BUTTON` and `NOTHING_YET`, puts a run into the panel's state and data in
+    `load_run`, and draws it in `render_run`.
+    """
+
+    KIND = OPERATOR = BUTTON = NOTHING_YET = ""
+
+    @guarded
+    def on_load(self, ctx):
+        ctx.panel.state.problem = None
+        key = choose_run(ctx, self.KIND)
+        if key is not None:
+            self.load_run(ctx, key)
+
+    @guarded
+    def on_change_run(self, ctx):
+        ctx.panel.state.run = ctx.params["value"]
+        ctx.panel.state.run_keys = kf.list_runs(ctx.dataset, self.KIND)  # none of them is news any more
+        self.on_load(ctx)
+
+    @guarded
+    def show_all(self, ctx):
+        ctx.ops.set_view(kf.load_run_view(ctx.dataset, ctx.panel.state.run))
+
+    def compute(self, ctx):
+        ctx.prompt(f"{PLUGIN}/{self.OPERATOR}", on_success=self.on_load)
+
+    def render(self, ctx):
+        panel = types.Object()
+        if ctx.panel.state.problem:
+            add_problem(panel, ctx, self.on_load)
+        elif not ctx.panel.state.run:
+            panel.md(self.NOTHING_YET, name="invitation")
+            panel.btn("compute", label=self.BUTTON, icon="play_arrow", on_click=self.compute, variant="contained")
+        else:
+            self.render_run(panel, ctx)
+        return stacked(panel)
+
+
+def changed_since(ctx, key):
+    """A sentence on labels that have changed since a run, "" where none have."""
+    stale = len(kf.stale_samples(ctx.dataset, key))
+    images = "image has" if stale == 1 else "images have"
+    return f"\n\n**The labels of {stale:,} {images} changed since this run: make a new one.**" if stale else ""
 
 
 def add_problem(panel, ctx, retry):
     """What went wrong, with a button that tries again."""
-    panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.get_state("problem")))
+    panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.state.problem))
     panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
-
-
-def add_invitation(panel, what, label, on_click):
-    """What to do where nothing was computed yet, with the button that does it."""
-    panel.md(what, name="invitation")
-    panel.btn("compute", label=label, icon="play_arrow", on_click=on_click, variant="contained")
 
 
 def add_caption(panel, text, name="caption"):

@@ -1,22 +1,16 @@
 """Beside the open sample: its alpha, and what every rater gave each unit."""
 
 import fiftyone.operators as foo
-import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import VARIATION_LABELS, band, significant
 
 from .common import (
-    PLUGIN,
+    RunPanel,
     add_caption,
-    add_invitation,
-    add_problem,
     add_run_menu,
     add_table,
-    choose_run,
     guarded,
-    stacked,
-    take_run,
 )
 
 MOST_UNITS = 100
@@ -33,7 +27,10 @@ CAPTION = (
 )
 
 
-class SamplePanel(foo.Panel):
+class SamplePanel(RunPanel):
+    KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
+    NOTHING_YET = NOTHING_YET
+
     @property
     def config(self):
         return foo.PanelConfig(
@@ -44,17 +41,14 @@ class SamplePanel(foo.Panel):
             help_markdown="Alpha of the open sample, and what every rater gave each unit",
         )
 
-    @guarded
-    def on_load(self, ctx):
-        ctx.panel.state.problem = None
-        agreement = choose_run(ctx, "agreement")
-        variations = choose_run(ctx, "variations", "variations_run")
-        if agreement is None or ctx.current_sample is None:
+    def load_run(self, ctx, key):
+        if ctx.current_sample is None:
             return
+        variations = next(iter(kf.list_runs(ctx.dataset, "variations")), None)
         try:
-            report = kf.sample_report(ctx.dataset, ctx.current_sample, agreement, variations)
+            report = kf.sample_report(ctx.dataset, ctx.current_sample, key, variations)
         except kf.NotInRun:
-            ctx.panel.state.headline = f"This sample is not part of the run **{agreement}**."
+            ctx.panel.state.headline = f"This sample is not part of the run **{key}**."
             ctx.panel.state.raters = []
             return
         ctx.panel.state.headline = headline(report)
@@ -72,34 +66,17 @@ class SamplePanel(foo.Panel):
             self.on_load(ctx)
 
     @guarded
-    def on_change_run(self, ctx):
-        take_run(ctx, "agreement")
-        self.on_load(ctx)
-
-    @guarded
     def on_click_unit(self, ctx):
         sample = ctx.panel.state.sample
         labels = ctx.panel.state.labels[ctx.params["row"]]
         ctx.ops.set_selected_labels([{"sample_id": sample, **label} for label in labels])
 
-    def compute(self, ctx):
-        ctx.prompt(f"{PLUGIN}/compute_agreement", on_success=self.on_load)
-
-    def render(self, ctx):
-        panel = types.Object()
-        state = ctx.panel.state
-        if state.problem:
-            add_problem(panel, ctx, self.on_load)
-        elif not state.run:
-            add_invitation(panel, NOTHING_YET, "Match raters and compute agreement", self.compute)
-        else:
-            panel.md(state.headline or "", name="headline")
-            add_run_menu(panel, ctx, self.on_change_run)
-            if state.raters:
-                self._render_units(panel, state.raters)
-        return stacked(panel)
-
-    def _render_units(self, panel, raters):
+    def render_run(self, panel, ctx):
+        panel.md(ctx.panel.state.headline or "", name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        raters = ctx.panel.state.raters
+        if not raters:
+            return
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
         add_table(panel, "units", "Units: choose one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)

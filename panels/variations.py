@@ -1,23 +1,18 @@
 """How the raters differ: counts by type, confused classes, counts by rater."""
 
 import fiftyone.operators as foo
-import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, significant, variation_bars, variations_title
 
 from .common import (
-    PLUGIN,
+    RunPanel,
     add_caption,
-    add_invitation,
-    add_problem,
     add_run_menu,
     add_table,
-    choose_run,
+    changed_since,
     guarded,
-    stacked,
-    take_run,
     to_data,
 )
 
@@ -39,7 +34,10 @@ CAPTION = (
 )
 
 
-class VariationsPanel(foo.Panel):
+class VariationsPanel(RunPanel):
+    KIND, OPERATOR, BUTTON = "variations", "find_variations", "Find variations between raters"
+    NOTHING_YET = NOTHING_YET
+
     @property
     def config(self):
         return foo.PanelConfig(
@@ -50,26 +48,16 @@ class VariationsPanel(foo.Panel):
             help_markdown="Differences between raters by type, class and rater",
         )
 
-    @guarded
-    def on_load(self, ctx):
-        ctx.panel.state.problem = None
-        key = choose_run(ctx, "variations")
-        if key is None:
-            return
+    def load_run(self, ctx, key):
         figures = kf.load_figures(ctx.dataset, key).figures
-        traces, layout = to_data(variation_bars(figures["counts"], ""))
+        traces, layout = to_data(variation_bars(figures["counts"]))
         confusions = figures["confusions"][:CONFUSIONS]
-        ctx.panel.state.figures = {name: figures[name] for name in ("counts", "images", "raters", "identical_share")}
+        ctx.panel.state.headline = headline(figures) + changed_since(ctx, key)
         ctx.panel.state.layout = layout
         ctx.panel.state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
         ctx.panel.set_data("counts", traces)
         ctx.panel.set_data("confusions", confusions)
         ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in figures["by_rater"].items()])
-
-    @guarded
-    def on_change_run(self, ctx):
-        take_run(ctx, "variations")
-        self.on_load(ctx)
 
     @guarded
     def on_click_bar(self, ctx):
@@ -85,26 +73,8 @@ class VariationsPanel(foo.Panel):
         ctx.ops.set_view(view)
         ctx.ops.notify(f"{len(view):,} images where {first} and {second} were taken for one another")
 
-    @guarded
-    def show_all(self, ctx):
-        ctx.ops.set_view(kf.load_run_view(ctx.dataset, ctx.panel.state.run))
-
-    def compute(self, ctx):
-        ctx.prompt(f"{PLUGIN}/find_variations", on_success=self.on_load)
-
-    def render(self, ctx):
-        panel = types.Object()
-        state = ctx.panel.state
-        if state.problem:
-            add_problem(panel, ctx, self.on_load)
-        elif not state.run:
-            add_invitation(panel, NOTHING_YET, "Find variations between raters", self.compute)
-        else:
-            self._render_run(panel, ctx, state.figures)
-        return stacked(panel)
-
-    def _render_run(self, panel, ctx, figures):
-        panel.md(headline(figures), name="headline")
+    def render_run(self, panel, ctx):
+        panel.md(ctx.panel.state.headline, name="headline")
         add_run_menu(panel, ctx, self.on_change_run)
         panel.plot(
             "counts", layout=ctx.panel.state.layout, config={"displayModeBar": False}, on_click=self.on_click_bar

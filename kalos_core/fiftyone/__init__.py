@@ -9,7 +9,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
     print(run.result)
 """
 
-from kalos_core.fiftyone.analyses import compute_agreement, find_variations
+from kalos_core.fiftyone.analyses import compute_agreement, find_variations, stale_samples
 from kalos_core.fiftyone.labels import (
     LabelChoice,
     Labels,
@@ -78,6 +78,7 @@ __all__ = [
     "read_labels",
     "rename_run",
     "sample_report",
+    "stale_samples",
     "view_of_alpha",
     "view_of_confusion",
     "view_of_variation",

@@ -22,7 +22,17 @@ from kalos_core.fiftyone.labels import (
     write_values,
 )
 from kalos_core.fiftyone.progress import Progress, Report
-from kalos_core.fiftyone.runs import Run, RunNames, check_run_key, label_schema, pack, writing
+from kalos_core.fiftyone.runs import (
+    Run,
+    RunNames,
+    check_run_key,
+    label_schema,
+    load_arrays,
+    load_figures,
+    load_run_view,
+    pack,
+    writing,
+)
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.variations import Variations, variations
 
@@ -203,19 +213,30 @@ def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     """The result of a stored run; only images whose labels have changed are compared again."""
     labels = read_labels(samples, run.choice, again=True)
     annotations = labels.annotations
-    hash_of = dict(zip(stored["image_ids"].tolist(), stored["hashes"].tolist(), strict=True))
-    stale = np.array(
-        [hash_of.get(image) != digest for image, digest in zip(annotations.images, labels.hashes, strict=True)],
-        dtype=np.bool_,
-    )
+    stale, gone = _changes(labels, stored)
     pairs = _stored_pairs(annotations, stored, stale, run.settings["similarity"])
     result: Agreement | Variations
     if run.kind == "agreement":
         result = agreement(annotations, **run.settings, pairs=pairs)
     else:
         result = variations(annotations, **run.settings, pairs=pairs)
-    gone = set(hash_of) - set(annotations.images)
-    return replace(run, result=result, stale=(*annotations.images[stale], *sorted(gone)))
+    return replace(run, result=result, stale=(*annotations.images[stale], *gone))
+
+
+def stale_samples(samples: Any, run_key: str) -> list[str]:
+    """Ids of the samples of a run whose labels have changed since, or that are gone."""
+    run = load_figures(samples, run_key)
+    labels = read_labels(load_run_view(samples, run_key), run.choice, again=True)
+    stale, gone = _changes(labels, load_arrays(samples, run_key))
+    return [*labels.annotations.images[stale], *gone]
+
+
+def _changes(labels: Labels, stored: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.bool_], list[str]]:
+    """(I,) which images differ from those a run read, and the ids of those that are there no more."""
+    images = labels.annotations.images
+    hash_of = dict(zip(stored["image_ids"].tolist(), stored["hashes"].tolist(), strict=True))
+    stale = [hash_of.get(image) != digest for image, digest in zip(images, labels.hashes, strict=True)]
+    return np.array(stale, dtype=np.bool_), sorted(set(hash_of) - set(images))
 
 
 def agreement_figures(result: Agreement) -> dict[str, Any]:

@@ -1,0 +1,180 @@
+"""What a user does in the App, by name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, TimeoutError, expect
+
+from tests.browser.conftest import SCREENSHOTS
+
+
+class App:
+    """The App in one window."""
+
+    def __init__(self, page: Page, server: str) -> None:
+        self.page = page
+        self.server = server
+        self.problems: list[str] = []
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    def open(self, dataset: str, workspace: str | None = None) -> None:
+        query = f"?workspace={workspace}" if workspace else ""
+        self.page.goto(f"{self.server}/datasets/{dataset}{query}")
+        expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
+
+    def picture(self, name: str, folder: Path = SCREENSHOTS) -> None:
+        """Keep what the window shows, once nothing moves any more."""
+        folder.mkdir(parents=True, exist_ok=True)
+        expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
+        before = b""
+        for _ in range(10):
+            shown = self.page.screenshot(path=folder / f"{name}.png")
+            if shown == before:
+                return
+            before = shown
+            self.page.wait_for_timeout(250)
+
+    # ---- grid and sidebar ----
+
+    def expect_count(self, count: int) -> None:
+        word = "sample" if count == 1 else "samples"
+        expect(self.page.locator('[data-cy="entry-counts"]').first).to_have_text(f"{count} {word}")
+
+    def expand(self, field: str) -> Locator:
+        """Open a field of the sidebar."""
+        self.page.locator(f'[data-cy="sidebar-field-arrow-enabled-{field}"]').click()
+        return self.page.locator('[data-cy="sidebar"]')
+
+    def choose_value(self, path: str, value: str) -> None:
+        """Choose a value of an attribute in the sidebar's filter."""
+        search = self.page.locator(f'[data-cy="selector-sidebar-search-{path}"]')
+        search.scroll_into_view_if_needed()
+        search.click()
+        search.fill(value)
+        self.page.locator(f'[data-cy="selector-result-{value}"]').click()
+
+    # ---- panels ----
+
+    def panel(self, name: str) -> Locator:
+        return self.page.locator(f'[data-cy="panel-content-{name}"]')
+
+    def add_panel(self, name: str) -> Locator:
+        self.page.locator('[data-cy="new-panel-btn"]').first.click()
+        self.page.locator(f'[data-cy="new-panel-option-{name}"]').click()
+        expect(self.panel(name)).to_be_visible()
+        return self.panel(name)
+
+    def show_panel(self, name: str) -> Locator:
+        self.page.locator(f'[data-cy="panel-tab-{name}"]').click()
+        expect(self.panel(name)).to_be_visible()
+        return self.panel(name)
+
+    def click_bar(self, panel: str, place: int) -> None:
+        """Click the middle of a bar: plotly listens to the mouse, not to elements."""
+        bar = self.panel(panel).locator(".bars .point path").nth(place)
+        expect(bar).to_be_visible()
+        bar.scroll_into_view_if_needed()
+        box = bar.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        self.page.mouse.move(x - 3, y)
+        self.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
+        expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
+        self.page.mouse.click(x, y)
+
+    def expect_nothing_cut_off(self, panel: str) -> None:
+        """No element of a panel is wider than its place."""
+        wide = self.panel(panel).evaluate(
+            """root => [root, ...root.querySelectorAll('*')]
+                .filter(e => !e.closest('svg') && !e.closest('.js-plotly-plot') && e.clientWidth > 0)
+                .filter(e => e.scrollWidth > e.clientWidth + 1)
+                .filter(e => getComputedStyle(e).display !== 'inline')
+                .map(e => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)
+            """
+        )
+        assert wide == []
+        beyond = self.panel(panel).evaluate(
+            """root => { const right = root.getBoundingClientRect().right + 1;
+                return [...root.querySelectorAll('.js-plotly-plot text, td, th, p, button')]
+                    .filter(e => e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > right)
+                    .map(e => e.textContent) }"""
+        )
+        assert beyond == []
+
+    def use_light_theme(self) -> None:
+        self.page.locator('button[title="Light mode"]').click()
+        expect(self.page.locator('button[title="Dark mode"]')).to_be_visible()
+
+    # ---- operators ----
+
+    def start_operator(self, label: str) -> Locator:
+        """Choose an operator from the list that the key ` opens; its form."""
+        listed = self.page.locator('[data-cy="operators-browser"]')
+        for _ in range(10):
+            self.page.evaluate("document.activeElement.blur()")
+            self.page.keyboard.press("Backquote")
+            try:
+                listed.wait_for(timeout=2_000)
+                break
+            except TimeoutError:  # the App does not listen before it is ready
+                continue
+        self.page.keyboard.type(label)
+        listed.get_by_text(label).first.click()
+        return self.form()
+
+    def form(self) -> Locator:
+        form = self.page.locator('[data-cy="operators-prompt-modal"]')
+        expect(form.get_by_role("button", name="Execute")).to_be_visible()
+        return form
+
+    def fill(self, form: Locator, label: str, text: str) -> Locator:
+        """Fill in the input below a label of a form."""
+        field = form.get_by_text(label, exact=True).locator("xpath=following::input[1]")
+        field.fill(text)
+        return field
+
+    def execute(self, form: Locator) -> Locator:
+        """Press Execute; the dialog with the summary."""
+        button = form.get_by_role("button", name="Execute").first
+        expect(button).to_be_enabled()
+        button.click()
+        summary = self.page.locator('[data-cy="operators-prompt-view-modal"]')
+        expect(summary.locator("table").or_(summary.get_by_text("Nothing was written")).first).to_be_visible()
+        return summary
+
+    def finish(self) -> None:
+        """One click on Done, and no dialog is left."""
+        self.page.get_by_role("button", name="Done").click()
+        expect(self.page.locator("[role=dialog]")).to_have_count(0)
+
+    # ---- the open sample ----
+
+    def sample_panel(self) -> Locator:
+        """The panel beside the open sample, side by side with the picture."""
+        self.page.locator('#modal [data-cy="panel-tab-sample"]').click()
+        self.page.locator('#modal button[title="Split horizontally"]').first.click()
+        expect(self.page.locator('#modal [data-cy="sample-canvas"]').first).to_be_visible()
+        panel = self.page.locator('#modal [data-cy="panel-content-sample"]')
+        expect(panel).to_be_visible()
+        return panel
+
+    def expect_open_sample(self, path: str) -> None:
+        entry = self.page.locator('#modal [data-cy="sidebar-entry-filepath"]')
+        expect(entry).to_contain_text(re.compile(re.escape(path)))
+
+
+def brightness(colour: str) -> float:
+    """Of a colour as browsers write it: 0 black, 255 white."""
+    red, green, blue = map(float, re.findall(r"[\d.]+", colour)[:3])
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def rows(table: Locator) -> list[list[str]]:
+    """The texts of a table's cells."""
+    found: Any = table.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('td, th')].map(cell => cell.innerText))"
+    )
+    return found

@@ -1,0 +1,118 @@
+"""FiftyOne's server with the plugin, and a browser that is already installed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.setup_environment import find_browser
+
+ROOT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = ROOT / "artifacts" / "screenshots"
+SIZE = {"width": 1280, "height": 800}
+PATIENCE = 20_000  # milliseconds, on a machine that does other things too
+
+# No look-ups of the browser's maker: the tests need no network
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, Chrome or Edge; where there is none the tests are skipped, or fail if one is required."""
+    found = find_browser()
+    if found is None:
+        text = "no Chromium, Chrome or Edge that starts is installed"
+        if os.environ.get("KALOS_REQUIRE_BROWSER") == "1":
+            pytest.fail(f"{text}, and KALOS_REQUIRE_BROWSER=1 asks for one")
+        pytest.skip(text)
+    sync_api = pytest.importorskip("playwright.sync_api")
+    sync_api.expect.set_options(timeout=PATIENCE)
+    flags = [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else FLAGS
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found.split(" (")[0], args=flags)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an App on this process's own database, with this folder as its only plugin."""
+    import fiftyone
+    from fiftyone.core.odm import get_db_client
+
+    folder = tmp_path_factory.mktemp("app")
+    (folder / "plugins").mkdir()
+    (folder / "plugins" / "kalos").symlink_to(ROOT, target_is_directory=True)
+    host, database_port = get_db_client().address
+    port = _free_port()
+    environment = {
+        **os.environ,
+        "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
+        "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{database_port}",  # else it might find another one's server
+    }
+    main = Path(fiftyone.__file__).parent / "server" / "main.py"
+    command = [sys.executable, str(main), "--address", "127.0.0.1", "--port", str(port)]
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(
+            command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/", process, folder / "log.txt")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the server and all that it started
+        process.wait(10)
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(240):
+        with suppress(urllib.error.URLError, ConnectionError):
+            urllib.request.urlopen(address, timeout=5).close()
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.25)
+    pytest.fail(f"the App did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
+    context = browser.new_context(viewport=SIZE)
+    context.set_default_timeout(PATIENCE)
+    # FiftyOne greets new visitors with a dialog above everything else
+    context.add_init_script("localStorage.setItem('fiftyone-enterprise-tooltip-seen', 'true')")
+    page = context.new_page()
+    failed_before = request.session.testsfailed
+    yield page
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    if request.session.testsfailed > failed_before:
+        page.screenshot(path=SCREENSHOTS / f"failed-{request.node.name}.png")
+    context.close()

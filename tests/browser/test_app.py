@@ -1,0 +1,346 @@
+"""A user's walk through the App. Every number that is read there is compared with the library's own.
+
+`pytest -m browser` leaves a picture of every step in artifacts/screenshots. Those of the README are in its folder
+`readme`; `cp artifacts/screenshots/readme/*.png docs/images/` renews them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from demo.__main__ import WORKSPACE, _arrange
+from demo.files import IMAGES, LABELS, write
+from demo.raters import simulate
+from demo.scenes import draw_scenes
+from kalos_core import VARIATION_TYPES
+from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, significant, variations_title
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+
+SCENES = 24
+
+
+def load(folder: Path, name: str) -> fo.Dataset:
+    return kf.load_raters(folder / LABELS, name, images=folder / IMAGES).dataset
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of drawn pictures with the labels of four simulated raters."""
+    drawn = draw_scenes(SCENES)
+    return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
+
+
+@pytest.fixture
+def loaded(scenes: Path) -> Iterator[fo.Dataset]:
+    """Labels of four raters, and nothing computed yet."""
+    dataset = load(scenes, "loaded")
+    yield dataset
+    fo.delete_dataset("loaded")
+
+
+@pytest.fixture(scope="module")
+def analysed(scenes: Path) -> Iterator[fo.Dataset]:
+    """The same with both analyses and the demo's workspace; no test changes it."""
+    dataset = load(scenes, "analysed")
+    run = kf.compute_agreement(dataset, "agreement")
+    kf.find_variations(dataset, "variations")
+    _arrange(dataset, run, fo)
+    yield dataset
+    fo.delete_dataset("analysed")
+
+
+@pytest.fixture
+def app(page: Any, server: str) -> Iterator[Any]:
+    from tests.browser.app import App
+
+    app = App(page, server)
+    yield app
+    assert app.problems == []
+
+
+def expect(target: Any) -> Any:
+    from playwright import sync_api
+
+    return sync_api.expect(target)
+
+
+def rows(table: Any) -> list[list[str]]:
+    from tests.browser import app
+
+    return app.rows(table)
+
+
+def brightness(colour: str) -> float:
+    from tests.browser import app
+
+    return app.brightness(colour)
+
+
+# ---- from nothing to a run ----
+
+
+def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
+    app.open("loaded")
+    app.expect_count(SCENES)
+    panel = app.add_panel("agreement")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    app.picture("01-agreement-nothing-yet")
+    panel.get_by_role("button", name="Match raters and compute agreement").click()
+    form = app.form()
+    for rater in ("ana", "ben", "chen", "dara"):
+        expect(form.get_by_text(rater, exact=True).first).to_be_visible()
+    app.picture("02-agreement-form")
+
+    app.fill(form, "Run key", "not a key")
+    message = form.get_by_text("expected a name of letters, digits and underscores").first
+    expect(message).to_be_visible()
+    expect(form.get_by_role("button", name="Execute").first).to_be_disabled()
+    message.scroll_into_view_if_needed()
+    app.picture("03-agreement-form-bad-run-key")
+    app.fill(form, "Run key", "first")
+    expect(message).to_have_count(0)
+
+    summary = app.execute(form)
+    figures = kf.load_figures(loaded, "first").figures
+    title = agreement_title(figures["alpha"], figures["alpha_interval"])
+    expect(summary).to_contain_text(title)
+    expect(summary).to_contain_text(f"{figures['annotations']:,} in {figures['units']:,} units")
+    app.picture("04-agreement-summary")
+    app.finish()
+    expect(panel).to_contain_text(title)
+    expect(panel).to_contain_text(f"over {SCENES} images, {figures['units']} units, 4 raters")
+
+    # a run started elsewhere, with other settings, comes up in the open panel
+    form = app.start_operator("Match raters and compute agreement")
+    app.fill(form, "Threshold", "0.8")
+    app.fill(form, "Run key", "strict")
+    summary = app.execute(form)
+    strict = kf.load_figures(loaded, "strict")
+    assert strict.settings["threshold"] == 0.8
+    title = agreement_title(strict.figures["alpha"], strict.figures["alpha_interval"])
+    expect(summary).to_contain_text(title)
+    app.finish()
+    expect(panel).to_contain_text(title)
+    assert kf.list_runs(loaded) == ["strict", "first"]
+
+    # and a run that is deleted goes
+    form = app.start_operator("Delete an agreement or variations run")
+    expect(form).to_contain_text("This cannot be undone")
+    app.picture("05-delete-form")
+    form.get_by_role("button", name="Execute").first.click()
+    expect(panel).not_to_contain_text(title)
+    assert kf.list_runs(loaded) == ["first"]
+
+
+def test_from_nothing_to_variations(app: Any, loaded: fo.Dataset) -> None:
+    app.open("loaded")
+    panel = app.add_panel("variations")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    app.picture("06-variations-nothing-yet")
+    panel.get_by_role("button", name="Find variations between raters").click()
+    form = app.form()
+    app.picture("07-variations-form")
+    summary = app.execute(form)
+    counts = kf.load_figures(loaded, "variations").figures["counts"]
+    expect(summary).to_contain_text(variations_title(counts))
+    app.picture("08-variations-summary")
+    app.finish()
+    expect(panel).to_contain_text(variations_title(counts))
+
+
+def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -> None:
+    loaded.set_values("ana.polylines.closed", [[False] * len(own or ()) for own in loaded.values("ana.polylines.id")])
+    before = loaded.get_field_schema(flat=True).keys()
+    app.open("loaded")
+    summary = app.execute(app.start_operator("Match raters and compute agreement"))
+    expect(summary).to_contain_text("Nothing was written. view:")
+    expect(summary).to_contain_text("expected a closed polyline, got an open one")
+    app.picture("09-agreement-error")
+    app.finish()
+    assert kf.list_runs(loaded) == []
+    loaded.reload()
+    assert loaded.get_field_schema(flat=True).keys() == before
+
+
+def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Path) -> None:
+    app.open("loaded")
+    form = app.start_operator("Load labels of several raters")
+    app.fill(form, "COCO file", str(scenes / "no.json"))
+    expect(form).to_contain_text("There is no such file")
+    app.fill(form, "COCO file", str(scenes / LABELS))
+    expect(form).not_to_contain_text("There is no such file")
+    app.fill(form, "Its name", "loaded")
+    expect(form).to_contain_text("exists already")
+    app.picture("10-load-form-name-taken")
+    app.fill(form, "Its name", "from the form")
+    expect(form).not_to_contain_text("exists already")
+    form.get_by_role("button", name="Execute").first.click()
+    summary = app.page.locator('[data-cy="operators-prompt-view-modal"]')
+    expect(summary).to_contain_text("annotations of 4 raters on 24 images")
+    app.picture("11-load-summary")
+    app.finish()
+    app.page.wait_for_url("**/datasets/from-the-form*")
+    app.expect_count(SCENES)
+    try:
+        assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
+    finally:
+        fo.delete_dataset("from the form")
+
+
+# ---- the panels, with everything computed ----
+
+
+def test_a_bar_of_the_histogram_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
+    _, alphas = kf.image_alphas(analysed, "agreement")
+    edges, counts = alpha_bins(alphas)
+    app.open("analysed", WORKSPACE)
+    panel = app.panel("agreement")
+    run = kf.load_figures(analysed, "agreement")
+    expect(panel).to_contain_text(agreement_title(run.figures["alpha"], run.figures["alpha_interval"]))
+    app.expect_count(SCENES)
+    app.picture("20-agreement")
+    app.expect_nothing_cut_off("agreement")
+    chosen = [place for place, count in enumerate(counts) if count not in (0, SCENES)]
+    first, last = chosen[0], chosen[-1]  # the last bin holds its upper edge, too
+    for place in (first, last):
+        app.click_bar("agreement", place)
+        app.expect_count(int(counts[place]))
+    app.picture("21-agreement-bar-clicked")
+    panel.get_by_role("button", name="Show all images").click()
+    app.expect_count(SCENES)
+    assert edges[-1] == 1
+
+
+def test_a_row_of_the_worst_images_opens_it(app: Any, analysed: fo.Dataset) -> None:
+    worst = kf.worst_images(analysed, "agreement")
+    app.open("analysed", WORKSPACE)
+    table = app.panel("agreement").locator("table")
+    expect(table.locator("tbody tr")).to_have_count(len(worst))
+    expected = [[str(n), row.file, significant(row.alpha), str(row.labels)] for n, row in enumerate(worst, 1)]
+    assert rows(table) == expected
+    table.locator("tbody tr").nth(1).click()
+    app.expect_open_sample(worst[1].file)
+    app.picture("22-worst-image-open")
+
+
+def cells(report: Any) -> list[list[str]]:
+    """The table of the panel as the library's own report has it."""
+    return [
+        [
+            str(number),
+            *(
+                " ".join(
+                    [
+                        cell.category or cell.state,
+                        *([VARIATION_LABELS[cell.variation]] if cell.variation else []),
+                        *([] if cell.similarity is None else [f"{cell.similarity:.2f}"]),
+                    ]
+                )
+                for cell in unit
+            ),
+        ]
+        for number, unit in enumerate(report.cells, 1)
+    ]
+
+
+def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analysed: fo.Dataset) -> None:
+    ids, paths = analysed.values(["id", "filepath"])
+    app.open("analysed", WORKSPACE)
+    app.page.locator('[data-cy="looker"]').first.click(position={"x": 12, "y": 60})
+    app.expect_open_sample(Path(paths[0]).name)
+    app.picture("30-sample-open")
+    panel = app.sample_panel()
+    report = kf.sample_report(analysed, ids[0], "agreement", "variations")
+    expect(panel).to_contain_text(f"alpha {significant(report.alpha)}")
+    table = panel.locator("table")
+    expect(table.locator("tbody tr")).to_have_count(len(report.units))
+    assert [" ".join(cell.split()) for cell in table.locator("th").all_inner_texts()] == ["#", *report.raters]
+    assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(report)
+
+    # a row selects the labels of its unit
+    drawn = [sum(bool(cell.label_id) for cell in unit) for unit in report.cells]
+    place = max(range(len(drawn)), key=lambda number: drawn[number])
+    table.locator("tbody tr").nth(place).click()
+    selected = app.page.locator('[data-cy="action-manage-selected"]').last
+    expect(selected).to_have_text(str(drawn[place]))
+    app.picture("31-sample-unit-chosen")
+    app.expect_nothing_cut_off("sample")
+
+    # the panel follows to the next sample
+    app.page.keyboard.press("Escape")
+    expect(selected).not_to_have_text(str(drawn[place]))
+    app.page.keyboard.press("ArrowRight")
+    app.expect_open_sample(Path(paths[1]).name)
+    following = kf.sample_report(analysed, ids[1], "agreement", "variations")
+    expect(panel).to_contain_text(f"alpha {significant(following.alpha)}")
+    expect(table.locator("tbody tr")).to_have_count(len(following.units))
+    assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(following)
+    app.picture("32-next-sample")
+
+
+def test_a_bar_of_the_variations_leads_to_those_labels(app: Any, analysed: fo.Dataset) -> None:
+    figures = kf.load_figures(analysed, "variations").figures
+    app.open("analysed", WORKSPACE)
+    panel = app.show_panel("variations")
+    expect(panel).to_contain_text(variations_title(figures["counts"]))
+    expect(panel.locator(".bars .point path")).to_have_count(len(VARIATION_TYPES))
+    app.picture("40-variations")
+    app.expect_nothing_cut_off("variations")
+    wrong_class = kf.view_of_variation(analysed, "variations", "wrong_class")
+    assert 0 < len(wrong_class) < SCENES
+    app.click_bar("variations", VARIATION_TYPES.index("wrong_class"))
+    app.expect_count(len(wrong_class))
+    shown = app.page.locator('[data-cy="sidebar-field-container-chen"] [data-cy="entry-count-all"]')
+    expect(shown).to_have_text(str(wrong_class.count("chen.polylines")))
+    app.picture("41-variations-bar-clicked")
+
+
+def test_a_pair_of_confused_classes_leads_to_its_labels(app: Any, analysed: fo.Dataset) -> None:
+    confusions = kf.load_figures(analysed, "variations").figures["confusions"]
+    app.open("analysed", WORKSPACE)
+    panel = app.show_panel("variations")
+    table = panel.locator("table").first
+    expect(table.locator("tbody tr")).to_have_count(min(len(confusions), 25))
+    assert rows(table)[0] == [str(value) for value in confusions[0].values()]
+    table.locator("tbody tr").first.click()
+    pair = kf.view_of_confusion(analysed, "variations", confusions[0]["category_a"], confusions[0]["category_b"])
+    assert 0 < len(pair) < SCENES
+    app.expect_count(len(pair))
+    app.picture("42-confused-pair-clicked")
+    raters = panel.locator("table").nth(1)
+    raters.scroll_into_view_if_needed()
+    expect(raters.locator("tbody tr")).to_have_count(4)
+    app.picture("43-variations-by-rater")
+
+
+def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
+    merged = analysed.filter_labels("dara", fo.ViewField("variations") == "merged")
+    assert 0 < len(merged) < SCENES
+    app.open("analysed", WORKSPACE)
+    app.expand("dara")
+    app.choose_value("dara.polylines.variations", "merged")
+    app.expect_count(len(merged))
+    app.picture("51-sidebar-filtered")
+
+
+@pytest.mark.usefixtures("analysed")
+def test_the_panels_follow_the_light_theme(app: Any) -> None:
+    app.open("analysed", WORKSPACE)
+    panel = app.panel("agreement")
+    expect(panel.locator(".bars .point path").first).to_be_visible()
+    app.use_light_theme()
+    app.picture("60-agreement-light")
+    app.expect_nothing_cut_off("agreement")
+    text = panel.locator("svg .xtick text").first.evaluate("e => getComputedStyle(e).fill")
+    assert brightness(text) < 160  # dark on light
+    app.show_panel("variations")
+    expect(app.panel("variations").locator(".bars .point path").first).to_be_visible()
+    app.picture("61-variations-light")
+    app.expect_nothing_cut_off("variations")
