@@ -20,9 +20,9 @@ class App:
         self.problems: list[str] = []
         page.on("pageerror", lambda error: self.problems.append(str(error)))
 
-    def open(self, dataset: str, workspace: str | None = None) -> None:
-        query = f"?workspace={workspace}" if workspace else ""
-        self.page.goto(f"{self.server}/datasets/{dataset}{query}")
+    def open(self, dataset: str, workspace: str) -> None:
+        """The server keeps what was open before, so a workspace says what is to be open."""
+        self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}")
         expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
 
     def picture(self, name: str, folder: Path = SCREENSHOTS) -> None:

@@ -26,8 +26,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first 
 SCENES = 24
 
 
+GRID = "grid"
+
+
 def load(folder: Path, name: str) -> fo.Dataset:
-    return kf.load_raters(folder / LABELS, name, images=folder / IMAGES).dataset
+    """The labels of a folder, with a workspace that shows nothing but the grid."""
+    dataset = kf.load_raters(folder / LABELS, name, images=folder / IMAGES).dataset
+    dataset.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
+    return dataset
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +44,28 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def loaded(scenes: Path) -> Iterator[fo.Dataset]:
-    """Labels of four raters, and nothing computed yet."""
-    dataset = load(scenes, "loaded")
-    yield dataset
-    fo.delete_dataset("loaded")
+def loaded(scenes: Path, request: pytest.FixtureRequest) -> fo.Dataset:
+    """Labels of four raters, and nothing computed yet. A name of its own: the App remembers data sets by name."""
+    return load(scenes, request.node.name.replace("_", "-"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_stays() -> Iterator[None]:
+    """Deleted at the very end: the App may still be asking for something."""
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
 
 
 @pytest.fixture(scope="module")
-def analysed(scenes: Path) -> Iterator[fo.Dataset]:
+def analysed(scenes: Path) -> fo.Dataset:
     """The same with both analyses and the demo's workspace; no test changes it."""
     dataset = load(scenes, "analysed")
     run = kf.compute_agreement(dataset, "agreement")
     kf.find_variations(dataset, "variations")
     _arrange(dataset, run, fo)
-    yield dataset
-    fo.delete_dataset("analysed")
+    return dataset
 
 
 @pytest.fixture
@@ -87,7 +99,7 @@ def brightness(colour: str) -> float:
 
 
 def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
-    app.open("loaded")
+    app.open(loaded.name, GRID)
     app.expect_count(SCENES)
     panel = app.add_panel("agreement")
     expect(panel).to_contain_text("Nothing is computed yet")
@@ -140,7 +152,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
 
 
 def test_from_nothing_to_variations(app: Any, loaded: fo.Dataset) -> None:
-    app.open("loaded")
+    app.open(loaded.name, GRID)
     panel = app.add_panel("variations")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("06-variations-nothing-yet")
@@ -158,7 +170,7 @@ def test_from_nothing_to_variations(app: Any, loaded: fo.Dataset) -> None:
 def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -> None:
     loaded.set_values("ana.polylines.closed", [[False] * len(own or ()) for own in loaded.values("ana.polylines.id")])
     before = loaded.get_field_schema(flat=True).keys()
-    app.open("loaded")
+    app.open(loaded.name, GRID)
     summary = app.execute(app.start_operator("Match raters and compute agreement"))
     expect(summary).to_contain_text("Nothing was written. view:")
     expect(summary).to_contain_text("expected a closed polyline, got an open one")
@@ -170,13 +182,13 @@ def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -
 
 
 def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Path) -> None:
-    app.open("loaded")
+    app.open(loaded.name, GRID)
     form = app.start_operator("Load labels of several raters")
     app.fill(form, "COCO file", str(scenes / "no.json"))
     expect(form).to_contain_text("There is no such file")
     app.fill(form, "COCO file", str(scenes / LABELS))
     expect(form).not_to_contain_text("There is no such file")
-    app.fill(form, "Its name", "loaded")
+    app.fill(form, "Its name", loaded.name)
     expect(form).to_contain_text("exists already")
     app.picture("10-load-form-name-taken")
     app.fill(form, "Its name", "from the form")
@@ -188,10 +200,7 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     app.finish()
     app.page.wait_for_url("**/datasets/from-the-form*")
     app.expect_count(SCENES)
-    try:
-        assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
-    finally:
-        fo.delete_dataset("from the form")
+    assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
 
 
 # ---- the panels, with everything computed ----

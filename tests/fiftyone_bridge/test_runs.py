@@ -15,7 +15,7 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
-from kalos_core.fiftyone import labels as bridge_labels
+from kalos_core.fiftyone.labels import writing as label_writing
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
     CAT,
@@ -445,7 +445,7 @@ class TestChangesMeanwhile:
     def test_are_an_error_and_nothing_is_kept(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, change: Any, when: str
     ) -> None:
-        owner, method = (bridge_labels, "_places") if when == "computing" else (bridge_labels.foo, "bulk_write")
+        owner, method = (label_writing, "_places") if when == "computing" else (label_writing.foo, "bulk_write")
         original, after = getattr(owner, method), {}
 
         def changed(*arguments: Any, **options: Any) -> Any:
@@ -464,24 +464,24 @@ class TestChangesMeanwhile:
     def test_of_places_only_are_no_harm_while_computing(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        original = bridge_labels._places
+        original = label_writing._places
 
         def changed(labels: Any) -> Any:
             reverse(dataset)
             return original(labels)
 
-        monkeypatch.setattr(bridge_labels, "_places", changed)
+        monkeypatch.setattr(label_writing, "_places", changed)
         run_analysis("agreement", dataset)
         assert dataset.values("bob.detections.run_unit")[3] == [5, 4]
 
     def test_of_a_class_are_stale_at_once(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        original = bridge_labels._places
+        original = label_writing._places
 
         def changed(labels: Any) -> Any:
             dataset.limit(1).set_values("ann.detections.label", [["dog"]])
             return original(labels)
 
-        monkeypatch.setattr(bridge_labels, "_places", changed)
+        monkeypatch.setattr(label_writing, "_places", changed)
         run = run_analysis("agreement", dataset)
         assert run.result.image_alpha[0] == 1.0
         assert kf.load_run(dataset, "run").stale == (dataset.first().id,)

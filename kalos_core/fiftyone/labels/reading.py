@@ -1,29 +1,22 @@
-"""From a view and its raters to `Annotations`, and per-label values back."""
+"""From a view and its raters to `Annotations`: one query, every record checked."""
 
 from __future__ import annotations
 
-import hashlib
 import warnings
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.clips as focl
-import fiftyone.core.collections as foc
-import fiftyone.core.odm as foo
-import fiftyone.core.patches as fop
-import fiftyone.core.video as fov
 import numpy as np
-from bson import ObjectId
 from numpy.typing import NDArray
-from pymongo import UpdateOne
 
-from kalos_core.annotations import Annotations, RawTable, as_name, build_annotations, object_array
-from kalos_core.errors import InputError, KalosError, KalosWarning, Problems, as_number, listed
+from kalos_core.annotations import Annotations, RawTable, as_name, build_annotations
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.fiftyone.labels.choice import LabelChoice
+from kalos_core.fiftyone.labels.digests import digests
+from kalos_core.fiftyone.labels.samples import check_samples, every_sample, settle
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
     check_assigned_field,
@@ -32,76 +25,6 @@ from kalos_core.fiftyone.raters import (
     resolve_fields,
 )
 from kalos_core.shapes import Polygons
-
-ASSIGNMENTS = ("auto", "all", "labelled")
-"""How it is known who was asked: the sample field `raters` (else as "all"), everybody everywhere, or those whose
-label field is there, be it empty (one field per rater), or who drew (a rater attribute)."""
-
-
-@dataclass(frozen=True)
-class LabelChoice:
-    """Which labels of a view an analysis reads; a run stores it as a record.
-
-    Parameters
-    ----------
-    raters : tuple of str, optional
-        Stored rater names or label fields, one per rater; with `field`, names to keep. None: all that are known.
-    field : str, optional
-        One field that holds the labels of all raters, told apart by `rater_attribute`.
-    rater_attribute : str
-        Only read with `field`.
-    reference : str, optional
-        A gold or reference rater, kept out of agreement; need not be among `raters`.
-    classes : tuple of str, optional
-        Classes to read, each one that the data set knows; None: all.
-    min_area : float
-        Smallest area of a mark, in square pixels. A mark just above it whose partner is just below stays alone.
-    min_confidence : float
-        Labels with a lower confidence are left out; labels without one are kept.
-    assigned : str
-        One of `ASSIGNMENTS`.
-    """
-
-    raters: tuple[str, ...] | None = None
-    field: str | None = None
-    rater_attribute: str = "rater"
-    reference: str | None = None
-    classes: tuple[str, ...] | None = None
-    min_area: float = 0.0
-    min_confidence: float = 0.0
-    assigned: str = "auto"
-
-    def __post_init__(self) -> None:
-        for name in ("raters", "classes"):
-            entries = getattr(self, name)
-            if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries or ()):
-                raise InputError(f"{name}: expected a list of names, got {entries!r}")
-        for name in ("min_area", "min_confidence"):
-            number = as_number(getattr(self, name))
-            if number is None or not number >= 0:
-                raise InputError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")
-        if self.assigned not in ASSIGNMENTS:
-            raise InputError(f"assigned: expected one of {', '.join(ASSIGNMENTS)}, got {self.assigned!r}")
-
-    @classmethod
-    def of(cls, choice: LabelChoice | None, options: Mapping[str, Any]) -> LabelChoice:
-        """The choice given as such or by its fields; both at once is an error."""
-        if choice is not None and options:
-            raise InputError(f"choice: expected either a choice or its fields, got also {listed(options)}")
-        unknown = [name for name in options if name not in cls.__dataclass_fields__]
-        if unknown:
-            raise InputError(f"options: expected {listed(cls.__dataclass_fields__, 20)}, got {listed(unknown)}")
-        return cls(**options) if choice is None else choice
-
-    def record(self) -> dict[str, Any]:
-        """As plain values, for storing."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> LabelChoice:
-        """The choice a stored record describes."""
-        values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record.items()}
-        return cls(**values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,50 +136,9 @@ def read_labels(samples: Any, choice: LabelChoice, *, again: bool = False) -> La
         fields=tuple(source.field for source in sources),
         paths=tuple(source.path for source in sources),
         path_of=path_of,
-        hashes=_digests(annotations),
+        hashes=digests(annotations),
         view=view,
     )
-
-
-def check_samples(samples: Any) -> None:
-    """Refuse collections whose samples are not pictures that labels can be written back to."""
-    if not isinstance(samples, foc.SampleCollection):
-        raise InputError(f"samples: expected a data set or a view, got {type(samples).__name__}")
-    if isinstance(samples, (fop.PatchesView, focl.ClipsView, fov.FramesView)):
-        raise InputError(f"samples: expected a view of samples, got a {type(samples).__name__}")
-    media = samples.media_type
-    if media == "group":
-        active = samples.group_slice
-        if active is None:
-            raise InputError("samples: this data set is grouped and has no active slice; choose one first")
-        media = samples.group_media_types[active]
-    if len(samples) == 0:
-        raise InputError("samples: expected at least one sample, got an empty view")
-    if media != "image":
-        raise InputError(f"samples: expected pictures, got samples of type {media!r}")
-
-
-def settle(samples: Any) -> Any:
-    """The same samples and labels whatever happens elsewhere: the active slice is pinned, and no field is hidden."""
-    hiding = (fo.SelectFields, fo.ExcludeFields)
-    stages = getattr(samples, "_stages", [])
-    active = samples.group_slice if samples.media_type == "group" else None
-    if active is None and not any(isinstance(stage, hiding) for stage in stages):
-        return samples
-    view = samples._root_dataset.view()
-    try:  # first of all, so that no other slice can ever be active while the stages are applied
-        settled = view if active is None else view.select_group_slices(active)
-        for stage in stages:
-            settled = settled if isinstance(stage, hiding) else settled.add_stage(stage)
-    except ValueError:  # a stage that needs the groups
-        return samples.select_group_slices(active)
-    return settled
-
-
-def every_sample(samples: Any) -> Any:
-    """All samples of the data set as they are stored, in all slices."""
-    dataset = samples._root_dataset
-    return dataset.select_group_slices(_allow_mixed=True) if dataset.media_type == "group" else dataset
 
 
 @dataclass(frozen=True)
@@ -490,104 +372,3 @@ def _area(annotations: Annotations) -> NDArray[np.float64]:
     polygons = annotations.shapes.get("polygon")
     whole = isinstance(polygons, Polygons) and not polygons.absent().any()
     return annotations.shapes["polygon" if whole else "box"].area()
-
-
-def _digests(annotations: Annotations) -> NDArray[np.object_]:
-    """(I,) a digest of who was asked and of every label read, whatever the vocabularies and their order."""
-
-    def crc(texts: NDArray[np.object_]) -> NDArray[np.int64]:
-        return np.array([zlib.crc32(str(text).encode()) for text in texts], dtype=np.int64)
-
-    box = annotations.shapes["box"].bounds() if len(annotations) else np.zeros((0, 4))
-    polygon = annotations.shapes.get("polygon")
-    outline = np.zeros(len(annotations), np.int64)
-    if isinstance(polygon, Polygons):
-        # the lengths tell rings of the same points apart
-        outline[:] = [
-            zlib.crc32(b"".join(len(ring).to_bytes(8, "little") + ring.tobytes() for ring in polygon.rings(row)))
-            for row in range(len(outline))
-        ]
-    rows = np.column_stack(
-        [
-            crc(annotations.raters)[annotations.rater],
-            crc(annotations.categories)[annotations.category],
-            crc(annotations.id),
-            np.round(box, 6).view(np.int64),
-            outline,
-        ]
-    ).astype(np.int64)
-    order = np.lexsort((*rows.T[::-1], annotations.image))
-    ends = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
-    names = crc(annotations.raters)
-    digests = []
-    for image in range(len(annotations.images)):
-        asked = np.sort(names[annotations.assigned[image]])
-        content = asked.tobytes() + rows[order[ends[image] : ends[image + 1]]].tobytes()
-        digests.append(hashlib.blake2b(content, digest_size=8).hexdigest())
-    return object_array(digests)
-
-
-@dataclass(frozen=True)
-class LabelAttribute:
-    """Values for every annotation, to be written under one attribute name; None where there is none."""
-
-    name: str
-    values: Sequence[Any]
-
-
-def write_values(
-    labels: Labels,
-    attributes: Sequence[LabelAttribute],
-    sample_field: str | None = None,
-    sample_values: Sequence[Any] | None = None,
-) -> None:
-    """Write attributes of all labels, and a field of all samples, with one update per sample.
-
-    The fields have to be declared already. FiftyOne's own setters write one attribute of one label per update, which
-    for 80,000 labels takes seconds each. Every update names the ids of the labels it expects at their places and does
-    nothing where they have moved; that is an error, so nothing is written to a wrong label.
-
-    Raises
-    ------
-    KalosError
-        If labels were added or removed by somebody else meanwhile.
-    """
-    annotations = labels.annotations
-    now = datetime.now(timezone.utc).replace(tzinfo=None)
-    now = now.replace(microsecond=now.microsecond // 1000 * 1000)  # the database keeps milliseconds
-    conditions: list[dict[str, Any]] = [{"_id": ObjectId(sample)} for sample in annotations.images]
-    values: list[dict[str, Any]] = [{"last_modified_at": now} for _ in annotations.images]
-    if sample_field is not None and sample_values is not None:
-        for update, value in zip(values, sample_values, strict=True):
-            update[sample_field] = value
-    places = _places(labels)
-    columns = [(f".{attribute.name}", attribute.values) for attribute in attributes]
-    for row, (image, label_id) in enumerate(zip(annotations.image.tolist(), annotations.id, strict=True)):
-        place = places.get(label_id)
-        if place is None:
-            raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
-        conditions[image][f"{place}._id"] = ObjectId(label_id)
-        for suffix, column in columns:
-            values[image][place + suffix] = column[row]
-    updates = [UpdateOne(where, {"$set": new}) for where, new in zip(conditions, values, strict=True)]
-    dataset = labels.view._root_dataset
-    # as `Dataset._bulk_write` does, which does not say how many updates found their sample
-    results = foo.bulk_write(updates, dataset._sample_collection)
-    fo.Sample._reload_docs(dataset._sample_collection_name, sample_ids=list(annotations.images))
-    missed = len(updates) - sum(result.matched_count for result in results)
-    if missed:
-        raise KalosError(
-            f"{missed:,} samples were changed while this run was computed; nothing of it is kept, run again"
-        )
-
-
-def _places(labels: Labels) -> dict[str, str]:
-    """Label id -> path of its place in the stored document, such as ``r1.detections.3``."""
-    ids = list(labels.annotations.images)
-    stored = every_sample(labels.view).select(ids).values([f"{path}.id" for path in labels.paths])
-    return {
-        label_id: f"{path}.{place}"
-        for path, per_sample in zip(labels.paths, stored, strict=True)
-        for label_ids in per_sample
-        for place, label_id in enumerate(label_ids or ())
-    }
