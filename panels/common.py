@@ -102,8 +102,8 @@ class RunPanel(foo.Panel):
 def changed_since(ctx, key):
     """A sentence on labels that have changed since a run, "" where none have."""
     stale = len(kf.stale_samples(ctx.dataset, key))
-    images = "image has" if stale == 1 else "images have"
-    return f"\n\n**The labels of {stale:,} {images} changed since this run: make a new one.**" if stale else ""
+    images = "image" if stale == 1 else "images"
+    return f"\n\n**Labels of {stale:,} {images} have changed since this run: make a new one.**" if stale else ""
 
 
 def add_problem(panel, ctx, retry):

@@ -25,6 +25,16 @@ class App:
         self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}")
         expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
 
+    def close_sample(self) -> None:
+        """Leave no sample open: the server would open it again for the next page."""
+        modal = self.page.locator("#modal.modalon")
+        for _ in range(5):  # the first Escape may only clear the selected labels
+            if not modal.is_visible():
+                return
+            self.page.keyboard.press("Escape")
+            self.page.wait_for_timeout(300)
+        expect(modal).to_have_count(0)
+
     def picture(self, name: str, folder: Path = SCREENSHOTS) -> None:
         """Keep what the window shows, once nothing moves any more."""
         folder.mkdir(parents=True, exist_ok=True)

@@ -74,6 +74,7 @@ def app(page: Any, server: str) -> Iterator[Any]:
 
     app = App(page, server)
     yield app
+    app.close_sample()
     assert app.problems == []
 
 
