@@ -90,10 +90,13 @@ class AgreementPanel(RunPanel):
             on_click=self.on_click_bar,
         )
         add_caption(panel, CAPTION)
-        label = f"The {len(ctx.panel.state.worst)} worst images: click one to open it"
-        add_table(panel, "worst", label, COLUMNS, self.on_click_worst)
+        worst = len(ctx.panel.state.worst)
+        if worst:
+            label = f"The {worst:,} worst images: click one to open it"
+            add_table(panel, "worst", label, COLUMNS, self.on_click_worst)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_worst", label="Show these in the grid", icon="grid_view", on_click=self.show_worst)
+        if worst:
+            buttons.btn("show_worst", label="Show these in the grid", icon="grid_view", on_click=self.show_worst)
         buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 

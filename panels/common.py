@@ -13,6 +13,9 @@ logger = logging.getLogger(__name__)
 
 PLUGIN = "@kalos/variation"
 
+CROWDED = 5
+"""More columns than this share the width of a panel only in smaller letters."""
+
 
 def guarded(handler):
     """A panel's handler whose errors are said in the panel instead of replacing it with a traceback."""
@@ -82,7 +85,11 @@ class RunPanel(foo.Panel):
 
     @guarded
     def show_all(self, ctx):
-        ctx.ops.set_view(kf.load_run_view(ctx.dataset, ctx.panel.state.run))
+        view = kf.load_run_view(ctx.dataset, ctx.panel.state.run)
+        if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
+            ctx.ops.clear_view()
+        else:
+            ctx.ops.set_view(view)
 
     def compute(self, ctx):
         ctx.prompt(f"{PLUGIN}/{self.OPERATOR}", on_success=self.on_load)
@@ -120,8 +127,15 @@ def add_caption(panel, text, name="caption"):
 def add_table(panel, name, label, columns, on_click_row=None):
     """A table as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
-    cell = {"sx": {"whiteSpace": "pre-line", "fontSize": "0.9rem"}}
-    parts = {"table": {"sx": {"minWidth": 0}}, "tableBodyRow": row, "tableBodyCell": cell}
+    cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
+    if len(columns) > CROWDED:
+        cell |= {"fontSize": "0.8rem", "padding": "6px"}
+    parts = {
+        "table": {"sx": {"minWidth": 0}},
+        "tableHeadCell": {"sx": cell},
+        "tableBodyRow": row,
+        "tableBodyCell": {"sx": cell},
+    }
     handler = {"on_click_row": on_click_row} if on_click_row else {}
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:

@@ -17,23 +17,14 @@ class App:
     def __init__(self, page: Page, server: str) -> None:
         self.page = page
         self.server = server
-        self.problems: list[str] = []
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
 
     def open(self, dataset: str, workspace: str) -> None:
         """The server keeps what was open before, so a workspace says what is to be open."""
         self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}")
         expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
 
-    def close_sample(self) -> None:
-        """Leave no sample open: the server would open it again for the next page."""
-        modal = self.page.locator("#modal.modalon")
-        for _ in range(5):  # the first Escape may only clear the selected labels
-            if not modal.is_visible():
-                return
-            self.page.keyboard.press("Escape")
-            self.page.wait_for_timeout(300)
-        expect(modal).to_have_count(0)
+    def dataset(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Select dataset")
 
     def picture(self, name: str, folder: Path = SCREENSHOTS) -> None:
         """Keep what the window shows, once nothing moves any more."""
@@ -64,7 +55,8 @@ class App:
         search.scroll_into_view_if_needed()
         search.click()
         search.fill(value)
-        self.page.locator(f'[data-cy="selector-result-{value}"]').click()
+        found = self.page.locator('[data-cy^="selector-result-"]').get_by_text(value, exact=True)
+        found.first.click()
 
     # ---- panels ----
 
