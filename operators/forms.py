@@ -119,9 +119,11 @@ def _add_raters(ctx, inputs, property_name, offered):
     )
     chosen = _chosen(ctx, property_name, offered)
     unknown = [name for name in chosen if name not in offered]
-    if unknown:
+    if unknown and property_name == RATERS_IN_FIELD:
         _refuse(raters, f"There is no rater {unknown[0]!r}")
-    elif len(set(chosen)) < 2:
+    elif unknown:  # a call from Python may name a stored rater by the field, too
+        _check(raters, lambda: kf.default_similarity(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
+    if len(set(chosen)) < 2:
         _refuse(raters, "Agreement needs at least two raters")
 
 

@@ -76,6 +76,7 @@ class SamplePanel(RunPanel):
         add_run_menu(panel, ctx, self.on_change_run)
         raters = ctx.panel.state.raters
         if not raters:
+            panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute, variant="contained")
             return
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
         add_table(panel, "units", "Units: choose one to select its labels", columns, self.on_click_unit)

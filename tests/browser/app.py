@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
-from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import SCREENSHOTS
@@ -26,17 +27,17 @@ class App:
     def dataset(self) -> Locator:
         return self.page.get_by_role("textbox", name="Select dataset")
 
-    def picture(self, name: str, folder: Path = SCREENSHOTS) -> None:
-        """Keep what the window shows, once nothing moves any more."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def picture(self, name: str, readme: str | None = None) -> None:
+        """Keep what the window shows; also as a picture of the README, if it is one."""
         expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
-        before = b""
-        for _ in range(10):
-            shown = self.page.screenshot(path=folder / f"{name}.png")
-            if shown == before:
-                return
-            before = shown
-            self.page.wait_for_timeout(250)
+        self.page.wait_for_timeout(400)  # what fades or slides has arrived
+        shown = Image.open(io.BytesIO(self.page.screenshot(animations="disabled")))
+        small = shown.convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        small.save(SCREENSHOTS / f"{name}.png", optimize=True)
+        if readme:
+            (SCREENSHOTS / "readme").mkdir(exist_ok=True)
+            small.save(SCREENSHOTS / "readme" / f"{readme}.png", optimize=True)
 
     # ---- grid and sidebar ----
 

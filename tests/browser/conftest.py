@@ -36,7 +36,7 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must not run on: operators called within one answer a task
 def browser() -> Iterator[Any]:
     """Chromium, Chrome or Edge; where there is none the tests are skipped, or fail if one is required."""
     found = find_browser()

@@ -23,54 +23,47 @@ from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, si
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
-SCENES = 24
-
-
 GRID = "grid"
-
-
-def load(folder: Path, name: str) -> fo.Dataset:
-    """The labels of a folder, with a workspace that shows nothing but the grid."""
-    dataset = kf.load_raters(folder / LABELS, name, images=folder / IMAGES).dataset
-    dataset.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
-    return dataset
+FARM = 3  # a scene whose raters disagree in several ways
 
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of drawn pictures with the labels of four simulated raters."""
-    drawn = draw_scenes(SCENES)
+    """A folder with the pictures of the demo and the labels of its four raters."""
+    drawn = draw_scenes()
     return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
 
 
-@pytest.fixture
-def loaded(scenes: Path, request: pytest.FixtureRequest) -> fo.Dataset:
-    """Labels of four raters, and nothing computed yet; of a new name, as the App goes on where it was left."""
-    return load(scenes, request.node.name.replace("_", "-"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nothing_stays() -> Iterator[None]:
-    """Deleted at the very end: the App may still be asking for something."""
+@pytest.fixture(scope="module")
+def originals(scenes: Path) -> Iterator[dict[str, fo.Dataset]]:
+    """The labels with a workspace that shows nothing but the grid; and the same with all that the demo adds."""
     before = set(fo.list_datasets())
-    yield
-    for name in set(fo.list_datasets()) - before:
+    loaded = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
+    loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
+    analysed = loaded.clone("analysed")
+    run = kf.compute_agreement(analysed, "agreement")
+    kf.find_variations(analysed, "variations")
+    _arrange(analysed, run, fo)
+    yield {"loaded": loaded, "analysed": analysed}
+    for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
         fo.delete_dataset(name)
 
 
-@pytest.fixture(scope="module")
-def original(scenes: Path) -> fo.Dataset:
-    dataset = load(scenes, "original")
-    run = kf.compute_agreement(dataset, "agreement")
-    kf.find_variations(dataset, "variations")
-    _arrange(dataset, run, fo)
-    return dataset
+def of_a_new_name(original: fo.Dataset) -> fo.Dataset:
+    """A copy: the App goes on where a data set of the same name was left."""
+    return original.clone(f"scenes-{len(fo.list_datasets()) - 1}")
 
 
 @pytest.fixture
-def analysed(original: fo.Dataset, request: pytest.FixtureRequest) -> fo.Dataset:
-    """The same with both analyses and the demo's workspace."""
-    return original.clone(request.node.name.replace("_", "-"))
+def loaded(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+    """Labels of four raters, and nothing computed yet."""
+    return of_a_new_name(originals["loaded"])
+
+
+@pytest.fixture
+def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+    """The same with both analyses, in the demo's workspace."""
+    return of_a_new_name(originals["analysed"])
 
 
 @pytest.fixture
@@ -103,7 +96,7 @@ def brightness(colour: str) -> float:
 
 def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     app.open(loaded.name, GRID)
-    app.expect_count(SCENES)
+    app.expect_count(len(loaded))
     panel = app.add_panel("agreement")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("01-agreement-nothing-yet")
@@ -111,7 +104,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     form = app.form()
     for rater in ("ana", "ben", "chen", "dara"):
         expect(form.get_by_text(rater, exact=True).first).to_be_visible()
-    app.picture("02-agreement-form")
+    app.picture("02-agreement-form", readme="form")
 
     app.fill(form, "Run key", "not a key")
     message = form.get_by_text("expected a name of letters, digits and underscores").first
@@ -130,7 +123,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     app.picture("04-agreement-summary")
     app.finish()
     expect(panel).to_contain_text(title)
-    expect(panel).to_contain_text(f"over {SCENES} images, {figures['units']} units, 4 raters")
+    expect(panel).to_contain_text(f"over {len(loaded)} images, {figures['units']} units, 4 raters")
 
     # a run started elsewhere, with other settings, comes up in the open panel
     form = app.start_operator("Match raters and compute agreement")
@@ -198,41 +191,39 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     expect(form).not_to_contain_text("exists already")
     form.get_by_role("button", name="Execute").first.click()
     summary = app.page.locator('[data-cy="operators-prompt-view-modal"]')
-    expect(summary).to_contain_text("annotations of 4 raters on 24 images")
+    expect(summary).to_contain_text(f"annotations of 4 raters on {len(loaded)} images")
     app.picture("11-load-summary")
     app.finish()
     expect(app.dataset()).to_have_value("from the form")
-    app.expect_count(SCENES)
+    app.expect_count(len(loaded))
     assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
 
 
 # ---- the panels, with everything computed ----
 
 
-def test_a_bar_of_the_histogram_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
+def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
     _, alphas = kf.image_alphas(analysed, "agreement")
     edges, counts = alpha_bins(alphas)
     app.open(analysed.name, WORKSPACE)
     panel = app.panel("agreement")
     run = kf.load_figures(analysed, "agreement")
     expect(panel).to_contain_text(agreement_title(run.figures["alpha"], run.figures["alpha_interval"]))
-    app.expect_count(SCENES)
-    app.picture("20-agreement")
+    app.expect_count(len(analysed))
+    app.picture("20-agreement", readme="agreement")
     app.expect_nothing_cut_off("agreement")
-    chosen = [place for place, count in enumerate(counts) if count not in (0, SCENES)]
+    chosen = [place for place, count in enumerate(counts) if count not in (0, len(analysed))]
     first, last = chosen[0], chosen[-1]  # the last bin holds its upper edge, too
     for place in (first, last):
         app.click_bar("agreement", place)
         app.expect_count(int(counts[place]))
     app.picture("21-agreement-bar-clicked")
     panel.get_by_role("button", name="Show all images").click()
-    app.expect_count(SCENES)
+    app.expect_count(len(analysed))
     assert edges[-1] == 1
 
-
-def test_a_row_of_the_worst_images_opens_it(app: Any, analysed: fo.Dataset) -> None:
+    # a row of the table below opens its image
     worst = kf.worst_images(analysed, "agreement")
-    app.open(analysed.name, WORKSPACE)
     table = app.panel("agreement").locator("table")
     expect(table.locator("tbody tr")).to_have_count(len(worst))
     expected = [[str(n), row.file, significant(row.alpha), str(row.labels)] for n, row in enumerate(worst, 1)]
@@ -265,11 +256,11 @@ def cells(report: Any) -> list[list[str]]:
 def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analysed: fo.Dataset) -> None:
     ids, paths = analysed.values(["id", "filepath"])
     app.open(analysed.name, WORKSPACE)
-    app.page.locator('[data-cy="looker"]').first.click(position={"x": 12, "y": 60})
-    app.expect_open_sample(Path(paths[0]).name)
+    app.page.locator('[data-cy="looker"]').nth(FARM).click(position={"x": 12, "y": 60})
+    app.expect_open_sample(Path(paths[FARM]).name)
     app.picture("30-sample-open")
     panel = app.sample_panel()
-    report = kf.sample_report(analysed, ids[0], "agreement", "variations")
+    report = kf.sample_report(analysed, ids[FARM], "agreement", "variations")
     expect(panel).to_contain_text(f"alpha {significant(report.alpha)}")
     table = panel.locator("table")
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
@@ -282,45 +273,42 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     table.locator("tbody tr").nth(place).click()
     selected = app.page.locator('[data-cy="action-manage-selected"]').last
     expect(selected).to_have_text(str(drawn[place]))
-    app.picture("31-sample-unit-chosen")
+    app.picture("31-sample-unit-chosen", readme="sample")
     app.expect_nothing_cut_off("sample")
 
     # the panel follows to the next sample
     app.page.keyboard.press("ArrowRight")
-    app.expect_open_sample(Path(paths[1]).name)
-    following = kf.sample_report(analysed, ids[1], "agreement", "variations")
+    app.expect_open_sample(Path(paths[FARM + 1]).name)
+    following = kf.sample_report(analysed, ids[FARM + 1], "agreement", "variations")
     expect(panel).to_contain_text(f"alpha {significant(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))
     assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(following)
     app.picture("32-next-sample")
 
 
-def test_a_bar_of_the_variations_leads_to_those_labels(app: Any, analysed: fo.Dataset) -> None:
+def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
     figures = kf.load_figures(analysed, "variations").figures
     app.open(analysed.name, WORKSPACE)
     panel = app.show_panel("variations")
     expect(panel).to_contain_text(variations_title(figures["counts"]))
     expect(panel.locator(".bars .point path")).to_have_count(len(VARIATION_TYPES))
-    app.picture("40-variations")
+    app.picture("40-variations", readme="variations")
     app.expect_nothing_cut_off("variations")
     wrong_class = kf.view_of_variation(analysed, "variations", "wrong_class")
-    assert 0 < len(wrong_class) < SCENES
+    assert 0 < len(wrong_class) < len(analysed)
     app.click_bar("variations", VARIATION_TYPES.index("wrong_class"))
     app.expect_count(len(wrong_class))
-    expect(app.page.get_by_text("SelectLabels").first).to_be_visible()  # only those labels, not all of these images
+    expect(app.page.get_by_text("SelectLabels").first).to_be_attached()  # only those labels, not all of these images
     app.picture("41-variations-bar-clicked")
 
-
-def test_a_pair_of_confused_classes_leads_to_its_labels(app: Any, analysed: fo.Dataset) -> None:
-    confusions = kf.load_figures(analysed, "variations").figures["confusions"]
-    app.open(analysed.name, WORKSPACE)
-    panel = app.show_panel("variations")
+    # a row of the table below leads to the labels of two classes
+    confusions = figures["confusions"]
     table = panel.locator("table").first
     expect(table.locator("tbody tr")).to_have_count(min(len(confusions), 25))
     assert rows(table)[0] == [str(value) for value in confusions[0].values()]
     table.locator("tbody tr").first.click()
     pair = kf.view_of_confusion(analysed, "variations", confusions[0]["category_a"], confusions[0]["category_b"])
-    assert 0 < len(pair) < SCENES
+    assert 0 < len(pair) < len(analysed)
     app.expect_count(len(pair))
     app.picture("42-confused-pair-clicked")
     raters = panel.locator("table").nth(1)
@@ -331,7 +319,7 @@ def test_a_pair_of_confused_classes_leads_to_its_labels(app: Any, analysed: fo.D
 
 def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
     merged = analysed.filter_labels("dara", fo.ViewField("variations") == "merged")
-    assert 0 < len(merged) < SCENES
+    assert 0 < len(merged) < len(analysed)
     app.open(analysed.name, WORKSPACE)
     app.expand("dara")
     app.choose_value("dara.polylines.variations", "merged")

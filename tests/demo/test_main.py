@@ -1,0 +1,181 @@
+"""`make demo` up to the point where the App would open, in a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fiftyone as fo
+import pytest
+from fiftyone.core.odm import get_db_client
+
+ROOT = Path(__file__).resolve().parents[2]
+CARS = '{"/a?car_[0-9]+/": "car"}'
+
+Demo = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Demo]:
+    """Run the demo with these arguments; its data sets are in a database of their own."""
+    fo.list_datasets()  # starts the database server, if nothing has
+    client = get_db_client()
+    host, port = client.address
+    name = f"kalos_demo_{uuid.uuid4().hex[:8]}"
+    home = tmp_path / "user"
+    home.mkdir()
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("FIFTYONE_")}
+    environment = {
+        **kept,
+        "HOME": str(home),
+        "FIFTYONE_DATABASE_NAME": name,
+        "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{port}",
+        "FIFTYONE_DATABASE_VALIDATION": "false",
+        "FIFTYONE_DO_NOT_TRACK": "true",
+    }
+
+    def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "demo", "--no-app", "--home", str(tmp_path / "demo"), *arguments]
+        return subprocess.run(
+            command, cwd=ROOT, env=environment | more, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    run.database = client[name]  # type: ignore[attr-defined]
+    yield run
+    client.drop_database(name)
+
+
+def data_sets(demo: Demo) -> dict[str, dict]:
+    return {found["name"]: found for found in demo.database["datasets"].find()}  # type: ignore[attr-defined]
+
+
+def test_the_drawn_demo(demo, tmp_path):
+    done = demo()
+    assert done.returncode == 0, done.stderr
+    assert "1,390 annotations of 4 raters on 72 images." in done.stdout
+    assert "KαLOS(polygon_iou" in done.stdout
+    assert "Findings: 1,284 correct" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert len(list((tmp_path / "demo" / "scenes" / "images").iterdir())) == 72
+    assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
+    (kept,) = data_sets(demo).values()
+    assert (kept["name"], kept["persistent"]) == ("kalos-demo", True)
+    assert set(kept["runs"]) == {"agreement", "variations"}
+    assert len(kept["workspaces"]) == 1
+
+    # once more: the earlier demo is replaced, and a plugin link to a clone that was moved is renewed
+    link = tmp_path / "demo" / "plugins" / "kalos-variation"
+    link.unlink()
+    link.symlink_to(tmp_path / "gone")
+    assert demo().returncode == 0
+    (again,) = data_sets(demo).values()
+    assert again["_id"] != kept["_id"]
+    assert link.resolve() == ROOT
+
+
+def test_a_file_without_pictures_gets_canvases(demo, lvis_path, tmp_path):
+    done = demo("--labels", str(lvis_path))
+    assert done.returncode == 0, done.stderr
+    assert "3,521 annotations of 2 raters on 200 images." in done.stdout
+    assert "200 pictures are missing: grey canvases of the right size stand in." in done.stdout
+    assert len(list((tmp_path / "demo" / "canvas").rglob("*.jpg"))) == 200
+    assert list(data_sets(demo)) == [f"kalos-{lvis_path.stem}"]
+
+
+def test_cars_need_their_class_names(demo, cars_path):
+    done = demo("--labels", str(cars_path))
+    assert done.returncode == 2
+    assert "labels.json: expected COCO with a list 'categories'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert data_sets(demo) == {}
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path, as_file):
+    aliases = CARS
+    if as_file:
+        (tmp_path / "aliases.json").write_text(CARS)
+        aliases = str(tmp_path / "aliases.json")
+    done = demo("--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases)
+    assert done.returncode == 0, done.stderr
+    assert "80 annotations of 4 raters on 20 images." in done.stdout
+    assert "missing" not in done.stdout.split("Findings")[0]  # the pictures are found beside the file
+    assert "'truck' (1 by r2)" in done.stderr
+    assert data_sets(demo)["kalos-labels"]["default_classes"] == ["car", "truck"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("no json", "expected JSON"), ("[1]", "expected a COCO object"), (None, "No such file")],
+)
+def test_a_file_that_cannot_be_used_is_one_clear_error(demo, tmp_path, text, message):
+    file = tmp_path / "mine.json"
+    if text is not None:
+        file.write_text(text)
+    done = demo("--labels", str(file))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "mine.json" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert data_sets(demo) == {}
+
+
+@pytest.mark.parametrize("aliases", ["{", "/no/such/file.json", '{"a": 1}'])
+def test_wrong_aliases_are_one_clear_error(demo, cars_path, aliases):
+    done = demo("--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases)
+    assert done.returncode == 2
+    assert "aliases: expected" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_data_set_that_is_no_demo_is_left_alone(demo, tmp_path):
+    labels = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 10, "height": 10, "rater_list": ["ann", "bob"]}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "rater_id": "ann", "bbox": [1, 1, 5, 5]}],
+    }
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(labels))
+    assert demo("--labels", str(file)).returncode == 0
+    datasets = demo.database["datasets"]
+    datasets.update_one({"name": "kalos-mine"}, {"$set": {"tags": []}})
+    before = list(datasets.find())
+    done = demo("--labels", str(file))
+    assert done.returncode == 2
+    assert "'kalos-mine' was not made by a demo" in done.stderr
+    assert [found["_id"] for found in datasets.find()] == [found["_id"] for found in before]
+
+
+def test_a_plugins_folder_of_the_user_is_kept_and_a_missing_plugin_said(demo, tmp_path):
+    (tmp_path / "own").mkdir()
+    file = tmp_path / "mine.json"
+    file.write_text("no json")
+    done = demo("--labels", str(file), FIFTYONE_PLUGINS_DIR=str(tmp_path / "own"))
+    assert "@kalos/variation is not in your FIFTYONE_PLUGINS_DIR" in done.stderr
+    assert not (tmp_path / "demo" / "plugins").exists()
+
+
+def test_make_passes_its_variables_on(tmp_path):
+    shown = subprocess.run(
+        ["make", "--dry-run", "demo"],
+        cwd=ROOT,
+        env={**os.environ, "CATEGORY_FIELD": "label_raw", "ALIASES": CARS, "LABELS": "labels.json"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    command = shown[shown.index(".venv/bin/python -m demo") :].replace(".venv/bin/python -m demo", "printf '%s\\n'")
+    passed = subprocess.run(
+        ["sh", "-c", command],
+        env={"PATH": os.environ["PATH"], "CATEGORY_FIELD": "label_raw", "ALIASES": CARS, "LABELS": "a b.json"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert passed == ["--labels", "a b.json", "--category-field", "label_raw", "--aliases", CARS]
+    assert not list(tmp_path.iterdir())

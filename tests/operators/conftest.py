@@ -1,0 +1,69 @@
+"""Data sets with the labels of raters in each of the ways they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from tests import plugin
+from tests.fiftyone_bridge.scenes import SCENES, in_one_field, make_samples
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed() -> None:
+    plugin.install()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+
+
+@pytest.fixture
+def fields() -> fo.Dataset:
+    """Six scenes, a label field per rater, whose names are stored nowhere."""
+    dataset = fo.Dataset(persistent=True)
+    dataset.add_samples(make_samples(SCENES), progress=False)
+    return dataset
+
+
+@pytest.fixture
+def one_field() -> fo.Dataset:
+    """The same in one field, whose labels name their rater."""
+    dataset = fo.Dataset(persistent=True)
+    dataset.add_samples(in_one_field(SCENES), progress=False)
+    return dataset
+
+
+BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 40]}
+
+
+def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict:
+    """One picture of 100 x 80 pixels, on which every rater sees a cat."""
+    return {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80, "rater_list": list(raters)}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [
+            {"id": number, "image_id": 1, "category_id": 1, "rater_id": rater, "bbox": BOX[rater]}
+            for number, rater in enumerate(raters, 1)
+        ],
+    }
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> fo.Dataset:
+    """Three raters that `load_raters` stored."""
+    return kf.load_raters(coco(), "stored", canvas=tmp_path / "canvas").dataset
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> fo.Dataset:
+    """The same with two raters."""
+    return kf.load_raters(coco(("ann", "bob")), "pair", canvas=tmp_path / "canvas").dataset

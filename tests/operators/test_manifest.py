@@ -1,0 +1,87 @@
+"""What fiftyone.yml says is what FiftyOne gets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import fiftyone.operators as foo
+import fiftyone.plugins as fop
+import pytest
+import yaml
+from fiftyone.operators.registry import OperatorRegistry
+
+import kalos_core
+from tests.plugin import NAME, ROOT
+
+MANIFEST = yaml.safe_load((ROOT / "fiftyone.yml").read_text(encoding="utf-8"))
+
+
+def test_names_are_those_that_register_registers():
+    found = {operator.name: operator for operator in foo.list_operators(builtin=False)}
+    assert set(found) == {*MANIFEST["operators"], *MANIFEST["panels"]}
+    assert {operator.plugin_name for operator in found.values()} == {NAME}
+    panels = {name for name, operator in found.items() if isinstance(operator, foo.Panel)}
+    assert panels == set(MANIFEST["panels"])
+
+
+def test_every_class_that_is_registered_is_in_the_manifest():
+    # a name that is not listed would be skipped without a word
+    from tests.plugin import ROOT as root
+
+    for kind in ("operators", "panels"):
+        text = (root / kind / "__init__.py").read_text(encoding="utf-8")
+        assert text.count("plugin.register(") == len(MANIFEST[kind])
+
+
+def test_nothing_failed_to_load():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert OperatorRegistry().list_errors() == []
+
+
+def test_version_is_that_of_the_library():
+    assert MANIFEST["version"] == kalos_core.__version__
+    assert MANIFEST["name"] == NAME
+
+
+def test_a_library_of_another_version_is_warned_of(monkeypatch):
+    monkeypatch.setattr(kalos_core, "__version__", "99.0")
+    with pytest.warns(UserWarning, match=r"kalos_core 99.0 .* does not belong to the plugin"):
+        foo.get_operator(f"{NAME}/delete_run")
+
+
+def test_there_is_one_copy_of_the_library():
+    foo.get_operator(f"{NAME}/delete_run")
+    copies = [name for name in sys.modules if name.endswith("kalos_core") and name != "kalos_core"]
+    assert copies == []
+
+
+def test_pictures_of_the_manifest_exist():
+    for operator in foo.list_operators(builtin=False):
+        assert (ROOT / operator.config.icon.lstrip("/")).is_file()
+
+
+def test_requirements_are_met():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from fiftyone.core.cli import main; main()",
+            "plugins",
+            "requirements",
+            NAME,
+            "--ensure",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    listed = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
+    assert done.stdout.count("satisfied") == len(listed)
+
+
+def test_the_plugin_is_listed_once():
+    assert [plugin.name for plugin in fop.list_plugins(builtin=False)] == [NAME]

@@ -1,0 +1,362 @@
+"""Operators called from Python: directly, as functions, delegated; and as the App calls them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import pytest
+from fiftyone.operators.delegated import DelegatedOperationService
+from fiftyone.operators.executor import ExecutionError
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning
+from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, WITHOUT_EMPTY, documents
+from tests.operators.conftest import coco
+from tests.plugin import SPACES, defaults, form, post, stream, uri
+
+
+def run(name, dataset, **params):
+    return foo.execute_operator(uri(name), {"dataset": dataset}, params=params).result
+
+
+def last_line(error) -> str:
+    return str(error.value).strip().splitlines()[-1]
+
+
+def agreement_params(**params):
+    """The required inputs, which calls from Python have to give."""
+    return {"raters": ["ann", "bob"], "similarity": "box_iou", "threshold": 0.5, "run_key": "first", **params}
+
+
+# ---- from Python ----
+
+
+def test_compute_agreement_answers_its_figures(fields):
+    result = run("compute_agreement", fields, **agreement_params())
+    assert result["alpha"] == pytest.approx(MEAN)
+    assert result["alpha_without_empty"] == pytest.approx(WITHOUT_EMPTY)
+    assert result["run_key"] == "first"
+    assert result["raters"] == ["ann", "bob"]
+    assert f"| Mean alpha over images | {MEAN:.3g} [" in result["summary"]
+    assert json.loads(json.dumps(result)) == result
+    assert fields.values("first_alpha") == [pytest.approx(value) for value in ALPHAS[:5]] + [None]
+
+
+def test_compute_agreement_of_a_view(fields):
+    result = foo.execute_operator(uri("compute_agreement"), {"view": fields.limit(2)}, params=agreement_params())
+    assert result.result["images"] == 2
+    assert result.result["alpha"] == pytest.approx(0.5)
+
+
+def test_solver_cost_and_interval_are_passed_on(fields):
+    params = agreement_params(advanced=True, solver="greedy", cost="neg", bootstrap=0, seed=3)
+    result = run("compute_agreement", fields, **params)
+    assert result["alpha_interval"] == [None, None]
+    assert kf.load_figures(fields, "first").settings["cost"] == "neg"
+    assert kf.load_figures(fields, "first").settings["seed"] == 3
+
+
+def test_what_a_switch_hides_again_does_not_count(fields):
+    hidden = {"advanced": False, "cost": "neg", "more": False, "classes": ["dog"], "min_area": 1e9}
+    result = run("compute_agreement", fields, **agreement_params(**hidden))
+    assert result["alpha"] == pytest.approx(MEAN)
+    assert kf.load_figures(fields, "first").settings["cost"] == "soft"
+
+
+def test_limits_are_passed_on(fields):
+    result = run("compute_agreement", fields, **agreement_params(more=True, classes=["bench"], min_area=0.0))
+    assert result["annotations"] == 3
+
+
+def test_labels_of_one_field_are_told_apart_by_their_attribute(one_field):
+    params = {"field": "marks", "rater_attribute": "rater", "similarity": "box_iou", "threshold": 0.5}
+    result = run("compute_agreement", one_field, run_key="first", **params)
+    assert result["alpha"] == pytest.approx(MEAN)
+
+
+def test_names_of_one_way_of_storing_are_not_taken_for_the_other(one_field):
+    # the App still sends the raters that were offered before the way was changed
+    params = defaults(form("compute_agreement", one_field, {"storage": "one field per rater"}))
+    params |= {"storage": "one field with a rater attribute"}
+    params |= defaults(form("compute_agreement", one_field, params))
+    params["raters"] = ["marks"]
+    params["storage"] = "one field with a rater attribute"
+    assert run("compute_agreement", one_field, **params)["raters"] == ["ann", "bob"]
+
+
+def test_a_reference_is_kept_out(stored):
+    params = {"raters": ["ann", "bob", "dr. c"], "similarity": "box_iou", "threshold": 0.5, "run_key": "first"}
+    assert run("compute_agreement", stored, **params, reference="dr. c")["raters"] == ["ann", "bob"]
+
+
+def test_raters_may_be_named_by_their_fields(stored):
+    assert run("compute_agreement", stored, raters=["ann", "dr__c"], run_key="first")["raters"] == ["ann", "dr. c"]
+
+
+def test_find_variations_answers_its_figures(fields):
+    result = run("find_variations", fields, **agreement_params(max_merge=4))
+    assert result["counts"] == COUNTS
+    assert "| merged | 1 | 25.0 % |" in result["summary"]
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_delete_run_deletes_what_was_written(fields):
+    before = documents(fields)
+    run("find_variations", fields, **agreement_params())
+    assert documents(fields) != before
+    result = run("delete_run", fields, run_key="first")
+    assert result["run_key"] == "first"
+    assert documents(fields) == before
+
+
+def test_load_raters_into_a_new_data_set(tmp_path):
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(coco()))
+    params = {"labels": str(file), "dataset_name": "loaded", "canvas": str(tmp_path / "canvas")}
+    result = foo.execute_operator(uri("load_raters"), {}, params=params).result
+    assert result["dataset"] == "loaded"
+    assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr__c"}
+    assert (result["images"], result["annotations"]) == (1, 3)
+    assert "1 pictures are missing; grey canvases stand in for them" in result["summary"]
+    assert fo.load_dataset("loaded").values("raters") == [["ann", "bob", "dr. c"]]
+
+
+def test_load_raters_into_this_data_set(tmp_path, pair):
+    file = tmp_path / "more.json"
+    file.write_text(json.dumps(coco(("dr. c",))))
+    result = run("load_raters", pair, labels=str(file), target="this data set")
+    assert result["dataset"] == "pair"
+    assert list(kf.rater_fields(pair)) == ["ann", "bob", "dr. c"]
+    assert len(pair) == 1
+
+
+def test_load_raters_reconciles_class_names(tmp_path):
+    labels = coco()
+    for number, mark in enumerate(labels["annotations"]):
+        mark["label_raw"] = ["kitty", "cat_1", "cat"][number]
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(labels))
+    params = {"labels": str(file), "canvas": str(tmp_path), "category_field": "label_raw"}
+    params |= {"aliases": '{"kitty": "cat", "bob": {"/cat_[0-9]+/": "cat"}}', "dataset_name": "reconciled"}
+    foo.execute_operator(uri("load_raters"), {}, params=params)
+    dataset = fo.load_dataset("reconciled")
+    assert dataset.distinct("ann.detections.label") == dataset.distinct("bob.detections.label") == ["cat"]
+
+
+def test_a_warning_of_ours_is_part_of_the_summary(fields):
+    fields.delete_sample_field("raters")
+    result = run("compute_agreement", fields, **agreement_params())
+    assert "every rater is taken as assigned to every sample" in result["warnings"][0]
+    assert f"- **Note:** {result['warnings'][0]}" in result["summary"]
+
+
+# ---- as functions ----
+
+
+def test_operators_are_functions_for_a_notebook(fields, tmp_path):
+    given = {"raters": ["ann", "bob"], "similarity": "box_iou", "threshold": 0.5}
+    agreed = foo.get_operator(uri("compute_agreement"))(fields, "first", **given)
+    assert agreed.result["alpha"] == pytest.approx(MEAN)
+    found = foo.get_operator(uri("find_variations"))(fields.limit(2), "second", **given)
+    assert found.result["images"] == 2
+    for samples, key in ((fields, "first"), (fields.limit(1), "second")):
+        foo.get_operator(uri("delete_run"))(samples, key)
+    assert kf.list_runs(fields) == []
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(coco()))
+    loaded = foo.get_operator(uri("load_raters"))(file, canvas=str(tmp_path))
+    assert loaded.result["annotations"] == 3
+
+
+# ---- wrong input ----
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"raters": ["ann", "nobody"]}, "raters: expected a label field or a rater, got 'nobody'"),
+        ({"raters": ["ann", "raters"]}, "raters: expected a field of Detections or Polylines, got 'raters'"),
+        ({"run_key": "not a key"}, "run key: expected a name of letters, digits and underscores"),
+        ({"run_key": "bounding_box"}, "would overwrite the attribute 'bounding_box' of a Detection"),
+        ({"raters": ["ann"]}, "Agreement needs at least two raters"),
+        ({"similarity": "polygon_iou"}, "polygon"),
+        ({"threshold": 2.0}, "threshold"),
+        ({"advanced": True, "solver": "magic"}, "solver"),
+        ({"more": True, "min_area": -1.0}, "min_area"),
+        ({"more": True, "classes": ["unicorn"]}, "classes: expected classes among"),
+    ],
+)
+@pytest.mark.parametrize("name", ["compute_agreement", "find_variations"])
+def test_input_that_cannot_be_used_is_an_error_and_writes_nothing(fields, name, params, message):
+    if name == "find_variations" and "solver" in params:
+        pytest.skip("has no solver")
+    before, schema = documents(fields), fields.get_field_schema(flat=True).keys()
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        run(name, fields, **agreement_params(**params))
+    assert message in last_line(error)
+    assert documents(fields) == before
+    assert fields.get_field_schema(flat=True).keys() == schema
+    assert kf.list_runs(fields) == []
+
+
+def test_an_empty_view_is_an_error(fields):
+    view = {"view": fields.match_tags("nowhere")}
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        foo.execute_operator(uri("compute_agreement"), view, params=agreement_params())
+    assert "expected at least one sample, got an empty view" in last_line(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no json", "labels.json: expected JSON"),
+        ("[]", "labels.json: expected a COCO object"),
+        ('{"images": [], "annotations": [], "categories": []}', "labels.json: expected at least one image, got none"),
+        (json.dumps({**coco(), "categories": []}), "labels.json: 3 records cannot be used."),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_an_error_and_leaves_no_data_set(tmp_path, text, message):
+    file = tmp_path / "labels.json"
+    file.write_text(text)
+    before = fo.list_datasets()
+    with pytest.raises(ExecutionError) as error:
+        foo.execute_operator(uri("load_raters"), {}, params={"labels": str(file), "dataset_name": "broken"})
+    assert message in str(error.value)
+    assert fo.list_datasets() == before
+
+
+@pytest.mark.parametrize("name", ["stored", "Stored", "!!!"])
+def test_a_name_that_is_taken_or_impossible_is_an_error(stored, tmp_path, name):
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(coco()))
+    before = documents(stored)
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        foo.execute_operator(uri("load_raters"), {}, params={"labels": str(file), "dataset_name": name})
+    assert "dataset_name: " in last_line(error)
+    assert documents(stored) == before
+
+
+# ---- delegated ----
+
+
+def test_a_delegated_run_is_queued_and_stores_its_progress(fields):
+    result = foo.execute_operator(
+        uri("compute_agreement"), {"dataset": fields}, params=agreement_params(), request_delegation=True
+    )
+    assert result.delegated
+    assert kf.list_runs(fields) == []
+    service = DelegatedOperationService()
+    service.execute_queued_operations(operator=uri("compute_agreement"), dataset_name=fields.name)
+    done = service.get(service.list_operations(dataset_name=fields.name)[0].id)
+    assert done.run_state == "completed"
+    assert done.status.progress == 1.0
+    assert done.result.result["alpha"] == pytest.approx(MEAN)
+    fields.reload()
+    assert kf.list_runs(fields) == ["first"]
+
+
+# ---- as the App ----
+
+
+def shares(operations):
+    """FiftyOne shows progress as an output, too: the numbers in the order they were sent."""
+    found = []
+    for name, given in operations:
+        if name in ("set_progress", "show_output"):
+            results = given.get("results") or given
+            if "progress" in (results or {}):
+                value = results["progress"]
+                found.append(value["progress"] if isinstance(value, dict) else value)
+    return found
+
+
+def summaries(operations):
+    return [
+        given["results"]["summary"]
+        for name, given in operations
+        if name == "show_output" and "summary" in (given.get("results") or {})
+    ]
+
+
+@pytest.mark.parametrize("name", ["compute_agreement", "find_variations"])
+def test_the_app_gets_progress_a_panel_and_a_summary(fields, name):
+    operations = stream(name, fields, agreement_params())
+    told = shares(operations)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert len(told) >= 4
+    names = [operation for operation, _ in operations]
+    panel = {"compute_agreement": "agreement", "find_variations": "variations"}[name]
+    assert [given["name"] for operation, given in operations if operation == "open_panel"] == [panel]
+    assert names.index("reload_dataset") < names.index("open_panel")
+    assert len(summaries(operations)) == 1
+    assert names[-1] == "show_output"
+    assert kf.list_runs(fields) == ["first"]
+
+
+def test_panels_that_are_open_take_up_a_new_run(fields):
+    right = {"_cls": "Space", "component_id": "right", "children": []}
+    right["children"] = [{"_cls": "Panel", "component_id": "panel-7", "type": "agreement"}]
+    spaces = {**SPACES, "children": [SPACES["children"][0], right]}
+    operations = stream("compute_agreement", fields, agreement_params(), spaces=spaces)
+    again = [given for name, given in operations if name == uri("agreement")]
+    assert again == [{"panel_id": "panel-7", "__method__": "on_load"}]
+    deleted = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
+    assert uri("agreement") in [entry["operator_uri"] for entry in deleted]
+
+
+def test_the_app_is_told_what_is_wrong(fields):
+    fields.set_values(
+        "ann.detections.bounding_box",
+        [[[0.1, 0.1, 0.0, 0.2] for _ in own or ()] for own in fields.values("ann.detections.id")],
+    )
+    before = documents(fields)
+    operations = stream("compute_agreement", fields, agreement_params())
+    said = [given for name, given in operations if name == "notify"]
+    assert [given["variant"] for given in said] == ["error"]
+    assert said[0]["message"].startswith("Nothing was written: view: 5 records cannot be used")
+    (summary,) = summaries(operations)
+    assert summary.startswith("**Nothing was written.** view: 5 records cannot be used.")
+    assert summary.count("\n- ") == 5
+    assert "open_panel" not in [name for name, _ in operations]
+    assert documents(fields) == before
+
+
+def test_an_unexpected_error_is_said_and_raised(fields, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr(kf, "compute_agreement", fail)
+    generator = post("compute_agreement", fields, agreement_params()).result
+    said = []
+    with pytest.raises(ZeroDivisionError):
+        said.extend(message.body for message in generator)
+    assert said[-1].operator_uri == "notify"
+    assert said[-1].params["message"] == "Nothing was written: ZeroDivisionError: by nought"
+
+
+def test_the_app_opens_what_was_loaded(fields, tmp_path):
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(coco()))
+    params = {"labels": str(file), "dataset_name": "loaded", "canvas": str(tmp_path / "canvas")}
+    operations = stream("load_raters", fields, params)
+    assert [given["dataset"] for name, given in operations if name == "open_dataset"] == ["loaded"]
+    told = shares(operations)
+    assert told == sorted(told)
+
+
+def test_a_warning_does_not_hide_other_peoples_warnings(fields, monkeypatch):
+    original = kf.compute_agreement
+
+    def warn(*args, **options):
+        warnings.warn("somebody else's", RuntimeWarning, stacklevel=1)
+        warnings.warn("ours", KalosWarning, stacklevel=1)
+        return original(*args, **options)
+
+    monkeypatch.setattr(kf, "compute_agreement", warn)
+    with pytest.warns(RuntimeWarning, match="somebody else's"):
+        result = run("compute_agreement", fields, **agreement_params())
+    assert result["warnings"] == ["ours"]

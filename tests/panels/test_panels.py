@@ -1,0 +1,339 @@
+"""Panels posted to as the App does: what they hold, what a click leads to, what they say when something is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import VARIATION_TYPES, InputError
+from kalos_core.figures import COLOURS, agreement_title, significant, variations_title
+from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
+from tests.plugin import Panel, uri
+
+each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "sample"])
+OPERATORS = {"agreement": "compute_agreement", "variations": "find_variations", "sample": "compute_agreement"}
+
+
+def names(operations):
+    return [name for name, _ in operations]
+
+
+def given(operations, name):
+    (params,) = [params for operation, params in operations if operation == name]
+    return params
+
+
+def samples_of(dataset, operations):
+    """Ids of the samples of the view an event set, in its order."""
+    return fo.DatasetView._build(dataset, given(operations, "set_view")["view"]).values("id")
+
+
+def view_of(dataset, operations):
+    return fo.DatasetView._build(dataset, given(operations, "set_view")["view"])
+
+
+def ids(dataset, *numbers):
+    everything = dataset.values("id")
+    return [everything[number] for number in numbers]
+
+
+# ---- nothing computed yet ----
+
+
+@each_panel
+def test_with_nothing_computed_a_panel_says_what_to_do(name, dataset):
+    panel = Panel(name, dataset, current_sample=dataset.first().id)
+    panel.load()
+    assert "Nothing is computed yet" in panel.text()
+    assert set(panel.shown) == {"invitation", "compute"}
+    prompted = panel.send("compute")
+    assert given(prompted, "prompt_user_for_operation")["operator_uri"] == uri(OPERATORS[name])
+
+
+@each_panel
+def test_the_last_run_is_deleted(name, analysed):
+    panel = Panel(name, analysed, current_sample=analysed.first().id).load()
+    assert panel.state["run"]
+    for key in kf.list_runs(analysed):
+        kf.delete_run(analysed, key)
+    panel.load()
+    assert "Nothing is computed yet" in panel.text()
+
+
+# ---- Agreement ----
+
+
+def test_agreement_shows_its_figures(analysed):
+    panel = Panel("agreement", analysed).load()
+    figures = kf.load_figures(analysed, "agreement").figures
+    assert panel.text().count(agreement_title(MEAN, figures["alpha_interval"])) == 1
+    assert "over 5 images, 7 units, 2 raters" in panel.text()
+    assert "1 images empty by agreement lift the mean" in panel.text()
+    assert "1 images have no alpha" in panel.text()
+    (bars,) = panel.data["histogram"]
+    edges = panel.state["edges"]
+    assert (edges[0], edges[-1]) == (-0.7, 1.0)  # the lowest is -2/3
+    counts = dict(zip(edges, bars["y"], strict=False))
+    assert {edge: count for edge, count in counts.items() if count} == {-0.7: 1, 0.0: 2, 0.9: 2}
+    assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.data["worst"]] == [
+        (1, "-0.667", 3),
+        (2, "0.00", 2),
+        (3, "0.00", 1),
+        (4, "1.00", 2),
+        (5, "1.00", 0),
+    ]
+
+
+def test_a_bar_sets_a_view_of_exactly_its_images(analysed):
+    panel = Panel("agreement", analysed).load()
+    edges = panel.state["edges"]
+    found = {}
+    for place, edge in enumerate(edges[:-1]):
+        operations = panel.send("on_click_bar", idx=place)
+        found[edge] = sorted(samples_of(analysed, operations))
+        assert given(operations, "notify")["message"].startswith(f"{len(found[edge])} images with alpha from")
+    expected = {edge: [] for edge in edges[:-1]}
+    expected |= {-0.7: ids(analysed, 3), 0.0: sorted(ids(analysed, 1, 2)), 0.9: sorted(ids(analysed, 0, 4))}
+    assert found == expected
+
+
+def test_a_row_of_the_worst_images_opens_its_sample(analysed):
+    panel = Panel("agreement", analysed).load()
+    assert given(panel.send("on_click_worst", row=0), "open_sample") == {"id": ids(analysed, 3)[0], "group_id": None}
+    view = samples_of(analysed, panel.send("show_worst"))
+    assert view[0] == ids(analysed, 3)[0]
+    assert len(view) == 5  # the one without an alpha is none of them
+
+
+def test_all_images_of_a_run_are_shown_again(analysed):
+    panel = Panel("agreement", analysed).load()
+    assert names(panel.send("show_all")) == ["clear_view"]
+    kf.compute_agreement(analysed.limit(2), "two", raters=RATERS)
+    panel.load()
+    assert panel.state["run"] == "two"
+    assert samples_of(analysed, panel.send("show_all")) == ids(analysed, 0, 1)
+
+
+def test_a_run_without_any_alpha_is_shown(dataset):
+    kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was asked
+    panel = Panel("agreement", dataset).load()
+    assert "Agreement is undefined" in panel.text()
+    assert panel.data["worst"] == []
+    assert "show_worst" not in panel.text()
+    assert "Traceback" not in panel.text()
+
+
+# ---- which run ----
+
+
+def test_a_new_run_comes_up_and_an_older_one_can_be_chosen(analysed):
+    panel = Panel("agreement", analysed).load()
+    assert "run" not in panel.shown  # one run is no choice
+    kf.compute_agreement(analysed, "second", raters=RATERS)
+    panel.load()
+    assert panel.state["run"] == "second"
+    panel.send("on_change_run", value="agreement")
+    assert panel.state["run"] == "agreement"
+    panel.load()
+    assert panel.state["run"] == "agreement"
+    assert [choice["value"] for choice in panel.shown["run"]["view"]["choices"]] == ["second", "agreement"]
+
+
+def test_choosing_an_older_run_counts_also_where_a_newer_one_came_up_meanwhile(analysed):
+    kf.compute_agreement(analysed, "second", raters=RATERS)
+    panel = Panel("agreement", analysed).load()
+    kf.compute_agreement(analysed, "third", raters=RATERS)
+    panel.send("on_change_run", value="agreement")
+    assert panel.state["run"] == "agreement"
+
+
+@pytest.mark.parametrize("name", ["agreement", "variations"])
+def test_labels_that_changed_since_are_said(name, analysed):
+    assert "changed since" not in Panel(name, analysed).load().text()
+    sample = analysed.first()
+    sample.ann.detections[0].label = "dog"
+    sample.save()
+    assert "Labels of 1 image have changed since this run" in Panel(name, analysed).load().text()
+
+
+# ---- Variations ----
+
+
+def test_variations_shows_its_figures(analysed):
+    panel = Panel("variations", analysed).load()
+    assert variations_title(COUNTS) in panel.text()
+    (bars,) = panel.data["counts"]
+    assert bars["x"] == [COUNTS[name] for name in VARIATION_TYPES]
+    assert bars["marker"]["color"] == [COLOURS[name] for name in VARIATION_TYPES]
+    assert panel.data["confusions"] == [{"category_a": "cat", "category_b": "dog", "count": 1}]
+    assert [row["rater"] for row in panel.data["by_rater"]] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("kind", VARIATION_TYPES)
+def test_a_bar_sets_a_view_of_exactly_its_labels(analysed, kind):
+    panel = Panel("variations", analysed).load()
+    view = view_of(analysed, panel.send("on_click_bar", idx=VARIATION_TYPES.index(kind)))
+    expected = kf.view_of_variation(analysed, "variations", kind)
+    for field in RATERS:
+        path = f"{field}.detections.id"
+        assert view.values(path) == expected.values(path)
+    scene = {"correct": [0], "wrong_class": [1], "missing": [2], "merged": [3]}.get(kind, [])
+    assert view.values("id") == ids(analysed, *scene)
+
+
+def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed):
+    panel = Panel("variations", analysed).load()
+    view = view_of(analysed, panel.send("on_click_confusion", row=0))
+    assert view.values("id") == ids(analysed, 1)
+    assert view.values("ann.detections.label") == [["cat"]]
+    assert view.values("bob.detections.label") == [["dog"]]
+
+
+def test_copied_labels_raise_an_alarm(analysed):
+    # the one correct pair of the six scenes is the same box twice
+    assert (
+        "100 % of the correct pairs are identical: were labels copied?" in Panel("variations", analysed).load().text()
+    )
+
+
+def test_a_run_without_findings_is_shown(dataset):
+    kf.find_variations(dataset.skip(4).limit(1), "nothing", raters=RATERS)
+    panel = Panel("variations", dataset).load()
+    assert "No findings: nobody marked anything" in panel.text()
+    assert "confusions" not in panel.shown
+
+
+# ---- Sample ----
+
+
+@pytest.mark.parametrize("number", range(len(SCENES)))
+def test_the_sample_panel_shows_the_report_of_its_sample(analysed, number):
+    (sample,) = ids(analysed, number)
+    panel = Panel("sample", analysed, current_sample=sample).load()
+    report = kf.sample_report(analysed, sample, "agreement", "variations")
+    assert len(panel.data["units"]) == len(report.units)
+    assert panel.state["raters"] == ["ann", "bob"]
+    alpha = ALPHAS[number]
+    shown = {None: "No alpha for this image", 1.0: "alpha 1"}.get(alpha, f"alpha {significant(alpha)}")
+    assert shown in panel.text()
+
+
+def test_a_row_of_the_sample_panel_says_all_of_a_unit(analysed):
+    def rows(number):
+        panel = Panel("sample", analysed, current_sample=ids(analysed, number)[0]).load()
+        return [(row["rater_0"], row["rater_1"]) for row in panel.data["units"]]
+
+    assert rows(0) == [("cat\ncorrect 1.00", "cat\ncorrect 1.00")]
+    assert rows(1) == [("cat\nwrong class 1.00", "dog\nwrong class 1.00")]
+    assert rows(2) == [("cat\nadditional", "no object\nmissing")]
+    assert rows(4) == []
+    assert rows(5) == [("cat", "not assigned")]
+
+
+def test_a_row_selects_the_labels_of_its_unit(analysed):
+    (sample,) = ids(analysed, 1)
+    panel = Panel("sample", analysed, current_sample=sample).load()
+    chosen = given(panel.send("on_click_unit", row=0), "set_selected_labels")["labels"]
+    labels = [(field, analysed[sample][field].detections[0].id) for field in RATERS]
+    assert [(label["field"], label["label_id"]) for label in chosen] == labels
+    assert {label["sample_id"] for label in chosen} == {sample}
+
+
+def test_the_sample_panel_follows_the_open_sample(analysed):
+    panel = Panel("sample", analysed, current_sample=ids(analysed, 0)[0]).load()
+    panel.request["current_sample"] = ids(analysed, 3)[0]
+    panel.send("on_change_current_sample")
+    assert "alpha -0.667" in panel.text()
+    assert panel.state["sample"] == ids(analysed, 3)[0]
+    panel.request["current_sample"] = None  # the sample is closed
+    panel.send("on_change_current_sample")
+    assert "alpha -0.667" in panel.text()
+
+
+def test_a_sample_that_is_not_part_of_the_run_is_said(dataset):
+    kf.compute_agreement(dataset.limit(2), "two", raters=RATERS)
+    panel = Panel("sample", dataset, current_sample=ids(dataset, 4)[0]).load()
+    assert "This sample is not part of the run" in panel.text()
+    assert "again" in panel.shown
+    assert "units" not in panel.shown
+
+
+# ---- what goes wrong ----
+
+
+@each_panel
+def test_a_problem_is_said_with_a_way_out(name, analysed, monkeypatch):
+    def fail(*_, **__):
+        raise InputError("run 'agreement': its stored result is gone\n  details")
+
+    panel = Panel(name, analysed, current_sample=analysed.first().id)
+    with monkeypatch.context() as patch:
+        patch.setattr(kf, "list_runs", fail)
+        operations = panel.send("on_load")
+        said = given(operations, "notify")
+        assert (said["message"], said["variant"]) == ("run 'agreement': its stored result is gone", "error")
+        assert set(panel.shown) == {"failed", "retry"}
+        assert "its stored result is gone" in panel.text()
+    panel.load()
+    assert "failed" not in panel.shown
+
+
+@each_panel
+def test_an_unexpected_error_is_said_too_and_logged(name, analysed, monkeypatch, caplog):
+    def fail(*_, **__):
+        raise ZeroDivisionError("by nought")
+
+    panel = Panel(name, analysed, current_sample=analysed.first().id)
+    monkeypatch.setattr(kf, "list_runs", fail)
+    panel.load()
+    assert "ZeroDivisionError: by nought" in panel.text()
+    assert "retry" in panel.shown
+    assert "The panel" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "params"),
+    [
+        ("agreement", "on_click_bar", {"idx": 0}),
+        ("agreement", "show_worst", {}),
+        ("agreement", "show_all", {}),
+        ("variations", "on_click_bar", {"idx": 0}),
+        ("variations", "on_click_confusion", {"row": 0}),
+    ],
+)
+def test_a_click_in_a_run_that_is_gone_is_no_traceback(analysed, name, method, params):
+    panel = Panel(name, analysed).load()
+    for key in kf.list_runs(analysed):
+        kf.delete_run(analysed, key)
+    panel.send(method, **params)
+    assert "got 'agreement'" in panel.text() or "got 'variations'" in panel.text()
+    panel.load()
+    assert "Nothing is computed yet" in panel.text()
+
+
+def test_the_written_field_was_deleted_by_hand(analysed):
+    analysed.delete_sample_field("agreement_alpha")
+    panel = Panel("agreement", analysed).load()
+    assert set(panel.shown) == {"failed", "retry"}
+
+
+# ---- how much is sent ----
+
+
+def test_a_run_on_many_images_stays_small():
+    dataset = fo.Dataset()
+    many = make_samples(SCENES * 334)
+    for number, sample in enumerate(many):
+        sample.filepath = f"/pictures/{number}.jpg"
+    dataset.add_samples(many, progress=False)
+    del many  # samples in memory would be loaded again after each write
+    kf.compute_agreement(dataset, "agreement", raters=RATERS)
+    kf.find_variations(dataset, "variations", raters=RATERS)
+    for name in ("agreement", "variations", "sample"):
+        panel = Panel(name, dataset, current_sample=dataset.first().id).load()
+        assert panel.state["run"] == OPERATORS[name].split("_")[1]
+        assert len(json.dumps([panel.state, panel.data])) < 50_000
+    assert len(dataset) == 2004
