@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ def main() -> int:
     )
     address = f"http://{options.address}:{options.port}"
     print(WHAT_TO_TRY.format(address=address, variation=variations.key, unit=agreement.names.unit), flush=True)
-    session.wait(-1)
+    with suppress(KeyboardInterrupt):
+        session.wait(-1)
     return 0
 
 

@@ -162,7 +162,7 @@ def test_a_plugins_folder_of_the_user_is_kept_and_a_missing_plugin_said(demo, tm
 
 def test_make_passes_its_variables_on(tmp_path):
     shown = subprocess.run(
-        ["make", "--dry-run", "demo"],
+        ["make", "--dry-run", "--no-print-directory", "demo"],  # the tests themselves may run under make
         cwd=ROOT,
         env={**os.environ, "CATEGORY_FIELD": "label_raw", "ALIASES": CARS, "LABELS": "labels.json"},
         capture_output=True,
