@@ -15,7 +15,7 @@ from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.readers import read_coco, write_coco
 from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
-from kalos_core.similarity import SIMILARITIES, Similarity
+from kalos_core.similarity import SIMILARITIES, Similarity, register_similarity
 from kalos_core.variations import VARIATION_TYPES, Variations, variations
 
 __version__ = "0.1.0"
@@ -41,6 +41,7 @@ __all__ = [
     "agreement",
     "compute_pairs",
     "read_coco",
+    "register_similarity",
     "variations",
     "write_coco",
 ]

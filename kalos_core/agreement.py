@@ -24,7 +24,7 @@ from kalos_core.reliability import (
     build_units,
     coincidences,
 )
-from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,7 +181,7 @@ class Agreement:
 
 def agreement(
     annotations: Annotations,
-    similarity: str | Similarity = "box_iou",
+    similarity: str | Similarity | Rows = "box_iou",
     threshold: float = 0.5,
     solver: str = "greedy",
     cost: str = "soft",
@@ -195,7 +195,7 @@ def agreement(
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, or a `Similarity`
+    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     threshold : float in [0, 1]
         Least similarity at which two annotations may correspond.
     solver : name in `SOLVERS`

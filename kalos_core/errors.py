@@ -104,14 +104,17 @@ class Problems:
 
     def raise_if_any(self) -> None:
         """Raise `InputError` listing the first five records and the number of all."""
-        if not self.count:
-            return
+        if self.count:
+            raise InputError(self.text())
+
+    def text(self) -> str:
+        """The first five records, each with its faults, and the number of all."""
         plural = "record" if self.count == 1 else "records"
         lines = [f"{self.source}: {self.count:,} {plural} cannot be used."]
         lines += [f"  {record}: {'; '.join(faults)}" for record, faults in self.shown.items()]
         if self.count > len(self.shown):
             lines.append(f"  ... and {self.count - len(self.shown):,} more")
-        raise InputError("\n".join(lines))
+        return "\n".join(lines)
 
 
 def lookup(table: Mapping[str, T], name: str, what: str) -> T:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError
-from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
 
 BLOCK = 1 << 16
 """Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
@@ -49,8 +49,8 @@ class Pairs:
     kind: str = ""
 
     def __post_init__(self) -> None:
-        if not self.kind:
-            object.__setattr__(self, "kind", get_similarity(self.name).kind)
+        if not self.kind and self.name in SIMILARITIES:
+            object.__setattr__(self, "kind", SIMILARITIES[self.name].kind)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -68,13 +68,15 @@ class Pairs:
         return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor, self.kind)
 
 
-def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_iou", floor: float = 0.5) -> Pairs:
+def compute_pairs(
+    annotations: Annotations, similarity: str | Similarity | Rows = "box_iou", floor: float = 0.5
+) -> Pairs:
     """All pairs of annotations of one image and two raters whose similarity is at least `floor`.
 
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, or a `Similarity`
+    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     floor : float in [0, 1]
         The lowest threshold anyone will ask for.
 
@@ -97,11 +99,12 @@ def compute_pairs(annotations: Annotations, similarity: str | Similarity = "box_
     found = [(none, none, np.zeros(0))]
     column = measure.column(annotations) if len(annotations) else None
     for left, right in _blocks(annotations):
-        values = measure.compare(column, left, column, right, floor)
+        values = measure.values(column, left, column, right, floor)
         near = values >= floor
         found.append((left[near], right[near], values[near]))
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
-    return Pairs(left, right, values, measure.name, floor, measure.kind)
+    kind = measure.kind_in(annotations) if len(annotations) else measure.kind
+    return Pairs(left, right, values, measure.name, floor, kind)
 
 
 def _blocks(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
 from kalos_core.annotations.table import Annotations, id_array, object_array
-from kalos_core.errors import KalosWarning, Problems, is_hashable, listed
-from kalos_core.shapes import Boxes, Polygons, ShapeColumn
-from kalos_core.shapes.boxes import LARGEST, find_box_problems
+from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, listed
 
 OUTSIDE_TOLERANCE = 0.01
 """Pixels by which a mark may pass the edge of its picture before it is counted as reaching beyond."""
 
 
+OnInvalid = Literal["raise", "skip"]
+"""What becomes of marks whose shape cannot be used: an error that names them, or they are left out and counted."""
+
+
 @dataclass
 class RawTable:
-    """What a reader found, one entry a mark, before any check. Absent values are None."""
+    """What a reader found, one entry a mark, before any check. Absent values are None.
+
+    Fields of shapes are those of `SHAPE_FIELDS`; `Annotations.from_rows` says how each is written.
+    """
 
     image: list[Any] = field(default_factory=list)
     rater: list[Any] = field(default_factory=list)
@@ -29,6 +35,10 @@ class RawTable:
     id: list[Any] = field(default_factory=list)
     box: list[Any] = field(default_factory=list)
     polygon: list[Any] = field(default_factory=list)
+    mask: list[Any] = field(default_factory=list)
+    keypoints: list[Any] = field(default_factory=list)
+    volume: list[Any] = field(default_factory=list)
+    cuboid: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for column in fields(self):
@@ -52,6 +62,9 @@ def build_annotations(
     session: Sequence[str] | None = None,
     raters_are_local: bool = False,
     crowds: Sequence[int] | None = None,
+    slice_positions: Sequence[NDArray[np.float64] | None] | None = None,
+    pixel_spacing: Sequence[float] | None = None,
+    on_invalid: OnInvalid = "raise",
     describe: Callable[[int], str] | None = None,
     problems: Problems | None = None,
     stacklevel: int = 3,
@@ -60,8 +73,11 @@ def build_annotations(
 
     `categories` maps the source's keys to class names, in the order of the vocabulary. `assigned` has a list of rater
     names per image, None for every rater. `describe` names the record of a row in messages. `problems` may already
-    hold what the reader itself found; all of it is raised together.
+    hold what the reader itself found; all of it is raised together. With `on_invalid` "skip", marks whose shape cannot
+    be used are left out, named in a warning and counted in `Annotations.skipped`; any other fault is still an error.
     """
+    if on_invalid not in ("raise", "skip"):
+        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {on_invalid!r}")
     name_of = describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
     found = problems if problems is not None else Problems(source)
     names = list(dict.fromkeys(categories.values()))
@@ -98,25 +114,37 @@ def build_annotations(
             "a class its rater was asked for",
             lambda row: f"{names[category[row]]!r} by {raters[rater[row]]!r}",
         )
-    shapes = _build_shapes(table, name_of, found)
+    sizes = np.asarray(image_size, dtype=np.float64).reshape(-1, 2)
+    spacing = None if pixel_spacing is None else np.asarray(pixel_spacing, dtype=np.float64)
+    broken = Problems(source)
+    faults = ShapeFaults(found if on_invalid == "raise" else broken, name_of)
+    given = {kind: getattr(table, kind) for kind in SHAPE_FIELDS}
+    shapes = build_shapes(given, Surroundings(image, sizes, slice_positions, spacing), faults)
     found.raise_if_any()
+    kept = np.ones(len(image), np.bool_)
+    kept[sorted(faults.rows)] = False
+    rows = np.flatnonzero(kept)
+    if faults.rows:
+        shapes = {kind: column.take(rows) for kind, column in shapes.items()}
+        warnings.warn(f"{broken.text()}\nThey are left out.", KalosWarning, stacklevel=stacklevel)
     made = Annotations(
-        image=image,
-        rater=rater,
-        category=category,
-        id=id_array(table.id),
+        image=image[rows],
+        rater=rater[rows],
+        category=category[rows],
+        id=id_array(table.id)[rows],
         shapes=shapes,
         images=object_array(images),
         files=object_array(files),
         raters=object_array(raters),
         categories=object_array(names),
-        image_size=np.asarray(image_size, dtype=np.float64).reshape(-1, 2),
+        image_size=sizes,
         assigned=who,
         assigned_categories=limits,
         person=object_array(person or []),
         session=object_array(session or []),
         raters_are_local=raters_are_local,
         crowds=np.asarray(crowds if crowds is not None else [], dtype=np.intp),
+        skipped=np.bincount(image[~kept], minlength=len(images)),
     )
     _warn_of_marks_outside(made, source, stacklevel + 1)
     return made
@@ -176,109 +204,13 @@ def _category_limits(
     return limits
 
 
-def _build_shapes(table: RawTable, describe: Callable[[int], str], problems: Problems) -> dict[str, ShapeColumn]:
-    """The shape columns of a table; a box that is absent is the bounds of its polygon."""
-    has_box = np.array([_is_given(box) for box in table.box], dtype=np.bool_)
-    has_polygon = np.array([_is_given(polygon) for polygon in table.polygon], dtype=np.bool_)
-    bare = np.flatnonzero(~has_box & ~has_polygon)
-    problems.add_all(bare, describe, "a box or a polygon", lambda _: "neither")
-    boxes = _raw_boxes(table, np.flatnonzero(has_box), describe, problems)
-    polygons = _raw_polygons(table, np.flatnonzero(has_polygon), describe, problems)
-    if problems.count:
-        return {}
-    shapes: dict[str, ShapeColumn] = {}
-    if has_polygon.any():
-        shapes["polygon"] = polygons
-        derived = ~has_box
-        bounds = polygons.drawn_bounds()[derived]
-        boxes[derived] = np.concatenate([bounds[:, :2], bounds[:, 2:] - bounds[:, :2]], axis=1)
-    return {"box": Boxes.from_xywh(boxes), **shapes}
-
-
-def _raw_boxes(
-    table: RawTable, rows: NDArray[np.intp], describe: Callable[[int], str], problems: Problems
-) -> NDArray[np.float64]:
-    boxes = np.ones((len(table.box), 4))
-    together = _numbers([table.box[row] for row in rows])
-    if together is not None and together.shape == (len(rows), 4):
-        boxes[rows] = together
-    else:  # one by one, to name those that are wrong
-        for row in rows:
-            box = _numbers(table.box[row])
-            if box is None or box.shape != (4,):
-                problems.add(describe(row), "a box of four numbers x, y, width, height", repr(table.box[row]))
-            else:
-                boxes[row] = box
-    for wrong, expected in find_box_problems(boxes):
-        problems.add_all(wrong, describe, expected, lambda row: repr(table.box[row]))
-    return boxes
-
-
-def _raw_polygons(
-    table: RawTable, rows: NDArray[np.intp], describe: Callable[[int], str], problems: Problems
-) -> Polygons:
-    rings: list[list[NDArray[np.float64]]] = [[] for _ in table.polygon]
-    for row in rows:
-        given = table.polygon[row]
-        parts = [_ring(ring) for ring in given] if isinstance(given, Iterable) else [None]
-        read = [ring for ring in parts if ring is not None]
-        shortest = min((_corner_count(ring) for ring in read if len(ring) < 4), default=3)  # longer ones have 3 anyway
-        if len(read) < len(parts):
-            problems.add(describe(row), "rings of numbers x1, y1, x2, y2, ...", repr(given))
-        elif shortest < 3:
-            problems.add(describe(row), "rings of at least 3 points", f"a ring of {shortest}")
-        else:
-            rings[row] = read
-    polygons = Polygons.from_rings(rings)
-    wrong = ~(np.abs(polygons.points) <= LARGEST).all(axis=1)  # NaN is not
-    if wrong.any():
-        row_of_point = np.repeat(np.arange(len(rings)), [sum(map(len, parts)) for parts in rings])
-        problems.add_all(
-            np.unique(row_of_point[wrong]),
-            describe,
-            f"finite coordinates up to {LARGEST:.0e}",
-            lambda row: repr(table.polygon[row]),
-        )
-    return polygons
-
-
-def _is_given(shape: object) -> bool:
-    """False for None and for an empty list, which is how COCO files say that there is none."""
-    return shape is not None and not (isinstance(shape, Sized) and len(shape) == 0)
-
-
-def _numbers(value: object) -> NDArray[np.float64] | None:
-    """What was given as an array of numbers; None if it holds anything else, such as text or nothing."""
-    try:
-        array = np.asarray(value)
-        if array.dtype == object:  # numbers beyond 64 bits are numbers too
-            numbers = all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in array.flat)
-            return array.astype(np.float64) if numbers else None
-        return array.astype(np.float64) if array.dtype.kind in "iuf" else None
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _ring(value: object) -> NDArray[np.float64] | None:
-    """(V, 2) vertices of x1, y1, x2, y2, ... or of a list of (x, y); None if it is neither."""
-    numbers = _numbers(value)
-    if numbers is None or not ((numbers.ndim == 1 and len(numbers) % 2 == 0) or numbers.shape[1:] == (2,)):
-        return None
-    return numbers.reshape(-1, 2)
-
-
-def _corner_count(ring: NDArray[np.float64]) -> int:
-    """Points of a ring, the first not counted again where the ring is closed by repeating it."""
-    return len(ring) - int(len(ring) > 1 and bool((ring[0] == ring[-1]).all()))
-
-
 def _warn_of_marks_outside(annotations: Annotations, source: str, stacklevel: int) -> None:
     if not len(annotations):
         return
     size = annotations.image_size[annotations.image]
     outside = np.zeros(len(annotations), np.bool_)
     for column in annotations.shapes.values():
-        bounds = column.drawn_bounds() if isinstance(column, Polygons) else column.bounds()
+        bounds = column.drawn_bounds()
         outside |= (bounds[:, :2] < -OUTSIDE_TOLERANCE).any(axis=1)
         outside |= (bounds[:, 2:] > size + OUTSIDE_TOLERANCE).any(axis=1)
     if outside.any():

@@ -9,13 +9,16 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.errors import InputError, Problems, is_hashable, listed
 from kalos_core.shapes import ShapeColumn
+
+if TYPE_CHECKING:
+    from kalos_core.annotations.build import OnInvalid
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Annotations:
     id : (N,) int64 or object
         The source's annotation ids; unique. They decide ties that nothing else decides.
     shapes : dict of shape columns
-        Key ``"box"`` or ``"polygon"`` (`kalos_core.shapes.SHAPE_KINDS`), each of length N.
+        Key as in `kalos_core.shapes.SHAPE_KINDS`, such as ``"box"``, each of length N.
     images : (I,) object
         The source's image ids, in the source's order.
     files : (I,) object
@@ -53,6 +56,8 @@ class Annotations:
         True where a rater means nothing beyond its image (LIDC's reading sessions).
     crowds : (I,) int, optional
         Crowd regions of each image that were read and kept out.
+    skipped : (I,) int, optional
+        Marks of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
 
     Raises
     ------
@@ -89,6 +94,7 @@ class Annotations:
     session: NDArray[np.object_] = field(default_factory=lambda: object_array([]))
     raters_are_local: bool = False
     crowds: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    skipped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):
@@ -97,8 +103,9 @@ class Annotations:
             _freeze(self, "person", self.raters)
         if not len(self.session):
             _freeze(self, "session", object_array([""] * len(self.raters)))
-        if not len(self.crowds):
-            _freeze(self, "crowds", np.zeros(len(self.images), np.intp))
+        for name in ("crowds", "skipped"):
+            counts = np.asarray(getattr(self, name), dtype=np.intp)
+            _freeze(self, name, counts if len(counts) else np.zeros(len(self.images), np.intp))
         for name in ("image", "rater", "category"):
             _freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
         _freeze(self, "id", id_array(self.id))
@@ -121,6 +128,7 @@ class Annotations:
             "person": (r,),
             "session": (r,),
             "crowds": (i,),
+            "skipped": (i,),
         }
         if self.assigned_categories is not None:
             expected["assigned_categories"] = (r, k)
@@ -185,6 +193,9 @@ class Annotations:
         person: Sequence[str] | None = None,
         session: Sequence[str] | None = None,
         raters_are_local: bool = False,
+        slice_positions: Mapping[Hashable, ArrayLike] | None = None,
+        pixel_spacing: Mapping[Hashable, float] | None = None,
+        on_invalid: OnInvalid = "raise",
     ) -> Annotations:
         """Annotations from records, one a mark.
 
@@ -204,6 +215,11 @@ class Annotations:
             A rater that is not named was asked for all classes.
         person, session : sequences (R,), optional
         raters_are_local : bool
+        slice_positions : mapping image -> positions in mm, optional
+            Where the slices of a scan lie along its third axis; needed for volumes.
+        pixel_spacing : mapping image -> mm per pixel, optional
+        on_invalid : "raise" or "skip"
+            Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
         Raises
         ------
@@ -218,6 +234,7 @@ class Annotations:
         [[True, True]]
         """
         from kalos_core.annotations.build import RawTable, build_annotations  # it makes these tables
+        from kalos_core.annotations.shapes import SHAPE_FIELDS
 
         records = list(rows)
         problems = Problems("rows")
@@ -230,8 +247,7 @@ class Annotations:
             rater=[as_name(row.get("rater")) for row in records],
             category=[as_name(row.get("category")) for row in records],
             id=[row.get("id", position + 1) for position, row in enumerate(records)],
-            box=[row.get("box") for row in records],
-            polygon=[row.get("polygon") for row in records],
+            **{kind: [row.get(kind) for row in records] for kind in SHAPE_FIELDS},
         )
         image_keys = list(images) if images is not None else distinct(table.image)
         rater_names = _names(raters, table.rater, "raters")
@@ -254,6 +270,9 @@ class Annotations:
             person=person,
             session=session,
             raters_are_local=raters_are_local,
+            slice_positions=None if slice_positions is None else _of_images(slice_positions, image_keys),
+            pixel_spacing=None if pixel_spacing is None else [pixel_spacing.get(key, np.nan) for key in image_keys],
+            on_invalid=on_invalid,
         )
 
     def select(
@@ -302,6 +321,7 @@ class Annotations:
             assigned=self.assigned[np.ix_(chosen_images, chosen_raters)],
             assigned_categories=None if limits is None else limits[chosen_raters],
             crowds=self.crowds[chosen_images],
+            skipped=self.skipped[chosen_images],
         )
 
     def _rater_codes(self, raters: ArrayLike | Sequence[str] | None) -> ArrayLike | None:
@@ -328,6 +348,10 @@ class Annotations:
             return np.asarray(self.assigned.sum(axis=1) >= 2)
         per_class = self.assigned.astype(np.intp) @ self.assigned_categories.astype(np.intp)
         return np.asarray((per_class >= 2).any(axis=1))
+
+
+def _of_images(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:
+    return [np.asarray(values[key], dtype=np.float64) if key in values else None for key in images]
 
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:

@@ -20,7 +20,7 @@ class Boxes:
     Parameters
     ----------
     corners : (N, 4) float64
-        x_min, y_min, x_max, y_max in pixels.
+        x_min, y_min, x_max, y_max in pixels; NaN where an annotation has no box.
 
     Examples
     --------
@@ -46,7 +46,15 @@ class Boxes:
         """The boxes of the given rows."""
         return Boxes(self.corners[rows])
 
+    def absent(self) -> NDArray[np.bool_]:
+        """(N,) True where an annotation has no box."""
+        return np.asarray(np.isnan(self.corners).any(axis=1))
+
     def bounds(self) -> NDArray[np.float64]:
+        """(N, 4) the corners themselves."""
+        return self.corners
+
+    def drawn_bounds(self) -> NDArray[np.float64]:
         """(N, 4) the corners themselves."""
         return self.corners
 

@@ -20,7 +20,7 @@ from kalos_core.agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.similarity import Similarity, check_threshold, get_similarity
+from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 from kalos_core.variations.search import Search
 from kalos_core.variations.tables import (
     CORRECT,
@@ -41,7 +41,7 @@ TOUCHING = float(np.nextafter(0.0, 1.0))
 
 def variations(
     annotations: Annotations,
-    similarity: str | Similarity = "box_iou",
+    similarity: str | Similarity | Rows = "box_iou",
     threshold: float = 0.5,
     max_merge: int = 4,
     *,
@@ -52,14 +52,15 @@ def variations(
     Parameters
     ----------
     annotations : Annotations
-    similarity : name in `SIMILARITIES`, or a `Similarity`
+    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     threshold : float in (0, 1]
         Least similarity at which two sides are the same object.
     max_merge : int, at least 1
         How many marks of one rater may together match one of the other. 2 is what the authors' extension does; larger
         ones grow from the best couple of each mark, one by one, each time by the mark that raises the similarity most
         or at least does not lower it (a part inside the whole). 1: no merges. Every merged mark overlaps the one it is
-        matched to. The union of boxes is the box that encloses them.
+        matched to. The union of boxes is the box that encloses them. A similarity of shapes that cannot be joined
+        (`Similarity.merges`) finds no merges.
     pairs : Pairs, optional
         Pairs already computed from `TOUCHING` upwards, of these annotations.
 

@@ -118,7 +118,7 @@ class Search:
 
     def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
         """Steps 2 and 4: one mark against the union of several, which all overlap it and are of one class."""
-        if max_merge < 2:
+        if max_merge < 2 or not self.measure.merges:
             return
         groups = self._groups(self._open(same_class))
         group, members = groups.couples(self.threshold, max_merge)
@@ -176,7 +176,7 @@ class Search:
 
     def _union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
         column = self.measure.column(self.annotations)
-        return self.measure.compare(column.union(members), np.arange(len(members)), column, single, 0.0)
+        return self.measure.values(column.union(members), np.arange(len(members)), column, single)
 
     def _extend(
         self,
@@ -228,7 +228,7 @@ class Search:
         """(N,) rank, of the given rows only, that does not depend on the order of the input."""
         rank = np.zeros(len(self.annotations), np.intp)
         distinct = np.unique(rows)
-        rank[distinct] = rank_rows(self.annotations, distinct, self.measure.kind)
+        rank[distinct] = rank_rows(self.annotations, distinct, self.pairs.kind)
         return rank
 
     def _take(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -209,7 +209,7 @@ def test_threads_change_nothing(seed, monkeypatch):
     left, right = every_pair(30, 30)
     values = []
     for worth in (1, 10**9):
-        monkeypatch.setattr("kalos_core.similarity.PAIRS_WORTH_A_THREAD", worth)
+        monkeypatch.setattr("kalos_core.similarity.polygons.PAIRS_WORTH_A_THREAD", worth)
         values.append(polygon_iou(column, left, column, right))
     np.testing.assert_array_equal(*values)
 

@@ -1,0 +1,56 @@
+"""The shape columns of a table, of whatever kinds its marks have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.shapes.boxes import build_boxes
+from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, is_given
+from kalos_core.annotations.shapes.polygons import build_polygons
+from kalos_core.errors import listed
+from kalos_core.shapes import Boxes, ShapeColumn
+
+Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
+"""``builder(given, rows, surroundings, faults)`` -> a column of all N marks, in which only `rows` have a shape."""
+
+BUILDERS: dict[str, Builder] = {"polygon": build_polygons}
+"""Shape kinds other than boxes, those first whose bounds are taken where a mark has no box of its own."""
+
+SHAPE_FIELDS = ("box", *BUILDERS)
+"""Fields of a record that hold its shapes."""
+
+
+def build_shapes(
+    given: Mapping[str, list[Any]], surroundings: Surroundings, faults: ShapeFaults
+) -> dict[str, ShapeColumn]:
+    """The columns of all kinds that occur; a box that is absent is the bounds of the mark's other shape.
+
+    Parameters
+    ----------
+    given : mapping of kind to list (N,)
+        What the source holds, None where a mark has no shape of that kind.
+    surroundings : Surroundings
+    faults : ShapeFaults
+        Takes what is wrong; rows named there have shapes that mean nothing.
+    """
+    present = {kind: np.array([is_given(shape) for shape in shapes], np.bool_) for kind, shapes in given.items()}
+    bare = np.flatnonzero(~np.logical_or.reduce(list(present.values())))
+    kinds = "a box or a polygon" if set(present) == {"box", "polygon"} else f"a shape ({listed(present, 10)})"
+    faults.add_all(bare, kinds, lambda _: "neither")
+    boxes = build_boxes(given["box"], np.flatnonzero(present["box"]), faults)
+    columns = {
+        kind: build(given[kind], np.flatnonzero(present[kind]), surroundings, faults)
+        for kind, build in BUILDERS.items()
+        if present[kind].any()
+    }
+    corners = boxes.corners.copy()
+    for column in columns.values():
+        open_ = np.isnan(corners).any(axis=1) & ~column.absent()
+        corners[open_] = column.drawn_bounds()[open_]
+    if len(corners) and np.isnan(corners).all():
+        return dict(columns)
+    return {"box": Boxes(corners), **columns}

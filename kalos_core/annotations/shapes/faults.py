@@ -1,0 +1,86 @@
+"""What is wrong with the shapes of a source, by row, and the few questions every kind asks of what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import Problems
+
+
+@dataclass
+class ShapeFaults:
+    """Collects the rows whose shape cannot be used, so that they can be refused or left out.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where each is written down.
+    describe : callable
+        Row -> the name of its record.
+    """
+
+    problems: Problems
+    describe: Callable[[int], str]
+    rows: set[int] = field(default_factory=set)
+
+    def add(self, row: int, expected: str, came: object) -> None:
+        """Note one row."""
+        self.rows.add(int(row))
+        self.problems.add(self.describe(row), expected, came)
+
+    def add_all(self, rows: Iterable[int], expected: str, came: Callable[[int], object]) -> None:
+        """Note several; what came is only asked of those that are shown."""
+        wrong = [int(row) for row in rows]
+        self.rows.update(wrong)
+        self.problems.add_all(wrong, self.describe, expected, came)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The images the marks lie in, for shapes that cannot be read without them.
+
+    Parameters
+    ----------
+    image : (N,) int
+        Code of each mark's image, -1 where it is unknown.
+    image_size : (I, 2) float64
+        Width and height in pixels, NaN where unknown.
+    slice_positions : sequence of I arrays, optional
+        Of each scan, where its slices lie along the third axis, in mm; None for an image that is no scan.
+    pixel_spacing : (I,) float64, optional
+        Of each scan, mm per pixel; NaN where unknown.
+    """
+
+    image: NDArray[np.intp]
+    image_size: NDArray[np.float64]
+    slice_positions: Sequence[NDArray[np.float64] | None] | None = None
+    pixel_spacing: NDArray[np.float64] | None = None
+
+    @property
+    def size(self) -> NDArray[np.float64]:
+        """(N, 2) width and height of each mark's image, NaN where unknown."""
+        known = self.image >= 0
+        size = np.full((len(self.image), 2), np.nan)
+        size[known] = self.image_size[self.image[known]]
+        return size
+
+
+def is_given(shape: object) -> bool:
+    """False for None and for an empty list, which is how COCO files say that there is none."""
+    return shape is not None and not (isinstance(shape, Sized) and len(shape) == 0)
+
+
+def as_numbers(value: object) -> NDArray[np.float64] | None:
+    """What was given as an array of numbers; None if it holds anything else, such as text or nothing."""
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:  # numbers beyond 64 bits are numbers too
+            numbers = all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in array.flat)
+            return array.astype(np.float64) if numbers else None
+        return array.astype(np.float64) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,158 @@
+"""What a similarity is: a name, the shape kind it compares, and a function of rows of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, as_number, listed
+
+Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
+"""``compare(left, left_rows, right, right_rows, floor)`` -> (P,) similarities in [0, 1]."""
+
+Bound = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp]], NDArray[np.float64]]
+"""``bound(left, left_rows, right, right_rows)`` -> (P,) what the similarity cannot exceed, quickly."""
+
+Rows = Callable[[Annotations, NDArray[np.intp], NDArray[np.intp]], Any]
+"""A user's own function: ``function(annotations, left, right)`` -> (P,) similarities of rows `left` and `right`."""
+
+ROUNDING = 1e-9
+"""Relative slack of an upper bound, far above rounding errors: a pair at the floor is never dropped by it."""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A named similarity, the shape kind it compares, and the name of what it measures.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        Key of `Annotations.shapes`; "" for the most exact shape that every annotation has.
+    label : str
+        What it measures, for people.
+    compare : callable
+        ``compare(left, left_rows, right, right_rows, floor)`` -> (P,) similarities in [0, 1] of P rows of two columns.
+        Symmetric to the last bit, so that no result depends on the order of raters. It may answer 0 for a pair that
+        is certain to stay below `floor`: this is what makes exact polygons affordable.
+    additive : bool
+        An IoU in which a union of shapes shares at most the sum of what its parts share: lets merges be ruled out.
+    merges : bool
+        Whether several marks can be joined to one that is compared again; poses cannot.
+    bound : callable, optional
+        ``bound(left, left_rows, right, right_rows)`` -> (P,) quick upper bounds: where only the best partner of a
+        mark is wanted, most pairs need not be compared at all.
+    prepare : callable, optional
+        ``prepare(annotations, column)`` -> the column that `compare` is given, where more than the shapes is needed
+        (an image's size). It has the verbs of a shape column that are asked of it: `union` if marks can be merged.
+
+    Examples
+    --------
+    A similarity of one's own: 1 for boxes of one height, however far apart.
+
+    >>> def same_height(left, left_rows, right, right_rows, floor):
+    ...     a, b = left.xywh()[left_rows, 3], right.xywh()[right_rows, 3]
+    ...     return np.minimum(a, b) / np.maximum(a, b)
+    >>> height = Similarity("height", "box", "ratio of heights", same_height)
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> annotations = Annotations.from_rows(
+    ...     [{**cat, "rater": "ann", "box": [0, 0, 9, 10]}, {**cat, "rater": "bob", "box": [70, 0, 9, 8]}]
+    ... )
+    >>> boxes = height.column(annotations)
+    >>> height.values(boxes, np.array([0]), boxes, np.array([1])).tolist()
+    [0.8]
+    """
+
+    name: str
+    kind: str
+    label: str
+    compare: Compare
+    additive: bool = False
+    merges: bool = True
+    bound: Bound | None = None
+    prepare: Callable[[Annotations, Any], Any] | None = None
+
+    @classmethod
+    def of_function(cls, function: Rows) -> Similarity:
+        """A similarity under the function's own name, from ``function(annotations, left, right)`` -> (P,)."""
+        name = getattr(function, "__name__", type(function).__name__)
+
+        def compare(
+            left: Annotations,
+            left_rows: NDArray[np.intp],
+            right: Annotations,  # noqa: ARG001 - rows of one table: marks are not merged
+            right_rows: NDArray[np.intp],
+            floor: float,  # noqa: ARG001 - every similarity is given it
+        ) -> NDArray[np.float64]:
+            return np.asarray(function(left, left_rows, right_rows))
+
+        return cls(name, "", name, compare, merges=False, prepare=lambda annotations, _: annotations)
+
+    def kind_in(self, annotations: Annotations) -> str:
+        """The kind that is compared in these annotations."""
+        if self.kind:
+            return self.kind
+        whole = [kind for kind, column in annotations.shapes.items() if not column.absent().any()]
+        if not whole:
+            raise InputError(f"{self.name}: expected a kind of shape that every annotation has, got none")
+        return min(whole, key=EXACTNESS.index)
+
+    def column(self, annotations: Annotations) -> Any:
+        """What this similarity compares; an error names the annotations that lack such a shape."""
+        kind = self.kind_in(annotations)
+        column = annotations.shapes.get(kind)
+        if column is None:
+            there = ", ".join(annotations.shapes) or "none"
+            raise InputError(f"{self.name} compares shapes of kind {kind!r}; the annotations have: {there}")
+        absent = column.absent()
+        if absent.any():
+            ids = annotations.id[absent]
+            raise InputError(
+                f"{self.name} compares shapes of kind {kind!r}; {len(ids):,} of {len(annotations):,} annotations have "
+                f"none (ids {listed(ids)})"
+            )
+        return column if self.prepare is None else self.prepare(annotations, column)
+
+    def values(
+        self,
+        left: Any,
+        left_rows: NDArray[np.intp],
+        right: Any,
+        right_rows: NDArray[np.intp],
+        floor: float = 0.0,
+    ) -> NDArray[np.float64]:
+        """(P,) what `compare` answers, checked: one finite number in [0, 1] a pair."""
+        values = np.asarray(self.compare(left, left_rows, right, right_rows, floor))
+        if values.shape != left_rows.shape or values.dtype.kind not in "fiu":
+            came = f"{values.dtype} of shape {values.shape}"
+            raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {came}")
+        inside = (values >= 0) & (values <= 1)  # NaN is not
+        if not inside.all():
+            pair = int(np.flatnonzero(~inside)[0])
+            raise InputError(
+                f"{self.name}: expected similarities from 0 to 1, got {values[pair]} for the marks of rows "
+                f"{left_rows[pair]} and {right_rows[pair]} ({(~inside).sum():,} of {len(values):,} pairs)"
+            )
+        return values.astype(np.float64, copy=False)
+
+
+EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")
+"""Shape kinds, the one that says most of an object first."""
+
+
+def check_threshold(threshold: object, name: str = "threshold") -> float:
+    """A threshold is a similarity: a number in [0, 1]."""
+    number = as_number(threshold)
+    if number is None or not 0 <= number <= 1:
+        raise InputError(f"{name}: expected a similarity from 0 to 1, got {threshold!r}")
+    return number
+
+
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quotient, 0 where the whole is nothing."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
