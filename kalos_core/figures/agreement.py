@@ -1,76 +1,21 @@
-"""Figures of results: plain values in, plotly figures out. The App, notebooks and reports draw the same ones.
-
-A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
-whatever shows it.
-"""
+"""Figures of agreement: how many images have which alpha."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import BANDS, Agreement, band
-from kalos_core.variations import VARIATION_TYPES, Variations
+from kalos_core.figures.common import NEUTRAL, with_interval
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-COLOURS = {
-    "correct": "#009E73",
-    "wrong_class": "#D55E00",
-    "merged": "#CC79A7",
-    "merged_wrong_class": "#8B3A62",
-    "missing": "#0072B2",
-    "additional": "#56B4E9",
-}
-"""One colour per variation type, everywhere; told apart by colour-blind readers (Okabe & Ito 2008)."""
-
-RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288", "#AA4499", "#DDCC77")
-"""Colours of raters, in the order of the vocabulary, over and over; none is the colour of a variation type."""
-
-NEUTRAL = "#8C96A3"
-"""Bars of a quantity that is no variation type: a grey that reads on light and dark."""
-
 BIN_WIDTH = 0.1
-
-VARIATION_LABELS = {
-    "correct": "correct",
-    "wrong_class": "wrong class",
-    "merged": "merged",
-    "merged_wrong_class": "merged, wrong class",
-    "missing": "missing",
-    "additional": "additional",
-}
-"""Variation types as people read them."""
-
-
-def significant(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, "undefined" for None and NaN.
-
-    Examples
-    --------
-    >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
-    ('0.689', '-0.0500', '1.00', 'undefined')
-    """
-    return "undefined" if value is None or np.isnan(value) else f"{value:#.{digits}g}".rstrip(".")
-
-
-def with_interval(value: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
-    """A number with its interval, as far as there is one.
-
-    Examples
-    --------
-    >>> with_interval(0.689, [0.634, 0.745]), with_interval(0.689, [None, None])
-    ('0.689 [0.634, 0.745]', '0.689')
-    """
-    low, high = interval
-    if low is None or high is None or np.isnan(low) or np.isnan(high):
-        return significant(value)
-    return f"{significant(value)} [{significant(low)}, {significant(high)}]"
 
 
 def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
@@ -92,28 +37,6 @@ def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDAr
     value = float("nan") if alpha is None else alpha
     said = words[band(value)]
     return said if np.isnan(value) else f"{said}: {with_interval(alpha, interval)}"
-
-
-def variations_title(counts: Mapping[str, int]) -> str:
-    """What a search for variations says, in one line.
-
-    Examples
-    --------
-    >>> variations_title({"correct": 70, "missing": 20, "additional": 10})
-    '30.0 % of 100 findings are differences, most often missing (20)'
-    """
-    total = sum(counts.values())
-    differences = {name: count for name, count in counts.items() if name != "correct" and count}
-    if not total:
-        return "No findings: nobody marked anything"
-    if not differences:
-        return f"All {total:,} findings are correct"
-    most = max(differences, key=lambda name: differences[name])
-    share = 100 * sum(differences.values()) / total
-    return (
-        f"{significant(share)} % of {total:,} findings are differences, most often "
-        f"{VARIATION_LABELS[most]} ({differences[most]:,})"
-    )
 
 
 def alpha_bins(
@@ -173,46 +96,9 @@ def alpha_histogram(image_alpha: Sequence[float | None] | NDArray[np.float64], t
     return figure
 
 
-def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
-    """How many findings there are of each variation type."""
-    import plotly.graph_objects as go
-
-    names = list(VARIATION_TYPES)
-    total = max(sum(counts.values()), 1)
-    values = [counts.get(name, 0) for name in names]
-    figure = go.Figure(
-        go.Bar(
-            x=values,
-            y=[VARIATION_LABELS[name] for name in names],
-            orientation="h",
-            marker={"color": [COLOURS[name] for name in names]},
-            text=[f"{value:,} ({significant(100 * value / total)} %)" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{text} findings<extra>click to see the labels</extra>",
-            name="findings",
-        )
-    )
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "findings"}, "range": [0, 1.55 * max(*values, 1)], "fixedrange": True},
-        yaxis={"autorange": "reversed", "fixedrange": True, "ticklabelstandoff": 6},
-        margin={"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
-        height=300,
-        showlegend=False,
-    )
-    return figure
-
-
 def plot_agreement(result: Agreement) -> go.Figure:
     """The histogram of a result, titled with its finding."""
     return alpha_histogram(result.image_alpha, agreement_title(result.alpha, result.alpha_interval))
-
-
-def plot_variations(result: Variations) -> go.Figure:
-    """The counts of a result, titled with its finding."""
-    counts = result.counts()
-    return variation_bars(counts, variations_title(counts))
 
 
 def _band_shapes(lowest: float) -> list[dict[str, Any]]:

@@ -1,0 +1,84 @@
+"""Figures of agreement: what is counted where, and what a title says."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram
+
+
+@pytest.mark.parametrize(
+    ("alpha", "title"),
+    [
+        (0.9, "Raters agree almost perfectly: 0.900"),
+        (0.8, "Raters agree almost perfectly: 0.800"),
+        (0.7, "Raters agree substantially: 0.700"),
+        (0.5, "Raters agree moderately: 0.500"),
+        (0.1, "Raters agree little: 0.100"),
+        (-0.1, "Raters disagree systematically: -0.100"),
+        (None, "Agreement is undefined"),
+        (math.nan, "Agreement is undefined"),
+    ],
+)
+def test_the_title_of_an_agreement_is_its_finding(alpha, title):
+    assert agreement_title(alpha, [None, None]) == title
+
+
+def test_a_bin_holds_its_lower_edge_and_the_last_one_both():
+    edges, counts = alpha_bins([0.7, 0.79999, 0.8, 0.9, 0.95, 1.0])
+    assert edges.tolist() == [0.7, 0.8, 0.9, 1.0]
+    assert counts.tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize("lowest", [-1.0, -2 / 3, -0.2, 0.0, 0.1, 0.3, 0.7, 0.95, 1.0])
+@pytest.mark.parametrize("nudge", [-1e-12, -1e-16, 0, 1e-16, 1e-12])
+def test_every_defined_alpha_is_in_a_bin(lowest, nudge):
+    values = [min(lowest + nudge, 1.0), 1.0]
+    edges, counts = alpha_bins([*values, None, math.nan])
+    assert counts.sum() == len(values)
+    assert counts[0] > 0
+    assert edges[0] <= values[0] < edges[1] or len(counts) == 1
+
+
+def test_an_alpha_a_rounding_below_an_edge_is_counted_below_it():
+    # 1 - 0.8 is 0.19999999999999996
+    edges, counts = alpha_bins([1 - 0.8])
+    assert (edges[0], counts[0]) == (0.1, 1)
+
+
+@pytest.mark.parametrize("nothing", [[], [None], [math.nan, None]])
+def test_without_any_alpha_the_bins_are_empty(nothing):
+    edges, counts = alpha_bins(nothing)
+    assert (edges[0], edges[-1], counts.sum()) == (0.0, 1.0, 0)
+
+
+def test_bins_do_not_depend_on_the_form_of_the_values():
+    values = [0.25, None, 0.9]
+    as_array = np.array([0.25, np.nan, 0.9])
+    assert [part.tolist() for part in alpha_bins(values)] == [part.tolist() for part in alpha_bins(as_array)]
+
+
+@pytest.mark.parametrize("alphas", [[0.1, 0.5, 1.0], [-0.9, 0.2], [1.0], [None, None], []])
+def test_the_histogram_shows_the_bins(alphas):
+    edges, counts = alpha_bins(alphas)
+    figure = alpha_histogram(alphas, "title")
+    (bars,) = figure.data
+    assert list(bars.y) == counts.tolist()
+    assert list(bars.x) == pytest.approx((edges[:-1] + 0.05).tolist())
+    assert bars.customdata[0] == f"{edges[0]:.1f} to {edges[1]:.1f}"
+    assert figure.layout.title.text == "title"
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("alpha of the image", "images")
+
+
+@pytest.mark.parametrize("alphas", [[0.1, 1.0], [-0.9], [0.95], [0.5], [None]])
+def test_the_bands_touch_and_stay_in_the_picture(alphas):
+    figure = alpha_histogram(alphas)
+    left, right = figure.layout.xaxis.range
+    bands = sorted((shape.x0, shape.x1) for shape in figure.layout.shapes)
+    assert (bands[0][0], bands[-1][1]) == (left, right)
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(bands))
+    assert all(left <= name.x <= right for name in figure.layout.annotations)

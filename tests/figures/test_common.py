@@ -1,0 +1,74 @@
+"""What figures share: numbers, colours, and that the App can draw all of them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from kalos_core import VARIATION_TYPES, Annotations, agreement, variations
+from kalos_core.figures import (
+    COLOURS,
+    RATER_COLOURS,
+    VARIATION_LABELS,
+    agreement_title,
+    alpha_histogram,
+    plot_agreement,
+    plot_variations,
+    significant,
+    variation_bars,
+    variations_title,
+    with_interval,
+)
+
+NO_VARIATIONS = dict.fromkeys(VARIATION_TYPES, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.68888, "0.689"),
+        (1, "1.00"),
+        (0, "0.00"),
+        (100.0, "100"),
+        (12.345, "12.3"),
+        (-2 / 3, "-0.667"),
+        (0.9999, "1.00"),
+        (None, "undefined"),
+        (math.nan, "undefined"),
+    ],
+)
+def test_three_significant_digits(value, text):
+    assert significant(value) == text
+
+
+def test_an_interval_is_written_as_far_as_there_is_one():
+    assert with_interval(0.5, np.array([0.25, 0.75])) == "0.500 [0.250, 0.750]"
+    assert with_interval(0.5, [math.nan, math.nan]) == "0.500"
+    assert with_interval(None, [None, None]) == "undefined"
+
+
+def test_all_figures_are_plain_json():
+    for figure in (alpha_histogram([0.5, None]), alpha_histogram([]), variation_bars(NO_VARIATIONS)):
+        plain = figure.to_plotly_json()
+        assert json.loads(json.dumps(plain["data"])) == plain["data"]
+        json.dumps(plain["layout"])
+
+
+def test_no_colour_means_two_things():
+    assert set(COLOURS) == set(VARIATION_LABELS) == set(VARIATION_TYPES)
+    assert len({*COLOURS.values(), *RATER_COLOURS}) == len(COLOURS) + len(RATER_COLOURS)
+
+
+def test_a_result_is_drawn_with_its_finding_as_title():
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10]}
+        for image, raters in ((1, ("ann", "bob")), (2, ("ann",)))
+        for rater in raters
+    ]
+    annotations = Annotations.from_rows(rows)
+    result, found = agreement(annotations), variations(annotations)
+    assert plot_agreement(result).layout.title.text == agreement_title(result.alpha, result.alpha_interval)
+    assert plot_variations(found).layout.title.text == variations_title(found.counts())
