@@ -6,24 +6,66 @@ whatever shows it.
 
 from kalos_core.agreement import BANDS, band
 from kalos_core.figures.agreement import BIN_WIDTH, agreement_title, alpha_bins, alpha_histogram, plot_agreement
-from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS, significant, with_interval
+from kalos_core.figures.classes import (
+    LEAST_IMAGES,
+    MOST_CLASSES,
+    class_difficulty_bars,
+    class_difficulty_title,
+    hardest_classes,
+    left_out,
+)
+from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS, signed, significant, with_interval
+from kalos_core.figures.published import (
+    PUBLISHED_ALPHAS,
+    PUBLISHED_CALIBRATIONS,
+    PublishedAlpha,
+    PublishedCalibration,
+)
+from kalos_core.figures.raters import (
+    collaboration_heatmap,
+    collaboration_title,
+    session_bars,
+    session_title,
+    vitality_bars,
+    vitality_title,
+)
+from kalos_core.figures.sensitivity import sensitivity_curve, sensitivity_title
 from kalos_core.figures.variations import VARIATION_LABELS, plot_variations, variation_bars, variations_title
 
 __all__ = [
     "BANDS",
     "BIN_WIDTH",
     "COLOURS",
+    "LEAST_IMAGES",
+    "MOST_CLASSES",
     "NEUTRAL",
+    "PUBLISHED_ALPHAS",
+    "PUBLISHED_CALIBRATIONS",
     "RATER_COLOURS",
     "VARIATION_LABELS",
+    "PublishedAlpha",
+    "PublishedCalibration",
     "agreement_title",
     "alpha_bins",
     "alpha_histogram",
     "band",
+    "class_difficulty_bars",
+    "class_difficulty_title",
+    "collaboration_heatmap",
+    "collaboration_title",
+    "hardest_classes",
+    "left_out",
     "plot_agreement",
     "plot_variations",
+    "sensitivity_curve",
+    "sensitivity_title",
+    "session_bars",
+    "session_title",
+    "signed",
     "significant",
     "variation_bars",
     "variations_title",
+    "vitality_bars",
+    "vitality_title",
     "with_interval",
 ]

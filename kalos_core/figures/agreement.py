@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import BANDS, Agreement, band
-from kalos_core.figures.common import NEUTRAL, with_interval
+from kalos_core.figures.common import NEUTRAL, Numbers, as_numbers, with_interval
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 BIN_WIDTH = 0.1
 
 
-def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDArray[np.float64]) -> str:
+def agreement_title(alpha: float | None, interval: Numbers) -> str:
     """What an agreement says, in one line.
 
     Examples
@@ -39,9 +38,7 @@ def agreement_title(alpha: float | None, interval: Sequence[float | None] | NDAr
     return said if np.isnan(value) else f"{said}: {with_interval(alpha, interval)}"
 
 
-def alpha_bins(
-    image_alpha: Sequence[float | None] | NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Edges (B + 1,) and counts (B,) of defined image alphas in steps of 0.1, from the lowest to 1.
 
     A bin holds low <= alpha < high, the last one its upper edge too.
@@ -52,7 +49,7 @@ def alpha_bins(
     >>> edges.tolist(), counts.tolist()
     ([0.8, 0.9, 1.0], [1, 2])
     """
-    values = np.array([np.nan if value is None else value for value in image_alpha], dtype=np.float64)
+    values = as_numbers(image_alpha)
     values = values[np.isfinite(values)]
     lowest = float(values.min()) if len(values) else 0.0
     steps = np.arange(np.floor(lowest / BIN_WIDTH) - 1, 1 / BIN_WIDTH + 1)
@@ -61,7 +58,7 @@ def alpha_bins(
     return edges[first:], np.histogram(values, edges[first:])[0]
 
 
-def alpha_histogram(image_alpha: Sequence[float | None] | NDArray[np.float64], title: str = "") -> go.Figure:
+def alpha_histogram(image_alpha: Numbers, title: str = "") -> go.Figure:
     """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`."""
     import plotly.graph_objects as go
 

@@ -1,0 +1,141 @@
+"""Class difficulty: how far raters agree about the objects of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import (
+    NEUTRAL,
+    PALE,
+    Intervals,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    lying_bars,
+    significant,
+    value_range,
+    whiskers,
+    with_interval,
+    with_value_column,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_CLASSES = 12
+"""Bars that fit beside the grid at once."""
+
+LEAST_IMAGES = 5
+"""A class on fewer images has a mean that says little; it is shown only where no class has more."""
+
+
+def hardest_classes(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> NDArray[np.intp]:
+    """Places of the classes to show, the least alpha first: those with enough images, at most `limit`.
+
+    Parameters
+    ----------
+    alpha : (K,) None or NaN where undefined: such a class is never shown
+    images : (K,) number of images with a defined alpha of the class
+
+    Examples
+    --------
+    >>> hardest_classes([0.9, 0.1, 0.5, None], [20, 2, 30, 0]).tolist()
+    [2, 0]
+    """
+    values, counts = as_numbers(alpha), np.asarray(images)
+    defined = np.isfinite(values)
+    enough = defined & (counts >= LEAST_IMAGES)
+    shown = np.flatnonzero(enough if enough.any() else defined)
+    return shown[np.argsort(values[shown], kind="stable")][:limit]
+
+
+def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Sequence[int]) -> str:
+    """What class difficulty says, in one line.
+
+    Examples
+    --------
+    >>> class_difficulty_title(["car", "van", "bus"], [0.9, 0.31, None], [20, 12, 0])
+    'Raters agree least about van (0.310), best about car (0.900)'
+    """
+    values, order = as_numbers(alpha), hardest_classes(alpha, images, len(categories))
+    if not len(order):
+        return "No class has an alpha"
+    hardest, easiest = order[0], order[-1]
+    least = f"{categories[hardest]} ({significant(values[hardest])})"
+    if len(order) == 1:
+        return f"Raters agree about {least}"
+    return f"Raters agree least about {least}, best about {categories[easiest]} ({significant(values[easiest])})"
+
+
+def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> str:
+    """Which classes are not among those shown, and why; "" where all are.
+
+    Examples
+    --------
+    >>> left_out([0.9, 0.1, 0.5, None], [20, 2, 30, 0], limit=1)
+    'Not shown: 1 that the raters agree about better, 1 on fewer than 5 images, 1 without an alpha.'
+    """
+    values = as_numbers(alpha)
+    defined = np.isfinite(values)
+    usable, shown = len(hardest_classes(alpha, images, len(values))), len(hardest_classes(alpha, images, limit))
+    parts = [
+        (usable - shown, "that the raters agree about better"),
+        (int(defined.sum()) - usable, f"on fewer than {LEAST_IMAGES} images"),
+        (len(values) - int(defined.sum()), "without an alpha"),
+    ]
+    said = ", ".join(f"{count:,} {why}" for count, why in parts if count)
+    return f"Not shown: {said}." if said else ""
+
+
+def class_difficulty_bars(
+    categories: Sequence[str],
+    alpha: Numbers,
+    images: Sequence[int],
+    intervals: Intervals | None = None,
+    limit: int = MOST_CLASSES,
+    chosen: str | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Mean alpha of each class with its interval and number of images, the hardest first.
+
+    Parameters
+    ----------
+    categories : (K,) names
+    alpha, images
+        As in `hardest_classes`, whose order the bars have.
+    intervals : (K, 2), optional
+    limit : int
+        Most bars.
+    chosen : str, optional
+        The class that stands out.
+    """
+    import plotly.graph_objects as go
+
+    order = hardest_classes(alpha, images, limit)
+    values, ends = as_numbers(alpha)[order], as_intervals(intervals, len(categories))[order]
+    names = [categories[place] for place in order]
+    low, high = value_range(values, ends)
+    figure = go.Figure(
+        go.Bar(
+            x=values.tolist(),
+            y=list(range(len(order))),
+            orientation="h",
+            marker={"color": [NEUTRAL if name == chosen else PALE for name in names]},
+            error_x=whiskers(values, ends),
+            customdata=[
+                f"<b>{name}</b>: alpha {with_interval(value, pair)}, {images[place]:,} images"
+                for name, value, pair, place in zip(names, values, ends, order, strict=True)
+            ],
+            hovertemplate="%{customdata}<extra>click to see them</extra>",
+            name="alpha",
+        )
+    )
+    figure.update_layout(lying_bars(names, title, "mean alpha of the class", low, high))
+    return with_value_column(
+        figure,
+        [f"{significant(value)} ({images[place]:,})" for value, place in zip(values.tolist(), order, strict=True)],
+    )

@@ -1,0 +1,261 @@
+"""Figures of raters: what each one does to agreement, who agrees with whom, who agrees with themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import (
+    NEUTRAL,
+    RATER_COLOURS,
+    Intervals,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    as_plain,
+    lying_bars,
+    shortened,
+    signed,
+    significant,
+    value_range,
+    whiskers,
+    with_interval,
+    with_value_column,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_VALUES_WRITTEN = 10
+"""In a heatmap of more raters the values stand in the hover only."""
+
+
+def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
+    """What vitality says, in one line.
+
+    Examples
+    --------
+    >>> vitality_title(["ann", "bob"], [0.04, -0.02])
+    'Without bob the others agree better (-0.0200); ann holds them together (+0.0400)'
+    >>> vitality_title(["ann", "bob"], [0.04, 0.02])
+    'Every rater adds to agreement, ann most (+0.0400)'
+    """
+    values = as_numbers(vitality)
+    if not np.isfinite(values).any():
+        return "No rater has a vitality"
+    worst, best = int(np.nanargmin(values)), int(np.nanargmax(values))
+    if values[worst] >= 0:
+        return f"Every rater adds to agreement, {raters[best]} most ({signed(values[best])})"
+    without = f"Without {raters[worst]} the others agree better ({signed(values[worst])})"
+    if values[best] <= 0:
+        return without
+    return f"{without}; {raters[best]} holds them together ({signed(values[best])})"
+
+
+def vitality_bars(
+    raters: Sequence[str],
+    vitality: Numbers,
+    images: Sequence[int] | None = None,
+    intervals: Intervals | None = None,
+    chosen: str | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Alpha with all raters minus alpha without one, for each rater, from a line at zero.
+
+    Parameters
+    ----------
+    raters : (R,) names, in the order of the vocabulary, which decides their colours
+    vitality : (R,) None or NaN where undefined
+    images : (R,) number of images behind each value, optional
+    intervals : (R, 2), optional
+    chosen : str, optional
+        The rater that stands out.
+    """
+    values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
+    counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(raters)
+    hover = [
+        f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}"
+        for rater, value, pair, count in zip(raters, values, ends, counts, strict=True)
+    ]
+    colours = [RATER_COLOURS[place % len(RATER_COLOURS)] for place in range(len(raters))]
+    shown = [0.95 if chosen in (None, rater) else 0.4 for rater in raters]
+    figure = _bars(values, ends, hover, colours, shown, "click to choose this rater")
+    low, high = value_range(values, ends)
+    figure.update_layout(lying_bars(raters, title, "vitality (change of alpha)", low, high))
+    return with_value_column(figure, [signed(value) for value in values])
+
+
+def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
+    return signed(value) if np.isnan(ends).any() else f"{signed(value)} [{signed(ends[0])}, {signed(ends[1])}]"
+
+
+def collaboration_title(raters: Sequence[str], alpha: NDArray[np.float64] | Sequence[Numbers]) -> str:
+    """What collaboration says, in one line.
+
+    Examples
+    --------
+    >>> collaboration_title(["ann", "bob", "eve"], [[None, 0.95, 0.7], [0.95, None, 0.8], [0.7, 0.8, None]])
+    'ann and bob agree most (0.950), ann and eve least (0.700)'
+    """
+    values = _upper(alpha)
+    if not np.isfinite(values).any():
+        return "No two raters can be compared"
+    best, least = (divmod(int(find(values)), len(raters)) for find in (np.nanargmax, np.nanargmin))
+    pair, other = (f"{raters[first]} and {raters[second]}" for first, second in (best, least))
+    if best == least:
+        return f"{pair} agree at {significant(values[best])}"
+    return f"{pair} agree most ({significant(values[best])}), {other} least ({significant(values[least])})"
+
+
+def _upper(alpha: NDArray[np.float64] | Sequence[Numbers]) -> NDArray[np.float64]:
+    """Each two raters once, NaN elsewhere."""
+    values = np.array([as_numbers(row) for row in alpha])
+    values[np.tril_indices(len(values))] = np.nan
+    return values
+
+
+def collaboration_heatmap(
+    raters: Sequence[str],
+    alpha: NDArray[np.float64] | Sequence[Numbers],
+    order: Sequence[int] | NDArray[np.intp] | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Mean alpha of each two raters, raters who agree beside one another; the diagonal is empty.
+
+    Parameters
+    ----------
+    raters : (R,) names
+    alpha : (R, R) symmetric, None or NaN where undefined
+    order : (R,) int, optional
+        Order of the rows: that of the clustering.
+    """
+    import plotly.graph_objects as go
+
+    order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
+    values = np.array([as_numbers(row) for row in alpha])[np.ix_(order, order)]
+    np.fill_diagonal(values, np.nan)
+    names = [raters[place] for place in order]
+    texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
+    hover = [
+        [f"<b>{a}</b> and <b>{b}</b>: alpha {text}" if text else "" for b, text in zip(names, row, strict=True)]
+        for a, row in zip(names, texts, strict=True)
+    ]
+    low, high = _scale(values)
+    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
+    figure = go.Figure(
+        go.Heatmap(
+            x=list(range(len(names))),
+            y=list(range(len(names))),
+            z=[as_plain(row) for row in values],
+            zmin=low,
+            zmax=high,
+            text=texts,
+            texttemplate="%{text}" if len(names) <= MOST_VALUES_WRITTEN else "",
+            customdata=hover,
+            hovertemplate="%{customdata}<extra>click to see where they differ</extra>",
+            hoverongaps=False,
+            colorscale="Cividis",
+            colorbar={"title": {"text": "alpha", "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
+            xgap=2,
+            ygap=2,
+            name="alpha",
+        )
+    )
+    size = max(36, min(56, 400 // max(len(names), 1)))
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"side": "bottom", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
+        yaxis={"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks}
+        | {"ticklabelstandoff": 6},
+        margin={"t": 40 if title else 10, "b": 60, "l": 110, "r": 10},
+        height=(40 if title else 10) + 60 + max(size * len(names), 120),
+    )
+    return figure
+
+
+def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Both ends of the colours in tenths, so that one colour is one value over runs that are alike."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = np.floor(known.min() * 10) / 10, np.ceil(known.max() * 10) / 10
+    return (float(low), float(high)) if high > low else (float(low) - 0.1, float(high))
+
+
+def session_title(names: Sequence[str], alpha: Numbers) -> str:
+    """What agreement of raters with themselves says, in one line.
+
+    Examples
+    --------
+    >>> session_title(["ann", "bob"], [0.91, 0.55])
+    'ann is most consistent over sessions (0.910), bob least (0.550)'
+    """
+    values = as_numbers(alpha)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "No rater can be compared with themselves"
+    best, least = known[np.argmax(values[known])], known[np.argmin(values[known])]
+    if best == least:
+        return f"{names[best]} agrees with themselves at {significant(values[best])}"
+    return (
+        f"{names[best]} is most consistent over sessions ({significant(values[best])}), "
+        f"{names[least]} least ({significant(values[least])})"
+    )
+
+
+def session_bars(
+    names: Sequence[str],
+    alpha: Numbers,
+    images: Sequence[int] | None = None,
+    intervals: Intervals | None = None,
+    axis: str = "mean alpha across sessions",
+    title: str = "",
+) -> go.Figure:
+    """Alpha of each rater across their sessions, or of the team in each session.
+
+    Parameters
+    ----------
+    names : (n,) of people, or of sessions
+    alpha : (n,) None or NaN where undefined
+    images : (n,) number of images behind each value, optional
+    intervals : (n, 2), optional
+    axis : str
+        What the values are.
+    """
+    values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
+    counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(names)
+    hover = [
+        f"<b>{name}</b>: alpha {with_interval(value, pair)}{count}"
+        for name, value, pair, count in zip(names, values, ends, counts, strict=True)
+    ]
+    figure = _bars(values, ends, hover, [NEUTRAL] * len(names), [0.5] * len(names), "")
+    low, high = value_range(values, ends)
+    figure.update_layout(lying_bars(names, title, axis, low, high))
+    return with_value_column(figure, [significant(value) for value in values])
+
+
+def _bars(
+    values: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    hover: Sequence[str],
+    colours: Sequence[str],
+    opacity: Sequence[float],
+    extra: str,
+) -> go.Figure:
+    import plotly.graph_objects as go
+
+    return go.Figure(
+        go.Bar(
+            x=as_plain(values),
+            y=list(range(len(values))),
+            orientation="h",
+            marker={"color": list(colours), "opacity": list(opacity)},
+            error_x=whiskers(values, ends),
+            customdata=list(hover),
+            hovertemplate=f"%{{customdata}}<extra>{extra}</extra>",
+            name="raters",
+        )
+    )

@@ -1,0 +1,149 @@
+"""Localization sensitivity: how agreement changes with the least similarity at which two marks correspond."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import (
+    NEUTRAL,
+    WHISKER,
+    Intervals,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    as_plain,
+    significant,
+    value_range,
+    with_interval,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+BAND = "rgba(128, 128, 128, 0.25)"
+
+
+def sensitivity_title(delta: float | None, anchor: float, strict: float, interval: Numbers = (None, None)) -> str:
+    """What a sensitivity says, in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
+
+    Examples
+    --------
+    >>> sensitivity_title(0.128, 0.5, 0.75, [0.1, 0.155])
+    'Alpha falls by 0.128 [0.100, 0.155] from threshold 0.5 to 0.75'
+    >>> sensitivity_title(-0.02, 0.5, 0.75), sensitivity_title(None, 0.5, 0.75)
+    ('Alpha rises by 0.0200 from threshold 0.5 to 0.75', 'How alpha depends on the threshold is undefined')
+    """
+    if delta is None or np.isnan(delta):
+        return "How alpha depends on the threshold is undefined"
+    if delta < 0:
+        low, high = interval
+        ends = [None if end is None else -end for end in (high, low)]
+        return f"Alpha rises by {with_interval(-delta, ends)} from threshold {anchor:g} to {strict:g}"
+    return f"Alpha falls by {with_interval(delta, interval)} from threshold {anchor:g} to {strict:g}"
+
+
+def sensitivity_curve(
+    threshold: Numbers,
+    alpha: Numbers,
+    intervals: Intervals | None = None,
+    anchor: float | None = None,
+    strict: float | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
+
+    Parameters
+    ----------
+    threshold : (T,) least similarity, in [0, 1], ascending
+    alpha : (T,) mean alpha, None or NaN where undefined
+    intervals : (T, 2), optional
+    anchor, strict : float, optional
+        The thresholds between which the loss is told; each is one of `threshold`.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    x, y = as_numbers(threshold), as_numbers(alpha)
+    ends = as_intervals(intervals, len(x))
+    figure = go.Figure([*_band(x, ends), _line(x, y, ends)])
+    low, high = value_range(y, ends)
+    marks = [(place, name) for place, name in ((anchor, "anchor"), (strict, "strict")) if place is not None]
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "threshold (least similarity)"}, "range": [0, 1], "dtick": 0.2, "fixedrange": True},
+        yaxis={
+            "title": {"text": "mean alpha"},
+            "range": [low - 0.05 if low < 0 else 0, max(high, 0.1) * 1.12],
+            "fixedrange": True,
+            "zeroline": True,
+            "zerolinecolor": WHISKER,
+        },
+        margin={"t": 60 if title else 25, "b": 45, "l": 55, "r": 10},
+        height=280,
+        showlegend=False,
+        shapes=[_mark(place) for place, _ in marks],
+        annotations=[_mark_name(place, f"{name} {place:g}", x, y) for place, name in marks],
+    )
+    return figure
+
+
+def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:
+    """The interval at every threshold that has one, as one closed outline."""
+    import plotly.graph_objects as go
+
+    known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
+    if not known.any():
+        return []
+    there = x[known].tolist()
+    return [
+        go.Scatter(
+            x=there + there[::-1],
+            y=ends[known, 1].tolist() + ends[known, 0].tolist()[::-1],
+            fill="toself",
+            fillcolor=BAND,
+            line={"width": 0},
+            mode="lines",
+            hoverinfo="skip",
+            name="95 % interval",
+        )
+    ]
+
+
+def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float64]) -> go.Scatter:
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=x.tolist(),
+        y=as_plain(y),
+        mode="lines+markers",
+        line={"color": NEUTRAL, "width": 3},
+        marker={"size": 7},
+        customdata=[with_interval(value, pair) for value, pair in zip(y, ends, strict=True)],
+        hovertemplate="threshold %{x:.3~g}: alpha %{customdata}<extra></extra>",
+        name="alpha",
+    )
+
+
+def _mark(place: float) -> dict[str, Any]:
+    line = {"color": WHISKER, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "xref": "x", "yref": "paper", "x0": place, "x1": place, "y0": 0, "y1": 1, "line": line}
+
+
+def _mark_name(place: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, Any]:
+    """What a marked threshold is, with the alpha there."""
+    there = y[np.isclose(x, place)]
+    text = f"{name}: {significant(float(there[0]))}" if len(there) else name
+    return {
+        "xref": "x",
+        "yref": "paper",
+        "x": place,
+        "y": 1,
+        "yanchor": "bottom",
+        "xanchor": "center" if 0.2 < place < 0.8 else "left" if place <= 0.2 else "right",
+        "text": text,
+        "showarrow": False,
+        "font": {"size": 11},
+    }
