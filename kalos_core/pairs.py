@@ -98,7 +98,7 @@ def compute_pairs(
     none = np.zeros(0, np.intp)
     found = [(none, none, np.zeros(0))]
     column = measure.column(annotations) if len(annotations) else None
-    for left, right in _blocks(annotations):
+    for left, right in image_pairs(annotations):
         values = measure.values(column, left, column, right, floor)
         near = values >= floor
         found.append((left[near], right[near], values[near]))
@@ -107,17 +107,37 @@ def compute_pairs(
     return Pairs(left, right, values, measure.name, floor, kind)
 
 
-def _blocks(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of rows of one image and two raters, each once, about `BLOCK` at a time."""
+def image_pairs(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """All pairs of rows of one image and two raters, each once, about `BLOCK` at a time.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in "abb"]
+    >>> [(left.tolist(), right.tolist()) for left, right in image_pairs(Annotations.from_rows(rows))]
+    [([0, 0], [1, 2])]
+    """
     order = np.lexsort((annotations.rater, annotations.image))
     image, rater = annotations.image[order], annotations.rater[order]
     # sorted by image and rater, the partners of a row are one run: from the next rater to the end of the image
     end_of_image = np.searchsorted(image, image, side="right")
     run = image * len(annotations.raters) + rater
     first = np.searchsorted(run, run, side="right")
-    count = end_of_image - first
+    for left, right in blocks_of_runs(first, end_of_image - first):
+        yield order[left], order[right]
+
+
+def blocks_of_runs(
+    first: NDArray[np.intp], count: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """`expand_runs`, about `BLOCK` positions at a time.
+
+    Examples
+    --------
+    >>> [(owner.tolist(), position.tolist()) for owner, position in blocks_of_runs(np.array([5, 9]), np.array([2, 1]))]
+    [([0, 0, 1], [5, 6, 9])]
+    """
     edges = run_starts(count)
-    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + BLOCK, BLOCK)), len(order))
+    cuts = np.minimum(np.searchsorted(edges, np.arange(0, edges[-1] + BLOCK, BLOCK)), len(count))
     for start, stop in pairwise(cuts):
-        left, right = expand_runs(first[start:stop], count[start:stop])
-        yield order[start + left], order[right]
+        owner, position = expand_runs(first[start:stop], count[start:stop])
+        yield start + owner, position
