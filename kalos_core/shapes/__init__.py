@@ -13,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.shapes.boxes import Boxes
+from kalos_core.shapes.cuboids import Cuboids
+from kalos_core.shapes.keypoints import Keypoints
+from kalos_core.shapes.masks import Masks
 from kalos_core.shapes.polygons import Polygons
+from kalos_core.shapes.volumes import Volumes
 
-__all__ = ["SHAPE_KINDS", "Boxes", "Polygons", "ShapeColumn"]
+__all__ = ["SHAPE_KINDS", "Boxes", "Cuboids", "Keypoints", "Masks", "Polygons", "ShapeColumn", "Volumes"]
 
 
 class ShapeColumn(Protocol):
@@ -52,5 +56,12 @@ class ShapeColumn(Protocol):
         ...
 
 
-SHAPE_KINDS: dict[str, type[Boxes] | type[Polygons]] = {"box": Boxes, "polygon": Polygons}
+SHAPE_KINDS: dict[str, type[ShapeColumn]] = {
+    "box": Boxes,
+    "polygon": Polygons,
+    "mask": Masks,
+    "keypoints": Keypoints,
+    "volume": Volumes,
+    "cuboid": Cuboids,
+}
 """Key of `Annotations.shapes` -> column type."""

@@ -408,14 +408,14 @@ class TestBadLabels:
         ("label", "expected"),
         [
             (detection(None, CAT), "expected a category of the source, got nothing"),
-            (fo.Detection(label="cat"), "expected a box or a polygon, got neither"),
+            (fo.Detection(label="cat"), "expected a shape (box, polygon, "),
             (fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.2]), "expected a box of four numbers"),
             (detection("cat", [10, 10, 0, 40]), "expected a box of positive width and height"),
             (detection("cat", [10, 10, 40, -1]), "expected a box of positive width and height"),
             (detection("cat", [10, float("nan"), 40, 40]), "expected a box of finite numbers"),
             (detection("cat", [10, 10, float("inf"), 40]), "expected a box of finite numbers"),
             (polyline("cat", CAT, closed=False), "expected a closed polyline, got an open one"),
-            (fo.Polyline(label="cat", closed=True), "expected a box or a polygon, got neither"),
+            (fo.Polyline(label="cat", closed=True), "expected a shape (box, polygon, "),
             (fo.Polyline(label="cat", closed=True, points=[[]]), "expected rings of at least 3 points"),
             (fo.Polyline(label="cat", closed=True, points=[[(0.1, 0.1), (0.2, 0.2)]]), "rings of at least 3 points"),
             (

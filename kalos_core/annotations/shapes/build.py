@@ -9,15 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.shapes.boxes import build_boxes
+from kalos_core.annotations.shapes.cuboids import build_cuboids
 from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, is_given
+from kalos_core.annotations.shapes.keypoints import build_keypoints
+from kalos_core.annotations.shapes.masks import build_masks
 from kalos_core.annotations.shapes.polygons import build_polygons
+from kalos_core.annotations.shapes.volumes import build_volumes
 from kalos_core.errors import listed
 from kalos_core.shapes import Boxes, ShapeColumn
 
 Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
 """``builder(given, rows, surroundings, faults)`` -> a column of all N marks, in which only `rows` have a shape."""
 
-BUILDERS: dict[str, Builder] = {"polygon": build_polygons}
+BUILDERS: dict[str, Builder] = {
+    "polygon": build_polygons,
+    "mask": build_masks,
+    "keypoints": build_keypoints,
+    "volume": build_volumes,
+    "cuboid": build_cuboids,
+}
 """Shape kinds other than boxes, those first whose bounds are taken where a mark has no box of its own."""
 
 SHAPE_FIELDS = ("box", *BUILDERS)
@@ -39,8 +49,7 @@ def build_shapes(
     """
     present = {kind: np.array([is_given(shape) for shape in shapes], np.bool_) for kind, shapes in given.items()}
     bare = np.flatnonzero(~np.logical_or.reduce(list(present.values())))
-    kinds = "a box or a polygon" if set(present) == {"box", "polygon"} else f"a shape ({listed(present, 10)})"
-    faults.add_all(bare, kinds, lambda _: "neither")
+    faults.add_all(bare, f"a shape ({listed(present, len(present))})", lambda _: "none")
     boxes = build_boxes(given["box"], np.flatnonzero(present["box"]), faults)
     columns = {
         kind: build(given[kind], np.flatnonzero(present[kind]), surroundings, faults)

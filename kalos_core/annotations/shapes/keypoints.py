@@ -1,0 +1,86 @@
+"""Keypoints as sources hold them: COCO's x, y, v, or points some of which are missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
+from kalos_core.shapes import Keypoints
+from kalos_core.shapes.boxes import LARGEST
+
+FORMS = "keypoints x1, y1, v1, ... or a list of (x, y) or (x, y, v)"
+
+
+def build_keypoints(
+    given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults
+) -> Keypoints:
+    """Keypoints of the given rows, none elsewhere; all marks of a table have the same number of them.
+
+    Keypoints are COCO's flat list x1, y1, v1, x2, ... or a list of (x, y, v) or of (x, y). Labelled are those of
+    v = 1 (hidden in the picture) and v = 2 (to be seen in it), not those of v = 0: what KαLOS §14 compares is whether
+    and where a rater put a joint, and its authors' code, too, takes v > 0. Without v, a point that is missing (None,
+    or NaN for both coordinates) is not labelled.
+    """
+    read: dict[int, NDArray[np.float64]] = {}
+    for row in rows.tolist():
+        points = _points(given[row])
+        if points is None:
+            faults.add(row, FORMS, repr(given[row]))
+            continue
+        fault = _fault(points)
+        if fault:
+            faults.add(row, fault, repr(given[row]))
+        else:
+            read[row] = points
+    count = _usual_count(read)
+    for row in [row for row, points in read.items() if len(points) != count]:
+        faults.add(row, f"{count} keypoints, as most marks have", len(read.pop(row)))
+    kept = np.array(list(read), dtype=np.intp)
+    points = np.full((len(given), count, 2), np.nan)
+    visible = np.zeros((len(given), count), np.bool_)
+    present = np.zeros(len(given), np.bool_)
+    if len(kept):
+        together = np.stack(list(read.values()))
+        visible[kept] = together[..., 2] > 0
+        points[kept] = np.where(visible[kept, :, None], together[..., :2], np.nan)
+        present[kept] = True
+    return Keypoints(points, visible, surroundings.size, present)
+
+
+def _points(value: Any) -> NDArray[np.float64] | None:
+    """(J, 3) x, y, v of what was given, None if it is nothing of the kind."""
+    numbers = as_numbers(value)
+    if numbers is None and isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        points = list(value)
+        pairs = [(None, None) if point is None else point for point in points]
+        if all(isinstance(point, Iterable) for point in pairs):
+            numbers = as_numbers([[np.nan if number is None else number for number in point] for point in pairs])
+    if numbers is None or numbers.ndim > 2 or not numbers.size:
+        return None
+    if numbers.ndim == 1:
+        return numbers.reshape(-1, 3) if len(numbers) % 3 == 0 else None
+    if numbers.shape[1] == 2:
+        labelled = ~np.isnan(numbers).all(axis=1)
+        return np.column_stack([numbers, 2.0 * labelled])
+    return numbers if numbers.shape[1] == 3 else None
+
+
+def _fault(points: NDArray[np.float64]) -> str:
+    """What was expected of keypoints x, y, v; nothing if all is well."""
+    labelled = points[:, 2] > 0
+    if not np.isin(points[:, 2], (0, 1, 2)).all():
+        return "keypoints of which v is 0, 1 or 2"
+    if not (np.abs(points[labelled, :2]) <= LARGEST).all():  # NaN is not
+        return f"keypoints of finite coordinates up to {LARGEST:.0e}"
+    return ""
+
+
+def _usual_count(read: dict[int, NDArray[np.float64]]) -> int:
+    """How many keypoints most marks have; of numbers equally frequent the one that comes first."""
+    counts = Counter(len(points) for points in read.values())
+    return max(counts, key=counts.__getitem__, default=0)

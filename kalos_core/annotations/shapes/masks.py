@@ -1,0 +1,192 @@
+"""Masks as sources hold them: COCO's run lengths, arrays of pixels, and crops with their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.shapes.faults import ShapeFaults, Surroundings, as_numbers
+from kalos_core.arrays import expand_runs, run_starts, total
+from kalos_core.shapes import Masks
+from kalos_core.shapes.masks import count_pixels
+
+FORMS = "a mask: {'size': [h, w], 'counts': ...}, {'size', 'crop', 'corner'}, or an array (h, w) of 0 and 1"
+
+MOST_PIXELS = (1 << 32) - 1
+"""Of a canvas: COCO's counts have 32 bits."""
+
+LOWEST, MORE, MINUS, BITS = 48, 32, 16, 5
+"""COCO's text writes a number in letters from "0" on: five bits each, lowest first; a sixth says that more follow."""
+
+MOST_LETTERS = 7
+"""Of one number: 35 bits are enough for any canvas, and far from where 64 end."""
+
+LETTERS_AT_ONCE = 1 << 20
+"""Decoded together: few steps, and little memory beside what is kept."""
+
+
+class _UnusableError(Exception):
+    """What was expected of a mask, and what came."""
+
+
+def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults) -> Masks:
+    """Masks of the given rows, none elsewhere.
+
+    A mask is COCO's ``{"size": [height, width], "counts": ...}`` (compressed text or bytes, or a list of numbers), an
+    array (height, width) of truth values or of 0 and 1, or ``{"size": [height, width], "crop": array, "corner":
+    [x, y]}``, the left top pixel of the array lying at `corner`. One without a pixel is a mask: it is like nothing.
+    """
+    size = np.zeros((len(given), 2), np.intp)
+    counts: dict[int, NDArray[Any]] = {}
+    texts: dict[int, bytes] = {}
+    image_size = surroundings.size
+    for row in rows.tolist():
+        try:
+            canvas, content = _read(given[row])
+            _check_canvas(canvas, image_size[row])
+        except _UnusableError as unusable:
+            faults.add(row, *unusable.args)
+            continue
+        size[row] = canvas
+        if isinstance(content, bytes):
+            texts[row] = content
+        else:
+            counts[row] = content
+    counts.update(_decode(texts))
+    filled = np.array(sorted(counts), dtype=np.intp)
+    flat = np.concatenate([np.zeros(0, np.intp), *(counts[row] for row in filled.tolist())]).astype(np.int64)
+    lengths = np.array([len(counts[row]) for row in filled.tolist()], dtype=np.intp)
+    owner = np.repeat(np.arange(len(filled)), lengths)
+    pixels = total(owner, flat, len(filled))
+    wrong = (pixels != size[filled].prod(axis=1)) | (total(owner, flat < 0, len(filled)) > 0)
+    malformed = np.setdiff1d(np.fromiter(texts, np.intp, len(texts)), filled)
+    faults.add_all(
+        np.sort(np.append(filled[wrong], malformed)),
+        "counts of 0 or more that sum to height x width",
+        lambda row: f"{_told(given[row]['counts'])} for {size[row, 1]} x {size[row, 0]}",
+    )
+    fine = np.flatnonzero(~wrong)
+    kept = expand_runs(run_starts(lengths)[:-1][fine], lengths[fine])[1]
+    runs = np.zeros(len(given), np.intp)
+    runs[filled[fine]] = lengths[fine]
+    size[runs == 0] = 0
+    return Masks.from_counts(size, flat[kept], run_starts(runs))
+
+
+def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
+    """Width and height of the canvas, and the counts of pixels off and on or the text they are written in."""
+    if not isinstance(mask, Mapping):
+        pixels = _pixels(mask)
+        if pixels is None:
+            raise _UnusableError(FORMS, _told(mask))
+        return (pixels.shape[1], pixels.shape[0]), count_pixels(pixels, (0, 0), (pixels.shape[1], pixels.shape[0]))
+    size = _whole_numbers(mask.get("size"), 2)
+    if size is None or size.min() < 1 or size.prod(dtype=np.float64) > MOST_PIXELS:
+        raise _UnusableError("a mask with a size [height, width]", repr(mask.get("size")))
+    height, width = size.tolist()
+    if "crop" in mask:
+        pixels, corner = _pixels(mask["crop"]), _whole_numbers(mask.get("corner"), 2)
+        if pixels is None or corner is None:
+            raise _UnusableError(FORMS, f"crop {_told(mask['crop'])} at {mask.get('corner')!r}")
+        if (corner < 0).any() or (corner + pixels.shape[::-1] > (width, height)).any():
+            came = f"{pixels.shape[0]} x {pixels.shape[1]} at {corner.tolist()}"
+            raise _UnusableError(f"a crop inside its {height} x {width}", came)
+        return (width, height), count_pixels(pixels, (int(corner[0]), int(corner[1])), (width, height))
+    counts = mask.get("counts")
+    if isinstance(counts, (str, bytes)):
+        # a letter that is not ASCII becomes one that no count is written with
+        return (width, height), counts.encode("ascii", "replace") if isinstance(counts, str) else counts
+    numbers = _whole_numbers(counts)
+    if numbers is None:
+        raise _UnusableError(FORMS, f"counts {_told(counts)}")
+    return (width, height), numbers
+
+
+def _check_canvas(canvas: tuple[int, int], image_size: NDArray[np.float64]) -> None:
+    if ((image_size != canvas) & ~np.isnan(image_size)).any():
+        width, height = (f"{side:g}" for side in image_size)
+        raise _UnusableError(f"a mask of its image's size {height} x {width}", f"{canvas[1]} x {canvas[0]}")
+
+
+def _pixels(value: Any) -> NDArray[np.bool_] | None:
+    """Truth values (height, width), at least one; None if it is not that."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        return None
+    if array.ndim != 2 or not array.size:
+        return None
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "iuf" or not ((array == 0) | (array == 1)).all():
+        return None
+    return np.asarray(array == 1)
+
+
+def _whole_numbers(value: object, count: int | None = None) -> NDArray[np.int64] | None:
+    """Whole numbers (M,), `count` of them if that is given; None if it is not that."""
+    numbers = as_numbers(value)
+    if numbers is None or numbers.ndim != 1 or (count is not None and len(numbers) != count):
+        return None
+    whole = (np.abs(numbers) <= MOST_PIXELS) & (numbers == np.round(numbers))
+    return numbers.astype(np.int64) if whole.all() else None
+
+
+def _told(value: object) -> str:
+    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+
+def _decode(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
+    """The counts of each row's text, as pycocotools reads them; rows whose text is none are left out."""
+    counts: dict[int, NDArray[np.int64]] = {}
+    waiting: dict[int, bytes] = {}
+    letters = 0
+    for row, text in texts.items():
+        if text and letters + len(text) > LETTERS_AT_ONCE:
+            counts.update(_decode_together(waiting))
+            waiting, letters = {}, 0
+        if text:
+            waiting[row] = text
+            letters += len(text)
+    return counts | _decode_together(waiting)
+
+
+def _decode_together(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
+    """As `_decode`, of texts that are not empty, in a few steps over the letters of all."""
+    if not texts:
+        return {}
+    letters = np.frombuffer(b"".join(texts.values()), np.uint8).astype(np.int64) - LOWEST
+    lengths = np.array([len(text) for text in texts.values()], dtype=np.intp)
+    text_of_letter = np.repeat(np.arange(len(texts)), lengths)
+    last = np.flatnonzero((letters & MORE) == 0)  # of each number
+    first = np.append(0, last[:-1] + 1)[: len(last)]
+    long = last - first >= MOST_LETTERS
+    unreadable = (letters[np.cumsum(lengths) - 1] & MORE) != 0  # a number that does not end
+    unreadable[text_of_letter[(letters < 0) | (letters >= 2 * MORE)]] = True
+    unreadable[text_of_letter[np.append(first[long], last[long])]] = True
+    if unreadable.any():
+        readable = [row for row, bad in zip(texts, unreadable.tolist(), strict=True) if not bad]
+        return _decode_together({row: texts[row] for row in readable})
+    place = np.arange(len(letters)) - np.repeat(first, last - first + 1)
+    numbers = np.add.reduceat((letters & (MORE - 1)) << (BITS * place), first)
+    numbers -= ((letters[last] & MINUS) != 0).astype(np.int64) << (BITS * (last - first + 1))
+    start = run_starts(np.bincount(text_of_letter[first], minlength=len(texts)))
+    return dict(zip(texts, np.split(_undo_differences(numbers, start), start[1:-1]), strict=True))
+
+
+def _undo_differences(numbers: NDArray[np.int64], start: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Counts of texts that begin at `start`: from its fourth number on, a text holds the step from two places before.
+
+    So the counts at odd places are running sums, and those at even places too, the very first apart.
+    """
+    count = np.diff(start)
+    place = np.arange(len(numbers)) - np.repeat(start[:-1], count)
+    counts = numbers.copy()
+    for chain in (place % 2 == 1, (place % 2 == 0) & (place > 0)):
+        sums = np.cumsum(np.where(chain, numbers, 0))
+        before = np.append(0, sums)[start[:-1]]
+        counts[chain] = (sums - np.repeat(before, count))[chain]
+    return counts

@@ -1,0 +1,216 @@
+"""Masks of pixels, kept as runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.arrays import expand_runs, run_starts, total
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """N masks, each on a canvas of its own size, as runs of pixels counted down one column after the other (as COCO).
+
+    A canvas is an image's own pixel grid. Runs of a mask are in order and neither overlap nor touch, so that equal
+    masks have equal runs.
+
+    Parameters
+    ----------
+    size : (N, 2) int
+        Width and height of each canvas in pixels; 0, 0 where an annotation has no mask.
+    first, length : (S,) uint32
+        First pixel of a run and how many it has. Pixel ``column * height + row`` is that of a column and a row.
+    run_start : (N + 1,) int
+        Annotation n has the runs ``run_start[n]:run_start[n + 1]``; a mask may have none.
+
+    Examples
+    --------
+    >>> masks = Masks.from_arrays([[[0, 1, 1], [0, 1, 0]]])
+    >>> masks.first.tolist(), masks.length.tolist()
+    ([2], [3])
+    >>> masks.area().tolist(), masks.bounds().tolist()
+    ([3.0], [[1.0, 0.0, 3.0, 2.0]])
+    >>> len(Masks.from_arrays([]))
+    0
+    """
+
+    size: NDArray[np.intp]
+    first: NDArray[np.uint32]
+    length: NDArray[np.uint32]
+    run_start: NDArray[np.intp]
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[ArrayLike]) -> Masks:
+        """From N arrays (height, width) of truth values, each the whole canvas."""
+        pixels = [np.asarray(array, dtype=np.bool_) for array in arrays]
+        size = np.array([canvas.shape[::-1] for canvas in pixels], dtype=np.intp).reshape(-1, 2)
+        counts = [count_pixels(canvas, (0, 0), canvas.shape[::-1]) for canvas in pixels]
+        flat = np.concatenate([np.zeros(0, np.intp), *counts])
+        return cls.from_counts(size, flat, run_starts([len(numbers) for numbers in counts]))
+
+    @classmethod
+    def from_counts(cls, size: NDArray[np.intp], counts: NDArray[np.integer], count_start: NDArray[np.intp]) -> Masks:
+        """From COCO's counts: pixels off, on, off, ... down the columns; those of mask n begin at ``count_start[n]``.
+
+        Examples
+        --------
+        >>> Masks.from_counts(np.array([[3, 2]]), np.array([2, 3, 1]), np.array([0, 3])).area().tolist()
+        [3.0]
+        """
+        stop = np.cumsum(counts, dtype=np.intp)
+        owner = np.repeat(np.arange(len(size)), np.diff(count_start))
+        stop -= np.append(0, stop)[count_start[:-1]][owner]
+        on = np.flatnonzero((np.arange(len(counts)) - count_start[:-1][owner]) % 2 == 1)
+        return cls._from_spans(size, owner[on], stop[on] - counts[on], stop[on])
+
+    @classmethod
+    def _from_spans(
+        cls, size: NDArray[np.intp], owner: NDArray[np.intp], start: NDArray[np.intp], stop: NDArray[np.intp]
+    ) -> Masks:
+        """From pixels start to stop - 1 of the canvases of `owner`, in any order, overlapping or not."""
+        apart = int(size.prod(axis=1).max(initial=0)) + 1  # runs of two masks never touch
+        start, stop = start + owner * apart, stop + owner * apart
+        order = np.argsort(start[stop > start], kind="stable")
+        start, stop = start[stop > start][order], stop[stop > start][order]
+        reach = np.maximum.accumulate(stop) if len(stop) else stop
+        fresh = np.flatnonzero(np.append(True, start[1:] > reach[:-1])[: len(start)])
+        length = reach[np.append(fresh[1:], len(start))[: len(fresh)] - 1] - start[fresh]
+        row, first = np.divmod(start[fresh], apart)
+        runs = np.bincount(row, minlength=len(size))
+        return cls(size, first.astype(np.uint32), length.astype(np.uint32), run_starts(runs))
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def rle(self, row: int) -> dict[str, Any]:
+        """One mask as COCO writes it: ``{"size": [height, width], "counts": text}``, made by pycocotools.
+
+        Examples
+        --------
+        >>> Masks.from_arrays([[[0, 1, 1], [0, 1, 0]]]).rle(0)
+        {'size': [2, 3], 'counts': '231'}
+        """
+        from pycocotools import mask  # slow to import, and only needed to write
+
+        runs = slice(self.run_start[row], self.run_start[row + 1])
+        width, height = self.size[row].tolist()
+        edges = np.stack([self.first[runs], self.first[runs] + self.length[runs]], axis=1).ravel()
+        counts = np.diff(edges.astype(np.int64), prepend=0, append=width * height)
+        counts = counts[: len(counts) - (counts[-1] == 0)]  # nothing is off after the last run
+        given: Any = {"size": [height, width], "counts": counts.tolist()}  # more than its type hints know
+        made = mask.frPyObjects(given, height, width)
+        return {"size": [height, width], "counts": made["counts"].decode("ascii")}
+
+    def take(self, rows: NDArray[np.intp]) -> Masks:
+        """The masks of the given rows."""
+        runs = np.diff(self.run_start)[rows]
+        run = expand_runs(self.run_start[rows], runs)[1]
+        return Masks(self.size[rows], self.first[run], self.length[run], run_starts(runs))
+
+    def absent(self) -> NDArray[np.bool_]:
+        """(N,) True where an annotation has no mask; one without a single pixel is a mask."""
+        return np.asarray(self.size[:, 1] == 0)
+
+    def strips(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
+        """The runs of the given rows (M,), cut where a column ends: independent of the size of the canvas.
+
+        Returns
+        -------
+        place, column, top, bottom : (T,) int
+            Position in `rows`, and the column with its first row and the one after its last; in order.
+        """
+        place, run = expand_runs(self.run_start[rows], np.diff(self.run_start)[rows])
+        height = self.size[rows, 1][place]
+        first = self.first[run].astype(np.intp)
+        last = first + self.length[run] - 1
+        left, right = first // height, last // height
+        strip, column = expand_runs(left, right - left + 1)
+        top = np.where(column == left[strip], (first - left * height)[strip], 0)
+        bottom = np.where(column == right[strip], (last - right * height)[strip] + 1, height[strip])
+        return place[strip], column, top, bottom
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.float64]:
+        bounds = np.full((len(self), 4), np.nan)
+        drawn = np.flatnonzero(np.diff(self.run_start))
+        if len(drawn):
+            height = np.repeat(self.size[:, 1], np.diff(self.run_start))
+            last = self.first.astype(np.intp) + self.length - 1
+            left, right = self.first // height, last // height
+            whole = right > left  # a run that goes on in the next column reaches both edges of the canvas
+            begin = self.run_start[drawn]
+            bounds[drawn, 0] = left[begin]
+            bounds[drawn, 1] = np.minimum.reduceat(np.where(whole, 0, self.first % height), begin)
+            bounds[drawn, 2] = right[self.run_start[drawn + 1] - 1] + 1
+            bounds[drawn, 3] = np.maximum.reduceat(np.where(whole, height, last % height + 1), begin)
+        return bounds
+
+    def bounds(self) -> NDArray[np.float64]:
+        """(N, 4) edges of the pixels that are on; NaN where none is."""
+        return self._bounds
+
+    def drawn_bounds(self) -> NDArray[np.float64]:
+        """(N, 4) as `bounds`."""
+        return self._bounds
+
+    @cached_property
+    def _area(self) -> NDArray[np.float64]:
+        return total(np.repeat(np.arange(len(self)), np.diff(self.run_start)), self.length, len(self))
+
+    def area(self) -> NDArray[np.float64]:
+        """(N,) how many pixels are on."""
+        return self._area
+
+    def union(self, rows: NDArray[np.intp]) -> Masks:
+        """(C, m) rows -> C masks of all pixels of the m masks of a line, on the larger canvas where sizes differ."""
+        size = self.size[rows].max(axis=1)
+        place, column, top, bottom = self.strips(rows.ravel())
+        owner = place // rows.shape[1]
+        start = column * size[owner, 1]
+        return Masks._from_spans(size, owner, start + top, start + bottom)
+
+    def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Bounds and area, and where those are equal the runs themselves."""
+        taken = self.take(rows)
+        runs = np.stack([taken.first, taken.length], axis=1)
+        content = np.empty(len(rows), dtype=object)
+        content[:] = [runs[begin:end].tobytes() for begin, end in pairwise(taken.run_start)]
+        digest = np.unique(content, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
+        bounds = np.nan_to_num(taken.bounds(), nan=-np.inf)
+        return [*bounds.T, taken.area(), *taken.size.T, digest]
+
+
+def count_pixels(crop: NDArray[np.bool_], corner: tuple[int, int], size: tuple[int, int]) -> NDArray[np.intp]:
+    """COCO's counts, pixels off, on, off, ... down the columns, of a crop on a canvas.
+
+    Parameters
+    ----------
+    crop : (h, w) bool
+    corner : x, y
+        Where on the canvas the left top pixel of the crop lies.
+    size : width, height
+        Of the canvas, which holds the whole crop.
+
+    Returns
+    -------
+    (M,) int
+
+    Examples
+    --------
+    >>> count_pixels(np.array([[True, True]]), (1, 0), (4, 2)).tolist()
+    [2, 1, 1, 1, 3]
+    """
+    high, wide = crop.shape
+    column_by_column = np.zeros(wide * (high + 1) + 1, np.int8)  # one pixel that is off between two columns
+    column_by_column[1:].reshape(wide, high + 1)[:, :high] = crop.T
+    start, stop = (np.flatnonzero(np.diff(column_by_column) == change) for change in (1, -1))
+    place = (start // (high + 1) + corner[0]) * size[1] + start % (high + 1) + corner[1]
+    edges = np.stack([place, place + stop - start], axis=1).ravel()
+    return np.diff(edges, prepend=0, append=size[0] * size[1])
