@@ -202,9 +202,21 @@ class Annotations:
         Parameters
         ----------
         rows : iterable of mappings
-            ``image``, ``rater``, ``category``, and ``box`` (x, y, width, height in pixels) or ``polygon`` (a list of
-            rings, each x1, y1, x2, y2, ...), or both; ``id`` is optional (1, 2, ... otherwise). Whole numbers as
-            names of raters or categories become text.
+            ``image``, ``rater``, ``category``, and shapes of one or several kinds; ``id`` is optional (1, 2, ...
+            otherwise). Whole numbers as names of raters or categories become text.
+
+            ``box`` is x, y, width, height in pixels; one that is absent is the bounds of the mark's other shape.
+            ``polygon`` is a list of rings, each x1, y1, x2, y2, ... or a list of (x, y). ``mask`` is COCO's
+            ``{"size": [height, width], "counts": ...}``, compressed or not, or an array (height, width) of truth
+            values, always of the whole image. ``keypoints`` is COCO's x1, y1, v1, x2, ... (v = 0: not labelled, 1 or
+            2: labelled), or a list of (x, y, v) or of (x, y), None or NaN where one is not labelled; every mark of
+            a table has the same number of them.
+
+            ``volume`` is a list of contours ``{"z": mm, "points": [[x, y], ...], "inclusion": True}``: each in one of
+            the `slice_positions` of its image, x and y in pixels, several to a slice if need be; what a contour with
+            ``inclusion`` False encloses is a hole in its slice. ``cuboid`` is ``{"location": [x, y, z], "dimensions":
+            [x, y, z], "rotation": [x, y, z]}``, or these nine numbers in a row: centre, sizes along its own axes, and
+            angles in radians as in `kalos_core.shapes.Cuboids`; without a rotation it stands straight.
         images, raters, categories : sequences, optional
             The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
             here that nobody marked.
@@ -225,7 +237,9 @@ class Annotations:
         ------
         InputError
             Naming every offending record: without image, rater, category or shape, with coordinates that are not
-            finite, a box without width or height, a ring of fewer than three points, or an id used twice.
+            finite, a box without width or height, a ring of fewer than three points, run lengths that do not fill
+            their image, a mask of another size than the image, another number of keypoints than most, a contour outside of its slice
+            or beside every slice, a cuboid without length in one of its dimensions, or an id used twice.
 
         Examples
         --------

@@ -12,6 +12,7 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.shapes.regions import enclose, join_runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +92,8 @@ class Polygons:
         return self._build()[1]
 
     def _build(self) -> tuple[NDArray[np.object_], int]:
-        ring_of_point = np.repeat(np.arange(len(self.ring_start) - 1), np.diff(self.ring_start))
-        rings = np.asarray(shapely.polygons(shapely.linearrings(self.points, indices=ring_of_point)))
-        broken = np.flatnonzero(~shapely.is_valid(rings))
-        for ring in broken:
-            rings[ring] = _polygonal(shapely.make_valid(rings[ring]))
-        parts = np.diff(self.part_start)
-        geometries = np.full(len(self), shapely.Polygon(), dtype=object)
-        geometries[parts == 1] = rings[self.part_start[:-1][parts == 1]]
-        for count in np.unique(parts[parts > 1]):
-            rows = np.flatnonzero(parts == count)
-            geometries[rows] = shapely.union_all(rings[self.part_start[rows, None] + np.arange(count)], axis=1)
-        return geometries, len(broken)
+        rings, repaired = enclose(self.points, self.ring_start)
+        return join_runs(rings, self.part_start), repaired
 
     @cached_property
     def _bounds(self) -> NDArray[np.float64]:
@@ -153,9 +144,3 @@ class Polygons:
         digest = np.unique(shapes, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
         bounds = np.nan_to_num(self.bounds()[rows], nan=-np.inf)
         return [*bounds.T, self.area()[rows], digest]
-
-
-def _polygonal(geometry: shapely.Geometry) -> shapely.Geometry:
-    """The polygonal parts of a repaired geometry; points and lines left by the repair enclose nothing."""
-    parts = shapely.get_parts(shapely.get_parts(geometry))  # a collection may hold multipolygons
-    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
