@@ -356,6 +356,15 @@ class Annotations:
         return np.logical_and(self.assigned, self.assigned_categories.any(axis=1))
 
     @cached_property
+    def askable(self) -> NDArray[np.bool_]:
+        """(N, R) True where another rater than a mark's own was asked for its image and class."""
+        askable = self.assigned[self.image]
+        if self.assigned_categories is not None:
+            askable &= self.assigned_categories[:, self.category].T
+        askable[np.arange(len(self)), self.rater] = False
+        return askable
+
+    @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
         """(I,) True where at least two raters were assigned to a common class: only there agreement is defined."""
         if self.assigned_categories is None:

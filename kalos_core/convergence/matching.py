@@ -1,0 +1,147 @@
+"""Detections matched to ground truth, for every two raters, class, image and threshold at once.
+
+One rater's marks are read as the detections of another's: all have the same score, so they are taken in the order of
+their rows, as pycocotools takes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import first_at_all
+from kalos_core.correspondence import neg_cost, strict_order
+from kalos_core.pairs import Pairs
+
+ALMOST_ONE = 1 - 1e-10
+"""The greatest similarity that is ever asked for, so that a threshold of 1 finds equal shapes (pycocotools)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """D marks as detections of another rater's marks; a mark is one for every other rater that was asked for it.
+
+    Parameters
+    ----------
+    row : (D,) int
+        The mark.
+    truth : (D,) int
+        The rater whose marks are the ground truth.
+    hit : (T, D) bool
+        Whether it found a mark, at each threshold.
+    ignored : (T, D) bool
+        Whether it counts neither for nor against (it found, or is, a mark of a size that is not asked for).
+    """
+
+    row: NDArray[np.intp]
+    truth: NDArray[np.intp]
+    hit: NDArray[np.bool_]
+    ignored: NDArray[np.bool_]
+
+
+def rank_in_order(annotations: Annotations, order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(N,) place of each mark among those of its image, rater and class, taken in `order` (N,)."""
+    place = np.empty(len(annotations), np.intp)
+    place[order] = np.arange(len(annotations))
+    run = np.lexsort((place, annotations.category, annotations.rater, annotations.image))
+    keys = np.stack([annotations.image, annotations.rater, annotations.category], axis=1)[run]
+    fresh = np.ones(len(run), np.bool_)
+    fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    start = np.maximum.accumulate(np.where(fresh, np.arange(len(run)), 0))
+    rank = np.empty(len(annotations), np.intp)
+    rank[run] = np.arange(len(run)) - start
+    return rank
+
+
+def detect(
+    annotations: Annotations,
+    pairs: Pairs,
+    thresholds: NDArray[np.float64],
+    rank: NDArray[np.intp],
+    *,
+    most: int,
+    in_size: NDArray[np.bool_],
+) -> Detections:
+    """Match as COCO does: each detection in turn takes the most similar mark that is still free.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        From the least threshold upwards.
+    thresholds : (T,) float64
+    rank : (N,) int
+        See `rank_in_order`.
+    most : int
+        Detections that count of each image and class.
+    in_size : (N,) bool
+        Marks of the sizes asked for; the others are only ever a second choice, and then count for nothing.
+    """
+    raters = len(annotations.raters)
+    alike = annotations.category[pairs.left] == annotations.category[pairs.right]
+    left, right = pairs.left[alike], pairs.right[alike]
+    truth, found = np.concatenate([left, right]), np.concatenate([right, left])
+    similarity = np.tile(pairs.similarity[alike], 2)
+    kept = rank[found] < most
+    truth, found, similarity = truth[kept], found[kept], similarity[kept]
+    truth_side = truth * raters + annotations.rater[found]
+    found_side = found * raters + annotations.rater[truth]
+    # the best first; of equally good ones the last in order, as pycocotools takes it
+    order = np.lexsort((-rank[truth], -similarity, ~in_size[truth], found_side, rank[found]))
+    truth_side, found_side, similarity = truth_side[order], found_side[order], similarity[order]
+    turn, second = rank[found][order], ~in_size[truth][order]
+    limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
+    sides = len(annotations) * raters
+    taken = np.zeros((len(thresholds), sides), np.bool_)
+    hit, ignored = taken.copy(), taken.copy()
+    edges = np.searchsorted(turn, np.arange(turn.max(initial=-1) + 2))
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        if start == stop:
+            continue
+        of_truth, of_found = truth_side[start:stop], found_side[start:stop]
+        fresh = np.flatnonzero(np.concatenate([[True], of_found[1:] != of_found[:-1]]))
+        free = (similarity[start:stop] >= limits) & ~taken[:, of_truth]
+        first = np.minimum.reduceat(np.where(free, np.arange(stop - start), stop - start), fresh, axis=1)
+        level, detection = np.nonzero(first < stop - start)
+        chosen = first[level, detection]
+        taken[level, of_truth[chosen]] = True
+        hit[level, of_found[fresh[detection]]] = True
+        ignored[level, of_found[fresh[detection]]] = second[start:stop][chosen]
+    row, other = np.nonzero(annotations.askable & (rank < most)[:, None])
+    side = row * raters + other
+    hit, ignored = hit[:, side], ignored[:, side]
+    ignored |= ~hit & ~in_size[row]
+    return Detections(row, other, hit, ignored)
+
+
+def detect_jointly(
+    annotations: Annotations, pairs: Pairs, thresholds: NDArray[np.float64], *, in_size: NDArray[np.bool_]
+) -> Detections:
+    """Match the most similar marks first, whatever their order; arguments as of `detect`."""
+    raters = len(annotations.raters)
+    alike = pairs.keep(annotations.category[pairs.left] == annotations.category[pairs.right])
+    order = strict_order(annotations, alike, neg_cost)
+    left, right, similarity = alike.left[order], alike.right[order], alike.similarity[order]
+    left_side = left * raters + annotations.rater[right]
+    right_side = right * raters + annotations.rater[left]
+    best = np.empty(len(annotations) * raters, np.intp)
+    partner = np.full(len(annotations) * raters, -1, np.intp)
+    reached = np.zeros(len(annotations) * raters)
+    waiting = np.arange(len(left))
+    while len(waiting):
+        sides = np.stack([left_side[waiting], right_side[waiting]], axis=1)
+        first = first_at_all(sides, best)
+        taken = waiting[first]
+        partner[left_side[taken]], partner[right_side[taken]] = right[taken], left[taken]
+        reached[left_side[taken]] = reached[right_side[taken]] = similarity[taken]
+        waiting = waiting[(partner[sides] < 0).all(axis=1)]
+    row, other = np.nonzero(annotations.askable)
+    side = row * raters + other
+    hit = (reached[side] >= np.minimum(thresholds, ALMOST_ONE)[:, None]) & (partner[side] >= 0)
+    ignored = np.where(hit, ~in_size[partner[side]], ~in_size[row])
+    return Detections(row, other, hit, ignored)
+
+
