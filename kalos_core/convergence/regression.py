@@ -1,0 +1,92 @@
+"""The straight line between alpha and modified mAP: fitted, or as published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from kalos_core.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """mAP = slope * alpha + intercept.
+
+    Parameters
+    ----------
+    slope, intercept : float
+    correlation : float
+        Pearson's rho of what it was fitted on.
+    source : str
+        Where it comes from, with the configuration of alpha it belongs to.
+    residuals : (M,) float64
+        mAP minus the line, of what it was fitted on; empty for a published line.
+
+    Examples
+    --------
+    >>> PUBLISHED.map_of(np.array([0.5])).round(3).tolist(), round(PUBLISHED.explained, 2)
+    ([0.615], 0.85)
+    """
+
+    slope: float
+    intercept: float
+    correlation: float
+    source: str
+    residuals: NDArray[np.float64]
+
+    @property
+    def explained(self) -> float:
+        """R², the share of variance explained."""
+        return self.correlation**2
+
+    def map_of(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mAP that goes with an alpha, of any shape."""
+        return self.slope * alpha + self.intercept
+
+    def __str__(self) -> str:
+        sign = "+" if self.intercept >= 0 else "-"
+        return (
+            f"mAP = {self.slope:.3f} α {sign} {abs(self.intercept):.3f} "
+            f"(ρ = {self.correlation:.2f}, R² = {self.explained:.2f}; {self.source})"
+        )
+
+
+PUBLISHED = Line(
+    slope=0.836,
+    intercept=0.197,
+    correlation=0.92,
+    source="label convergence Eq. 1: LVIS, COCO and Open Images, alpha of its App. B (S=shm, ψ_neg)",
+    residuals=np.zeros(0),
+)
+"""The line of the paper; it belongs to the alpha of its Appendix B and to no other."""
+
+
+def fit_line(alpha: NDArray[np.float64], precision: NDArray[np.float64], source: str) -> Line:
+    """Least squares over all pairs of an alpha and an mAP (M,), those with NaN left out (label convergence §4.2).
+
+    Raises
+    ------
+    InputError
+        If fewer than three pairs are defined, or all alphas are the same.
+
+    Examples
+    --------
+    >>> line = fit_line(np.array([0.0, 0.5, 1.0]), np.array([0.1, 0.5, 0.9]), "by hand")
+    >>> round(line.slope, 6), round(line.intercept, 6), round(line.explained, 6)
+    (0.8, 0.1, 1.0)
+    """
+    defined = np.isfinite(alpha) & np.isfinite(precision)
+    x, y = alpha[defined], precision[defined]
+    if len(x) < 3 or np.ptp(x) == 0:
+        raise InputError(f"regression: expected at least 3 pairs with different alphas, got {len(x)}")
+    fit = stats.linregress(x, y)
+    return Line(
+        slope=float(fit.slope),
+        intercept=float(fit.intercept),
+        correlation=float(fit.rvalue),
+        source=source,
+        residuals=y - (fit.slope * x + fit.intercept),
+    )
