@@ -221,11 +221,14 @@ def read_label_choice(ctx):
     )
 
 
-def shown(params, switch, names):
-    """The given params as far as they are set, unless the switch that shows them in the form is off again."""
-    if params.get(switch) is False:
-        return {}
+def given(params, *names):
+    """The params of these names as far as they are set: what is left out has the default of the function it goes to."""
     return {name: params[name] for name in names if params.get(name) is not None}
+
+
+def shown(params, switch, names):
+    """The same, unless the switch that shows them in the form is off again."""
+    return {} if params.get(switch) is False else given(params, *names)
 
 
 def _all_raters(ctx, by_attribute):

@@ -5,7 +5,14 @@ whatever shows it.
 """
 
 from kalos_core.agreement import BANDS, band
-from kalos_core.figures.agreement import BIN_WIDTH, agreement_title, alpha_bins, alpha_histogram, plot_agreement
+from kalos_core.figures.agreement import (
+    BIN_WIDTH,
+    agreement_title,
+    alpha_bins,
+    alpha_histogram,
+    alpha_scale,
+    plot_agreement,
+)
 from kalos_core.figures.classes import (
     LEAST_IMAGES,
     MOST_CLASSES,
@@ -48,6 +55,7 @@ __all__ = [
     "agreement_title",
     "alpha_bins",
     "alpha_histogram",
+    "alpha_scale",
     "band",
     "class_difficulty_bars",
     "class_difficulty_title",
