@@ -243,7 +243,7 @@ BAD = {
     "text in a box": (with_mark(bbox="0 0 8 4"), MARK, "a box of four numbers x, y, width, height, got '0 0 8 4'"),
     "five numbers": (with_mark(bbox=[0, 0, 8, 4, 1]), MARK, "a box of four numbers"),
     "two points": (with_mark(segmentation=[[0, 0, 8, 0]]), MARK, "rings of at least 3 points, got a ring of 2"),
-    "run lengths": (with_mark(segmentation={"counts": [3]}), MARK, "rings of numbers x1, y1, x2, y2, ..., got"),
+    "run lengths": (with_mark(segmentation={"counts": [3]}), MARK, r"a mask with a size \[height, width\], got None"),
     "NaN in a ring": (with_mark(segmentation=[[0, 0, 8, float("nan"), 8, 4]]), MARK, "finite coordinates"),
     "no shape": (with_mark(bbox=None, segmentation=None), MARK, r"a shape \(box, polygon, .*\), got none"),
     "annotation id is a list": (with_mark(id=[1]), r"annotations\[0\] \(id \[1\]\)", r"an id, got \[1\]"),
