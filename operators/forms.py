@@ -182,18 +182,23 @@ def _add_limits(ctx, inputs):
 def add_similarity(ctx, inputs):
     """How marks are compared, and from which similarity on two of them may be the same object."""
     try:
-        default = kf.default_similarity(ctx.dataset, read_label_choice(ctx))
+        fitting = kf.fitting_similarities(ctx.dataset, read_label_choice(ctx))
     except InputError:  # said beside what is wrong
-        default = "box_iou"
+        fitting = ["box_iou"]
+    chosen = ctx.params.get("similarity") or fitting[0]
     choices = types.DropdownView()
-    for name, similarity in SIMILARITIES.items():
-        choices.add_choice(name, label=similarity.label, description=SIMILARITY_HELP.get(name, ""))
-    similarity = inputs.enum("similarity", choices.values(), default=default, view=choices, label="Similarity")
-    if ctx.params.get("similarity") == "polygon_iou" != default:
-        _refuse(similarity, "Not every rater has polygons (polylines); compare boxes")
+    for name in fitting:
+        choices.add_choice(name, label=SIMILARITIES[name].label, description=SIMILARITY_HELP.get(name, ""))
+    offered = choices.values()
+    if chosen in SIMILARITIES and chosen not in fitting:  # chosen for other labels: say so beside it
+        offered = [*offered, chosen]
+    similarity = inputs.enum("similarity", offered, default=fitting[0], view=choices, label="Similarity")
+    if chosen not in fitting:
+        _refuse(similarity, f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}")
+    calibrated = kf.default_threshold(ctx.dataset, chosen)
     threshold = inputs.float(
         "threshold",
-        default=0.5,
+        default=0.5 if calibrated is None else round(calibrated, 3),
         min=0.0,
         max=1.0,
         label="Threshold",

@@ -17,12 +17,12 @@ INFO_KEY = "kalos"
 ASSIGNED_FIELD = "raters"
 """Sample field listing the names of the raters who were asked, so that 'looked and drew nothing' survives."""
 
-LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines"}
+LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines", fo.Keypoints: "keypoints"}
 """Label types that are read, and the attribute that holds their list."""
 
 
 def label_fields(samples: Any) -> dict[str, str]:
-    """Fields of a collection that hold boxes or polygons, with the path of their list.
+    """Fields of a collection that hold labels of the kinds that are read, with the path of their list.
 
     Examples
     --------
@@ -69,13 +69,43 @@ def store_rater_fields(dataset: Any, fields: Mapping[str, str]) -> None:
     dataset.save()
 
 
+def store_rater_sessions(dataset: Any, sessions: Mapping[str, tuple[str, str]]) -> None:
+    """Remember rater name -> person and session, for raters that are passes of one person over the data.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> store_rater_sessions(dataset, {"ann 1": ("ann", "1"), "ann 2": ("ann", "2")})
+    >>> rater_sessions(dataset)["ann 2"]
+    ('ann', '2')
+    >>> dataset.delete()
+    """
+    records = [
+        {"rater": rater, "person": person, "session": session}
+        for rater, (person, session) in {**rater_sessions(dataset), **sessions}.items()
+    ]
+    dataset.info[INFO_KEY] = {**dataset.info.get(INFO_KEY, {}), "sessions": records}
+    dataset.save()
+
+
+def rater_sessions(samples: Any) -> dict[str, tuple[str, str]]:
+    """Rater name -> person and session, as far as they are stored."""
+    records = _dataset(samples).info.get(INFO_KEY, {}).get("sessions", [])
+    return {record["rater"]: (record["person"], record["session"]) for record in records}
+
+
 def forget_rater_fields(dataset: Any, fields: Iterable[str]) -> None:
-    """Undo `store_rater_fields` for these fields."""
+    """Undo `store_rater_fields` and `store_rater_sessions` for these fields."""
     info = dict(dataset.info.pop(INFO_KEY, {}))
     gone = set(fields)
-    stored = {field: name for field, name in info.pop("raters", {}).items() if field not in gone}
+    known = info.pop("raters", {})
+    stored = {field: name for field, name in known.items() if field not in gone}
     if stored:
         info["raters"] = stored
+    nameless = {name for field, name in known.items() if field in gone}
+    sessions = [record for record in info.pop("sessions", []) if record["rater"] not in nameless]
+    if sessions:
+        info["sessions"] = sessions
     if info:
         dataset.info[INFO_KEY] = info
     dataset.save()
@@ -125,7 +155,9 @@ def resolve_fields(samples: Any, raters: Iterable[str] | None) -> dict[str, str]
             raise InputError(f"raters: expected a label field or a rater, got {entry!r} ({_offer(fields, known)})")
         if field not in fields:
             kind = getattr(schema[field], "document_type", type(schema[field])).__name__
-            raise InputError(f"raters: expected a field of Detections or Polylines, got {field!r} of type {kind}")
+            raise InputError(
+                f"raters: expected a field of Detections, Polylines or Keypoints, got {field!r} of type {kind}"
+            )
         name = rater_names(samples, [field])[0]
         if name in chosen:
             raise InputError(f"raters: expected every rater once, got {name!r} twice")

@@ -13,6 +13,7 @@ from fiftyone import ViewField as F
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
+from kalos_core.fiftyone.filtering import class_image_alphas, pair_image_alphas, rater_image_alphas
 from kalos_core.fiftyone.labels import Labels, read_labels
 from kalos_core.fiftyone.raters import label_fields
 from kalos_core.fiftyone.runs import RunNames, load_arrays, load_figures, load_run_view
@@ -39,6 +40,27 @@ def view_worst_first(samples: Any, run_key: str, limit: int | None = None) -> An
     name = RunNames(run_key).alpha
     view = _agreement_view(samples, run_key).exists(name).sort_by(name)
     return view if limit is None else view.limit(limit)
+
+
+def view_of_class(samples: Any, run_key: str, category: str) -> Any:
+    """Samples of a run in which a class occurs and its units have an alpha, the lowest such alpha first."""
+    return _lowest_first(samples, run_key, *class_image_alphas(samples, run_key, category))
+
+
+def view_of_rater(samples: Any, run_key: str, rater: str) -> Any:
+    """Samples of a run on which a rater can be compared, those first where they agree least with the others."""
+    return _lowest_first(samples, run_key, *rater_image_alphas(samples, run_key, rater))
+
+
+def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
+    """Samples of a run that both raters were asked for, those first where these two agree least."""
+    return _lowest_first(samples, run_key, *pair_image_alphas(samples, run_key, rater_a, rater_b))
+
+
+def _lowest_first(samples: Any, run_key: str, ids: list[str], alphas: NDArray[np.float64]) -> Any:
+    view = load_run_view(samples, run_key)
+    there = [ids[place] for place in np.argsort(alphas, kind="stable") if np.isfinite(alphas[place])]
+    return view.select(there, ordered=True) if there else view.limit(0)
 
 
 @dataclass(frozen=True)
