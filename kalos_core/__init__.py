@@ -9,7 +9,8 @@ Flat tables of annotations go in, flat tables of agreement come out::
 
 from kalos_core.agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
-from kalos_core.correspondence import COSTS, SOLVERS
+from kalos_core.calibration import Calibration, Separation, calibrate
+from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
     ClassDifficulty,
     Collaboration,
@@ -46,6 +47,7 @@ __all__ = [
     "VARIATION_TYPES",
     "Agreement",
     "Annotations",
+    "Calibration",
     "ClassDifficulty",
     "Collaboration",
     "Configuration",
@@ -56,12 +58,14 @@ __all__ = [
     "Pairs",
     "RaterVitality",
     "Sensitivity",
+    "Separation",
     "Similarity",
     "TeamAgreement",
     "Units",
     "Variations",
     "Vocabulary",
     "agreement",
+    "calibrate",
     "class_difficulty",
     "class_image_alpha",
     "collaboration",
@@ -78,6 +82,7 @@ __all__ = [
     "register_similarity",
     "sensitivity",
     "team_agreement",
+    "usable_solvers",
     "variations",
     "write_coco",
 ]
