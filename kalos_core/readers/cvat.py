@@ -15,7 +15,7 @@ from kalos_core.annotations.build import OnInvalid
 from kalos_core.errors import InputError
 from kalos_core.readers.files import as_float, as_path, load_xml
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated
+from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
 NO_MARKS = ("tag", "attribute")
 """Elements of an image that are no marks: classes and properties of the whole picture."""
@@ -167,20 +167,22 @@ def _polygon(mark: Element, _size: tuple[float, float], _joints: dict[str, None]
 
 def _mask(mark: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     """Runs of pixels off, on, off, ... row by row within the mask's own box."""
-    left, top, width, height = _numbers(mark, "left", "top", "width", "height")
+    place = np.array(_numbers(mark, "left", "top", "width", "height"))
+    outside = (place[:2] < 0).any() or (place[2:] < 1).any() or (place[:2] + place[2:] > size).any()
+    if not (place == np.rint(place)).all() or outside or np.isnan(size).any() or np.prod(size) > MOST_PIXELS:
+        expected = f"a left, top, width and height in whole pixels inside of {size[0]:g} x {size[1]:g}"
+        raise UnusableError(expected, ", ".join(f"{number:g}" for number in place))
+    left, top, width, height = place.astype(np.intp).tolist()
     text = mark.get("rle") or ""
     runs = [as_float(part) for part in text.split(",")]
     counts = np.array([np.nan if run is None else run for run in runs])
-    pixels = width * height
-    if not (width >= 1 and height >= 1 and pixels <= MOST_PIXELS and width.is_integer() and height.is_integer()):
-        raise UnusableError("a mask with a positive width and height", f"{width:g} x {height:g}")
-    if not ((counts >= 0) & (counts <= pixels) & (counts == np.rint(counts))).all() or counts.sum() != pixels:
-        raise UnusableError(f"an rle of counts that sum to {width:g} x {height:g}", repr(text))
-    if np.isnan(size).any():
-        raise UnusableError("a mask in an image of known size", "none")
+    whole = (counts >= 0) & (counts <= width * height) & (counts == np.rint(counts))
+    if not whole.all() or counts.sum() != width * height:
+        raise UnusableError(f"an rle of counts that sum to {width} x {height}", repr(text))
     on = np.repeat(np.arange(len(counts)) % 2 == 1, counts.astype(np.intp))
-    canvas = [int(size[1]), int(size[0])]
-    return {"mask": {"size": canvas, "crop": on.reshape(int(height), int(width)), "corner": [left, top]}}
+    canvas = np.zeros((int(size[1]), int(size[0])), np.bool_)
+    canvas[top : top + height, left : left + width] = on.reshape(height, width)
+    return {"mask": run_lengths(canvas)}
 
 
 def _keypoints(mark: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from kalos_core.annotations.build import OnInvalid
 from kalos_core.errors import InputError, as_number, listed
 from kalos_core.readers.files import as_path, load_json
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated
+from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
 NO_MARKS = ("relation", "choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise", "ranker")
 """Types of results that mark no place."""
@@ -218,7 +218,7 @@ def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any
     colours = unpack(data, int(width * height * 4))
     if colours is None:
         raise UnusableError(f"an rle of {width:g} x {height:g} pixels of four bytes", repr(given))
-    return {"mask": colours.reshape(int(height), int(width), 4)[:, :, 3] >= HALF}
+    return {"mask": run_lengths(colours.reshape(int(height), int(width), 4)[:, :, 3] >= HALF)}
 
 
 def unpack(data: NDArray[np.uint8], count: int) -> NDArray[np.uint8] | None:

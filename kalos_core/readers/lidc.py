@@ -28,6 +28,9 @@ NODULE = "nodule"
 SLICE = (512, 512)
 """Width and height of every slice of LIDC-IDRI, in pixels; XML does not say it."""
 
+MOST_SLICES = 10_000
+"""Of a scan: far more than any has."""
+
 SMALLEST_OUTLINE = 3
 """Points a contour needs to enclose anything; a finding without such a contour is a point, not an outline."""
 
@@ -145,8 +148,9 @@ def _json_scan(entry: Mapping[str, Any], series: str, record: str, problems: Pro
     )
     spacing = entry.get("pixel_spacing")
     if spacing is not None:
-        scan.spacing = as_number(spacing) or np.nan
-        if not 0 < scan.spacing < np.inf:
+        if 0 < (as_number(spacing) or 0) < np.inf:
+            scan.spacing = float(spacing)
+        else:
             problems.add(record, "a positive 'pixel_spacing' in mm", repr(spacing))
     positions = as_numbers(entry.get("slice_z", []))
     if positions is None or positions.ndim != 1 or not np.isfinite(positions).all():
@@ -222,7 +226,7 @@ def _read_xml(root: Element, path: Path, problems: Problems) -> _Scan:
     marked = [
         as_float(z.text) for tag in ("roi", "nonNodule") for part in root.iter(tag) for z in part.iter("imageZposition")
     ]
-    scan.positions = _filled([z for z in marked if z is not None and np.isfinite(z)])
+    scan.positions = _filled([z for z in marked if z is not None and np.isfinite(z)], path.name, problems)
     for number, session in enumerate(root.findall("readingSession"), start=1):
         scan.sessions[number] = []
         scan.points += len(session.findall("nonNodule"))
@@ -249,12 +253,16 @@ def _xml_contour(roi: Element, record: str, problems: Problems) -> dict[str, Any
     return {"z": as_float(z), "points": points, "inclusion": included == "TRUE"}
 
 
-def _filled(positions: list[float]) -> NDArray[np.float64]:
+def _filled(positions: list[float], record: str, problems: Problems) -> NDArray[np.float64]:
     """Positions of the marked slices, and between them those that nobody marked, the smallest distance apart."""
     marked = np.unique(np.array(positions, dtype=np.float64))
     gaps = np.diff(marked)
     if not len(gaps):
         return marked
-    steps = np.maximum(np.rint(gaps / gaps.min()), 1).astype(np.intp)
+    if marked[-1] - marked[0] > MOST_SLICES * gaps.min():
+        came = f"z from {marked[0]:g} to {marked[-1]:g}, some only {gaps.min():g} apart"
+        problems.add(record, f"at most {MOST_SLICES:,} slices in a scan", came)
+        return marked
+    steps = np.rint(gaps / gaps.min()).astype(np.intp)
     inner = [low + gap / count * np.arange(count) for low, gap, count in zip(marked, gaps, steps, strict=False)]
     return np.append(np.concatenate(inner), marked[-1])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.shapes.masks import count_pixels
 
 MOST_PIXELS = 1 << 28
 """Of a mask's picture: more than any has, and little enough to be held."""
@@ -34,3 +39,15 @@ def rotated(
         cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
         turned: list[list[float]] = (points @ np.array([[cosine, sine], [-sine, cosine]]) + pivot).tolist()
     return turned
+
+
+def run_lengths(pixels: NDArray[np.bool_]) -> dict[str, Any]:
+    """A mask (height, width) as COCO writes it, which needs little memory until all marks are read.
+
+    Examples
+    --------
+    >>> mask = run_lengths(np.array([[False, True, True], [False, True, False]]))
+    >>> mask["size"], mask["counts"].tolist()
+    ((2, 3), [2, 3, 1])
+    """
+    return {"size": pixels.shape, "counts": count_pixels(pixels)}
