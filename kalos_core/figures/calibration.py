@@ -80,10 +80,12 @@ def calibration_figure(
     tau_interval: Sequence[float | None] | NDArray[np.float64] = (None, None),
     curves: Sequence[Sequence[float] | NDArray[np.float64]] = ((), ()),
     title: str = "",
+    points: Sequence[float] | NDArray[np.float64] = GRID[CURVE],
 ) -> go.Figure:
     """Observed against expected distances as shares (50,), with their densities and the lines at tau* and of KS.
 
-    `observed` and `expected` are what `distance_shares` answers, `curves` what `distance_curve` answers for both.
+    `observed` and `expected` are what `distance_shares` answers, `curves` what `distance_curve` answers for both, at
+    the distances `points`.
     """
     import plotly.graph_objects as go
 
@@ -92,7 +94,7 @@ def calibration_figure(
     for (name, colour), shares in zip(named, (observed, expected), strict=True):
         figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
     for (name, colour), curve in zip(named, curves, strict=True):
-        figure.add_trace(_line(name, colour, np.asarray(curve, dtype=np.float64)))
+        figure.add_trace(_line(name, colour, np.asarray(points), np.asarray(curve, dtype=np.float64)))
     figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
     shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
@@ -166,11 +168,11 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
     )
 
 
-def _line(name: str, colour: str, curve: NDArray[np.float64]) -> go.Scatter:
+def _line(name: str, colour: str, points: NDArray[np.float64], curve: NDArray[np.float64]) -> go.Scatter:
     import plotly.graph_objects as go
 
     return go.Scatter(
-        x=GRID[CURVE][: len(curve)].tolist(),
+        x=points[: len(curve)].tolist(),
         y=curve.tolist(),
         mode="lines",
         line={"color": colour, "width": 2},
