@@ -3,13 +3,18 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import COSTS, SOLVERS
+from kalos_core import COSTS, usable_solvers
 from kalos_core.figures import agreement_title, significant, with_interval
 
 from . import forms, running
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
-SOLVER_HELP = {"greedy": "most similar first (the paper's choice)"}
+SOLVER_HELP = {
+    "greedy": "most similar first (the paper's choice)",
+    "shm": "rater after rater by name, as many partners as possible",
+    "ahc": "every two labels of a unit reach the threshold",
+    "mgm": "the best sum over all pairs of a unit (slower)",
+}
 
 
 class ComputeAgreement(running.Analysis):
@@ -26,7 +31,7 @@ class ComputeAgreement(running.Analysis):
         if not ctx.params.get("advanced"):
             return
         for name, table, helps, label in (
-            ("solver", SOLVERS, SOLVER_HELP, "Solver"),
+            ("solver", usable_solvers(), SOLVER_HELP, "Solver"),
             ("cost", COSTS, COST_HELP, "Cost of a pair"),
         ):
             choices = types.DropdownView()

@@ -74,16 +74,14 @@ def filtered_figures(
     }
 
 
-def class_image_alphas(samples: Any, run_key: str, category: str) -> tuple[list[str], NDArray[np.float64]]:
-    """Sample ids of a run, and alpha of the units of each in which a class occurs, NaN where there is none."""
+def part_image_alphas(
+    samples: Any, run_key: str, category: str | None = None, rater: str | None = None
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Sample ids of a run, and alpha of a part of each, of a class, a rater's pairs or both; NaN where undefined."""
     stored = _load(samples, run_key)
-    return stored.images, stored.everyone.with_class(stored.category_code(category)).bare_cells().value
-
-
-def rater_image_alphas(samples: Any, run_key: str, rater: str) -> tuple[list[str], NDArray[np.float64]]:
-    """Sample ids of a run, and alpha of a rater's pairs in each, NaN where undefined."""
-    stored = _load(samples, run_key)
-    return stored.images, stored.of_rater(rater).cells().value
+    part = stored.everyone if rater is None else stored.of_rater(rater)
+    cells = part.cells() if category is None else part.with_class(stored.category_code(category)).bare_cells()
+    return stored.images, cells.value
 
 
 def pair_image_alphas(samples: Any, run_key: str, rater_a: str, rater_b: str) -> tuple[list[str], NDArray[np.float64]]:

@@ -146,10 +146,10 @@ def alpha_scale(
     figure.update_layout(lying_bars(names, "", "mean alpha over images", lowest, 1.0))
     figure.update_layout(
         xaxis={"range": [lowest - 0.03, 1.03], "dtick": 0.2, "zeroline": False},
-        margin={"t": 25, "l": 130},
+        margin={"t": 25, "l": 125},
         height=25 + 45 + BAR_HEIGHT * len(names) + 10,
         shapes=_band_shapes(lowest),
-        annotations=_band_names(lowest),
+        annotations=_band_names(lowest, size=8),
     )
     return figure
 
@@ -180,7 +180,7 @@ def _band_shapes(lowest: float) -> list[dict[str, Any]]:
     ]
 
 
-def _band_names(lowest: float) -> list[dict[str, Any]]:
+def _band_names(lowest: float, size: int = 10) -> list[dict[str, Any]]:
     edges = [1.0, *(least for least, _ in BANDS)]
     names = [name for _, name in BANDS]
     return [
@@ -192,7 +192,7 @@ def _band_names(lowest: float) -> list[dict[str, Any]]:
             "yanchor": "bottom",
             "text": name,
             "showarrow": False,
-            "font": {"size": 10},
+            "font": {"size": size},
             "opacity": 0.75,
         }
         for high, low, name in zip(edges[:-1], edges[1:], names, strict=True)
