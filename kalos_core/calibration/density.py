@@ -163,7 +163,7 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
         smooth = fft.irfft(fft.rfft(counts, length, axis=1) * kernel, length, axis=1)[:, :bins:steps]
         for number, row in enumerate(rows):
             tiny = np.flatnonzero(smooth[number] < CERTAIN)
-            smooth[number, tiny] = _summed(counts[number], float(bandwidth[row]), GRID[tiny])
+            smooth[number, tiny] = _summed(counts[number], float(bandwidth[row]), tiny * steps)
         found[rows] = smooth / (width * np.sqrt(2 * np.pi))
     return found
 
@@ -241,8 +241,10 @@ def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
     return sparse.csr_array((entries, where), shape=(images, bins))
 
 
-def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(points,) the sum of unit-height kernels at each point, one by one."""
-    filled = np.flatnonzero(counts > 0)
-    away = (points[:, None] - (filled / (len(counts) - 1))[None, :]) / width
-    return np.asarray(np.exp(-0.5 * away**2) @ counts[filled])
+def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(points,) the sum of unit-height kernels at each of the given bins, one by one."""
+    if not len(points):
+        return np.zeros(0)
+    filled = np.flatnonzero(counts)
+    kernel = np.exp(-0.5 * (np.arange(len(counts)) / (len(counts) - 1) / width) ** 2)
+    return np.asarray(kernel[np.abs(points[:, None] - filled)] @ counts[filled])

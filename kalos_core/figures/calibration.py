@@ -55,7 +55,7 @@ def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     (np.float64(0.5), np.float64(0.25), np.float64(0.25), np.float64(0.0))
     """
     counts = np.histogram(distances, DISTANCE_EDGES)[0]
-    return counts / max(len(distances), 1)
+    return np.asarray(counts / max(len(distances), 1))
 
 
 def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
