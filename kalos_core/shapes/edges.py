@@ -88,7 +88,7 @@ class Edges:
         common = np.flatnonzero(width > 0)
         a, b, pair, left, width = a[common], b[common], pair[common], left[common], width[common]
         # heights above any one level may be taken, since the signs of a region's edges cancel at every x
-        level = self.height[self.start[rows]][pair] if len(self.height) else np.zeros(0)
+        level = self.height[self.start[rows[pair]]]
         height_a = self.height[a] - level + self.slope[a] * (left - self.left[a])
         height_b = other.height[b] - level + other.slope[b] * (left - other.left[b])
         further_a, further_b = height_a + self.slope[a] * width, height_b + other.slope[b] * width
