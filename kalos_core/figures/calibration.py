@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
 
-DISTANCE_EDGES = np.round(np.arange(51) / 50, 10)
+BIN_OF_DISTANCES = 0.02
+
+DISTANCE_EDGES = np.round(np.arange(51) * BIN_OF_DISTANCES, 10)
 """Edges of the 50 bins of distances."""
 
 SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1.0]
@@ -69,7 +71,7 @@ def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     if not has_density(distances):
         return np.zeros(0)
     sample = Sample(distances, np.zeros(len(distances), np.intp))
-    return densities(sample, once_each(1))[0, CURVE] * (DISTANCE_EDGES[1] - DISTANCE_EDGES[0])
+    return densities(sample, once_each(1))[0, CURVE] * BIN_OF_DISTANCES
 
 
 def calibration_figure(
@@ -150,7 +152,6 @@ def plot_calibration(found: Separation) -> go.Figure:
 def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
     import plotly.graph_objects as go
 
-    width = DISTANCE_EDGES[1] - DISTANCE_EDGES[0]
     ranges = [
         f"{low:.2f} to {high:.2f} (similarity {1 - high:.2f} to {1 - low:.2f})"
         for low, high in itertools.pairwise(DISTANCE_EDGES)
@@ -158,7 +159,7 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
     return go.Bar(
         x=((DISTANCE_EDGES[:-1] + DISTANCE_EDGES[1:]) / 2).tolist(),
         y=shares.tolist(),
-        width=[width] * len(shares),
+        width=[BIN_OF_DISTANCES] * len(shares),
         marker={"color": colour, "line": {"width": 0}},
         opacity=0.55,
         customdata=ranges,
