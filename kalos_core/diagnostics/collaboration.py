@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster import hierarchy
 
 from kalos_core.agreement import Agreement
-from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
+from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import estimate, interval_columns
 
@@ -107,6 +106,8 @@ def collaboration(agreement: Agreement) -> Collaboration:
     >>> found.raters[found.order].tolist()
     ['bob', 'cid', 'ann']
     """
+    from scipy.cluster import hierarchy  # slow to import, and needed here only
+
     annotations = agreement.annotations
     refuse_local_raters(annotations, "collaboration")
     raters = len(annotations.raters)
@@ -115,7 +116,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
     chosen = agreement.configuration
     made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed)
-    asked = annotations.asked.sum(axis=0)
+    asked = taking_part(annotations).sum(axis=0)
     alone = np.where(asked > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
     return Collaboration(

@@ -34,6 +34,13 @@ def all_cells(agreement: Agreement) -> Cells:
     return Cells(np.zeros_like(images), images, sums, agreement.image_alpha)
 
 
+def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
+    """(I, R) True where a rater was asked for an image, or drew on it what they were not asked for (`excluded`)."""
+    part = annotations.asked.copy()
+    part[annotations.image, annotations.rater] = True
+    return part
+
+
 def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.bool_] | None = None) -> Cells:
     """What each image holds when only the raters of a group are matched, with the agreement's own configuration.
 
@@ -48,7 +55,7 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     Returns
     -------
     Cells
-        Figure g is group g; an image is there if it is wanted and at least two raters of the group were asked for it.
+        Figure g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
 
     Examples
     --------
@@ -59,8 +66,7 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     >>> cells.figure.tolist(), cells.image.tolist(), cells.value.tolist()
     ([0, 1], [0, 0], [1.0, -0.5])
     """
-    asked = agreement.annotations.asked
-    enough = groups.astype(np.float32) @ asked.T.astype(np.float32) >= 2
+    enough = groups.astype(np.float32) @ taking_part(agreement.annotations).T.astype(np.float32) >= 2
     image, figure = np.nonzero((enough if images is None else enough & images).T)
     source = _Source(agreement, groups)
     parts = [source.match(figure[start:stop], image[start:stop]) for start, stop in source.blocks(figure, image)]
@@ -87,6 +93,7 @@ class _Source:
         self.pairs = Pairs(
             near.left[by_image], near.right[by_image], near.similarity[by_image], near.name, near.floor, near.kind
         )
+        self.exclusion_starts = np.searchsorted(self.annotations.excluded[:, 0], np.arange(images + 1))
         self.pair_starts = np.searchsorted(image_of_pair[by_image], np.arange(images + 1))
 
     def blocks(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> list[tuple[int, int]]:
@@ -133,7 +140,15 @@ class _Source:
             assigned=given.assigned[image] & self.groups[figure],
             crowds=given.crowds[image],
             skipped=given.skipped[image],
+            excluded=self._excluded(figure, image),
         )
+
+    def _excluded(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The exclusions of the cells' images, of the raters of their groups."""
+        starts = self.exclusion_starts
+        cell, place = expand_runs(starts[image], np.diff(starts)[image])
+        excluded = np.stack([cell, *self.annotations.excluded[place, 1:].T], axis=1)
+        return np.asarray(excluded[self.groups[figure[cell], excluded[:, 1]]])
 
     def _pairs(self, figure: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
         """The pairs of all cells, in rows of their table; (M, R) `starts` says where a rater's marks begin there."""

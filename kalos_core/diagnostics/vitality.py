@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import Agreement, with_empty_images
-from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch
+from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
 from kalos_core.reliability import NOT_ASSIGNED, coincidences
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
@@ -121,7 +121,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
             f"vitality: expected at least three raters, since without one of them two must be left, got {raters}"
         )
     everyone = all_cells(agreement)
-    rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), annotations.asked.T)
+    rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), taking_part(annotations).T)
     rematched = replace(rematched, figure=1 + rematched.figure, value=everyone.value[rematched.image] - rematched.value)
     cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
     figures = 1 + 2 * raters
@@ -143,8 +143,8 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
 def _unchanged(agreement: Agreement, everyone: Cells) -> list[Cells]:
     """For figure 1 + r, the images for which rater r was not asked: as they are, and not part of r's mean."""
     parts = []
-    for rater, asked in enumerate(agreement.annotations.asked.T):
-        cells = everyone.take(np.flatnonzero(~asked))
+    for rater, part in enumerate(taking_part(agreement.annotations).T):
+        cells = everyone.take(np.flatnonzero(~part))
         parts.append(replace(cells, figure=np.full(len(cells), 1 + rater), value=np.full(len(cells), np.nan)))
     return parts
 

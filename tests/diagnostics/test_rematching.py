@@ -51,7 +51,7 @@ def check_against_selection(result, groups):
 
 
 @every_cost
-@given(annotations=tables(limits=True), seed=st.integers(0, 99))
+@given(annotations=tables(limits=True, exclusions=True), seed=st.integers(0, 99))
 def test_a_group_is_what_selecting_its_raters_gives(cost, annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, cost=cost, bootstrap=0)
     check_against_selection(result, some_groups(annotations, seed))
@@ -63,16 +63,16 @@ def test_a_group_is_what_selecting_its_raters_gives_with_any_solver(solver):
     check_against_selection(result, some_groups(annotations, 5))
 
 
-@given(tables(limits=True))
+@given(tables(limits=True, exclusions=True))
 def test_all_raters_as_one_group_are_the_agreement_itself(annotations):
     result = agreement(annotations, threshold=0.25, bootstrap=0)
     cells = rematch(result, np.ones((1, len(annotations.raters)), bool))
-    np.testing.assert_array_equal(values_of(cells, [0], annotations)[0], result.image_alpha)
+    np.testing.assert_allclose(values_of(cells, [0], annotations)[0], result.image_alpha, atol=1e-12)
     np.testing.assert_allclose(all_cells(result).whole(1), [result.global_alpha])
     np.testing.assert_allclose(all_cells(result).mean(1), [result.alpha])
 
 
-@given(tables(limits=True), st.integers(0, 99), st.sampled_from([1, 20, 60]))
+@given(tables(limits=True, exclusions=True), st.integers(0, 99), st.sampled_from([1, 20, 60]))
 def test_blocks_of_any_size_give_the_same(annotations, seed, largest):
     result, groups = agreement(annotations, threshold=0.25, bootstrap=0), some_groups(annotations, seed)
     at_once = rematch(result, groups)
