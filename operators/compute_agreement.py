@@ -42,7 +42,7 @@ class ComputeAgreement(running.Analysis):
         inputs.int("seed", default=0, label="Seed")
 
     def settings(self, params):
-        return forms.given(params, "similarity", "threshold") | forms.shown(
+        return forms.given(params, "similarity", "threshold", "thresholds") | forms.shown(
             params, "advanced", ("solver", "cost", "bootstrap", "seed")
         )
 

@@ -105,7 +105,7 @@ def calibration_figure(
         title={"text": title, "font": {"size": 14}, "y": 0.97, "yanchor": "top"},
         xaxis={"title": {"text": "distance to the nearest mark (1 - similarity)"}, **ticks},
         xaxis2={
-            "title": {"text": "similarity", "standoff": 4},
+            "title": {"text": "similarity", "standoff": 4, "font": {"size": 14}},
             "overlaying": "x",
             "side": "top",
             "showgrid": False,
@@ -220,9 +220,10 @@ def _labels(
         {
             "x": leftmost if on_left else rightmost,
             "xref": "x",
-            "y": 0.99 - 0.09 * number,
+            "y": 0.99 - 0.07 * number,
             "yref": "paper",
             "text": text,
+            "font": {"size": 11},
             "showarrow": False,
             "xanchor": "right" if on_left else "left",
             "yanchor": "top",
