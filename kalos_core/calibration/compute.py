@@ -230,7 +230,7 @@ def _why_none(annotations: Annotations, measure: Similarity, size: NDArray[np.in
     """Why there may be no target mark at all."""
     if not len(annotations):
         return "there are no marks"
-    if name == "all":
+    if name == "all" or (size == SIZES.index(name)).any():
         return "no mark has another rater assigned to its image"
     kind = measure.kind_in(annotations)
     if kind in SOLIDS:

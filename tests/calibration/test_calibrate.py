@@ -233,10 +233,12 @@ def test_marks_without_another_rater_have_no_observed_distance():
         {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]}
         for image, rater in ((1, "ann"), (2, "bob"))
     ]
-    annotations = Annotations.from_rows(rows, assigned={1: ["ann"], 2: ["bob"]})
+    sizes = {1: (640, 480), 2: (640, 480)}
+    annotations = Annotations.from_rows(rows, assigned={1: ["ann"], 2: ["bob"]}, image_size=sizes)
     found = calibrate(annotations, "box_iou").best
     assert np.isnan([found.ks, found.ks_at, found.tau]).all()
-    assert found.reason == "no mark has another rater assigned to its image"
+    assert found.reason == found.strata["small"].reason == "no mark has another rater assigned to its image"
+    assert found.strata["large"].reason == "there are no large marks"
     assert found.expected.tolist() == [0, 0]
 
 
