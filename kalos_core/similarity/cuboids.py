@@ -114,7 +114,7 @@ def _clipped_part(body: Cuboids, other: Cuboids, slack: NDArray[np.float64]) -> 
     faces back to back both count, and cancel. Distances are from the middle between both centres, for either cuboid.
     """
     to_own = body.axes.transpose(0, 2, 1)
-    apart = np.einsum("pij,pj->pi", to_own, other.location - body.location)
+    apart = _along(to_own, (other.location - body.location)[:, None])
     axes = to_own @ other.axes
     half = body.dimensions / 2
     part = np.zeros(len(body))
@@ -143,7 +143,7 @@ def _clip(polygon: NDArray[np.float64], normal: NDArray[np.float64], reach: NDAr
 
     A polygon of fewer than L corners repeats its first; one of which nothing is left has no extent.
     """
-    beyond = np.einsum("pki,pi->pk", polygon, normal) - reach[:, None]
+    beyond = _along(polygon, normal[:, None]) - reach[:, None]
     following, beyond_following = np.roll(polygon, -1, axis=1), np.roll(beyond, -1, axis=1)
     inside = beyond <= 0
     crosses = inside != (beyond_following <= 0)
@@ -161,7 +161,13 @@ def _area(polygon: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """(P,) area of convex polygons across one of the axes."""
     first, second = ((polygon - polygon[:, :1])[:, :, (axis + step) % 3] for step in (1, 2))
     turned = first * np.roll(second, -1, axis=1) - np.roll(first, -1, axis=1) * second
-    return np.asarray(np.abs(turned.sum(axis=1)) / 2)
+    return np.asarray(np.abs(sum(turned.T)) / 2)  # corner by corner: no rounding may depend on how many are repeated
+
+
+def _along(vectors: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Products of vectors (..., 3), summed in one order, so that none depends on what else is computed with it."""
+    x, y, z = np.moveaxis(vectors * direction, -1, 0)
+    return np.asarray(x + y + z)
 
 
 def _comes_after(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
