@@ -38,20 +38,25 @@ def volumes(marks, scan=0, scans=SCANS):
     )
 
 
-def random_volumes(rng, count, shift=0.0):
+def random_volumes(rng, count, shift=0.0, scale=1):
     """Stacks of one to four slices, some of them with a hole."""
     marks = []
     for _ in range(count):
-        form, x, y, width, height = rng.integers(len(FORMS)), *(rng.random(2) * 60 + shift), *(rng.random(2) * 40 + 1)
+        form, x, y, width, height = (
+            rng.integers(len(FORMS)),
+            *(rng.random(2) * 60 * scale + shift),
+            *((rng.random(2) * 40 + 1) * scale),
+        )
         first, slices = rng.integers(6), rng.integers(1, 5)
-        marks.append([(first + k, ring(form, x + k, y, width, height, rng.integers(6))) for k in range(slices)])
+        marks.append([(first + k, ring(form, x + k * scale, y, width, height, rng.integers(6))) for k in range(slices)])
         if rng.random() < 0.5:
             marks[-1].append((first, ring(0, x + width / 8, y + height / 8, width / 8, height / 8), False))
     return volumes(marks)
 
 
-def random_cuboids(rng, count, shift=0.0):
-    numbers = [rng.random((count, 3)) * 6 + shift, rng.random((count, 3)) * 4 + 0.5, rng.random((count, 3)) * 6 - 3]
+def random_cuboids(rng, count, shift=0.0, scale=1):
+    location, dimensions = rng.random((count, 3)) * 6 * scale + shift, (rng.random((count, 3)) * 4 + 0.5) * scale
+    numbers = [location, dimensions, rng.random((count, 3)) * 6 - 3]
     return Cuboids.from_rows(np.concatenate(numbers, axis=1))
 
 
