@@ -236,6 +236,9 @@ def rich_tables(draw):
         person=person,
         session=session,
         raters_are_local=draw(st.booleans()),
+        exclusions=draw(
+            st.lists(st.tuples(*map(st.sampled_from, (images, raters, ["cat", "dog"]))), max_size=3, unique=True)
+        ),
     )
     return replace(table, crowds=np.array([draw(st.integers(0, 2)) for _ in images]))
 
@@ -243,7 +246,7 @@ def rich_tables(draw):
 def assert_same(one, other):
     for name in (
         "image", "rater", "category", "id", "images", "files", "raters", "categories", "image_size", "assigned",
-        "person", "session", "raters_are_local", "crowds",
+        "person", "session", "raters_are_local", "crowds", "excluded",
     ):  # fmt: skip
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert set(one.shapes) == set(other.shapes)
@@ -298,3 +301,50 @@ def test_ids_that_are_text_come_back_only_from_our_own_files(tmp_path):
     content = json.loads(path.read_text())
     del content["info"]["ids"]
     assert (read_coco(content).images.tolist(), read_coco(content).id.tolist()) == ([1], [1])
+
+
+# ---- LVIS: classes of which not every object was marked
+
+
+def test_classes_that_are_not_exhaustive_are_excluded_on_request():
+    content = document({"bbox": [0, 0, 2, 2]}, not_exhaustive_category_ids=[1])
+    assert len(read_coco(content).excluded) == 0
+    annotations = read_coco(content, not_exhaustive="exclude")
+    assert annotations.excluded.tolist() == [[0, 0, 0], [0, 1, 0]]
+    # bob was not asked for every cat: that he drew none says nothing
+    assert np.isnan(agreement(annotations, bootstrap=0).image_alpha).all()
+    assert agreement(read_coco(content), bootstrap=0).image_alpha[0] <= 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"not_exhaustive_category_ids": 1}, "a list not_exhaustive_category_ids, got 1"),
+        ({"not_exhaustive_category_ids": [[1]]}, "a list not_exhaustive_category_ids, got"),
+        ({"excluded_category_ids": [1]}, "lists of category ids as excluded_category_ids, got"),
+        ({"excluded_category_ids": {"ann": 1}}, "lists of category ids as excluded_category_ids, got"),
+        ({"excluded_category_ids": {"ann": [7]}}, "lists of category ids as excluded_category_ids, got"),
+    ],
+)
+def test_classes_that_cannot_be_excluded(change, message):
+    with pytest.raises(InputError, match=rf"images\[0\] \(id 7\): expected {message}"):
+        read_coco(document(BOX, **change), not_exhaustive="exclude")
+
+
+def test_exclusions_of_somebody_else():
+    with pytest.raises(InputError, match="expected a rater of the source, got 'zoe'"):
+        read_coco(document(BOX, excluded_category_ids={"zoe": [1]}))
+
+
+def test_what_becomes_of_such_classes_is_one_of_two_words():
+    with pytest.raises(InputError, match="not_exhaustive: expected 'ignore' or 'exclude', got 'leave'"):
+        read_coco(document(BOX), not_exhaustive="leave")
+    with pytest.raises(InputError, match="not_exhaustive: expected 'ignore' where classes are text or have aliases"):
+        read_coco(document(BOX), not_exhaustive="exclude", aliases={"cat": "dog"})
+
+
+def test_exclusions_of_the_real_file(lvis_path):
+    content = json.loads(lvis_path.read_text())
+    known = {category["id"] for category in content["categories"]}
+    expected = sum(len(known & set(image["not_exhaustive_category_ids"])) for image in content["images"])
+    assert len(read_coco(lvis_path, not_exhaustive="exclude").excluded) == 2 * expected > 0

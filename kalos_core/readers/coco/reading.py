@@ -12,9 +12,11 @@ from kalos_core.annotations.build import OnInvalid
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
+    NotExhaustive,
     category_names,
     check_images,
     counts_of_images,
+    exclusions,
     is_crowd,
     joint_counts,
     load,
@@ -36,6 +38,7 @@ def read_coco(
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
+    not_exhaustive: NotExhaustive = "ignore",
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
     """Annotations of a COCO file, or of its parsed content.
@@ -57,6 +60,9 @@ def read_coco(
         listed in a warning.
     assigned : "all" or "drew"
         For images without ``rater_list``: every rater of the file, or those who drew in it.
+    not_exhaustive : "ignore" or "exclude"
+        Of LVIS files, by category id: whether a rater who drew nothing of a class counts as not asked in the images
+        whose ``not_exhaustive_category_ids`` names it (`Annotations.excluded`). The published figures ignore it.
     on_invalid : "raise" or "skip"
         Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
@@ -97,6 +103,10 @@ def read_coco(
     """
     if assigned not in ("all", "drew"):
         raise InputError(f"assigned: expected 'all' or 'drew', got {assigned!r}")
+    if not_exhaustive not in ("ignore", "exclude"):
+        raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {not_exhaustive!r}")
+    if not_exhaustive == "exclude" and (category_field is not None or aliases):
+        raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
     data, source = load(path_or_dict)
     images, marks = records(data, "images", source), records(data, "annotations", source)
     if not images:
@@ -112,13 +122,15 @@ def read_coco(
     categories = category_names(data, source, problems) if category_field is None else {}
     _check_joints(kept, joint_counts(data), names, problems)
     limits = _limits(data, raters, categories, source)
+    asked = raters.assigned(table.image, [image.get("id") for image in images], assigned)
+    by_id = category_field is None and not aliases  # exclusions are written by id
+    left = exclusions(images, asked, raters.names, categories, not_exhaustive, problems) if by_id else []
     vocabulary = Vocabulary.from_aliases(aliases or {})
     if category_field is not None or aliases:
         written = _written_names(kept, category_field, categories)
         table.category = reconcile_all(vocabulary, table.rater, written, raters.names, source) if aliases else written
         used = [*table.category, *(name for asked in (limits or {}).values() for name in asked)]
         categories = {name: name for name in used if isinstance(name, str)}
-    asked = raters.assigned(table.image, [image.get("id") for image in images], assigned)
     image_keys: Sequence[Any] = [image.get("id") for image in images]
     if _has_source_ids(data):
         own = {key: _source_id(image, key) for key, image in zip(image_keys, images, strict=True)}
@@ -136,6 +148,7 @@ def read_coco(
         image_size=sizes,
         assigned=asked,
         assigned_categories=limits,
+        exclusions=[(image_keys[position], rater, name) for position, rater, name in left],
         person=person,
         session=session,
         raters_are_local=_are_local(data),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from kalos_core.errors import InputError, Problems, is_hashable, listed
 from kalos_core.readers.coco.raters import is_rater_list
 from kalos_core.readers.files import as_path, load_json
 from kalos_core.shapes.boxes import LARGEST
+
+NotExhaustive = Literal["ignore", "exclude"]
+"""What becomes of LVIS's classes of which not every object of an image was marked."""
+
+NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_category_ids"
+"""Of an image: LVIS's list for all raters, and ours of each rater."""
 
 
 def load(path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -118,6 +124,39 @@ def counts_of_images(images: list[Mapping[str, Any]], marks: list[Mapping[str, A
         if is_crowd(mark) and is_hashable(image) and image in position:
             counts[position[image]] += 1
     return counts
+
+
+def exclusions(
+    images: list[Mapping[str, Any]],
+    asked: Sequence[Sequence[str] | None],
+    raters: Sequence[str],
+    categories: Mapping[Any, str],
+    not_exhaustive: NotExhaustive,
+    problems: Problems,
+) -> list[tuple[int, str, str]]:
+    """Position of the image, rater and class of which the rater was not asked to mark every object there."""
+    found: list[tuple[int, str, str]] = []
+    for position, image in enumerate(images):
+        by_rater = image.get(EXCLUDED_FIELD, {})
+        everyone = image.get(NOT_EXHAUSTIVE_FIELD, ()) if not_exhaustive == "exclude" else ()
+        if not _are_keys(everyone):
+            problems.add(image_name(image, position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr(everyone))
+        elif not isinstance(by_rater, Mapping) or not all(
+            _are_keys(keys) and all(key in categories for key in keys) for keys in by_rater.values()
+        ):
+            problems.add(image_name(image, position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater))
+        else:
+            whose = asked[position]
+            known = [key for key in everyone if key in categories]  # LVIS also names classes it dropped later
+            found += [
+                (position, name, categories[key]) for key in known for name in (raters if whose is None else whose)
+            ]
+            found += [(position, name, categories[key]) for name, keys in by_rater.items() for key in keys]
+    return found
+
+
+def _are_keys(keys: object) -> bool:
+    return isinstance(keys, (list, tuple)) and all(map(is_hashable, keys))
 
 
 def is_crowd(mark: Mapping[str, Any]) -> bool:

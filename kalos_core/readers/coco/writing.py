@@ -13,6 +13,7 @@ import numpy as np
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.readers.coco.raters import SESSION_FIELD
+from kalos_core.readers.coco.records import EXCLUDED_FIELD
 from kalos_core.readers.files import as_path, write_whole
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
@@ -129,6 +130,12 @@ def _image_record(annotations: Annotations, row: int, image_id: int, in_sessions
         record |= {"width": _plain(width), "height": _plain(height)}
     if annotations.crowds[row]:
         record["crowds"] = int(annotations.crowds[row])
+    excluded = annotations.excluded[annotations.excluded[:, 0] == row]
+    if len(excluded):
+        record[EXCLUDED_FIELD] = {
+            annotations.raters[rater]: (excluded[excluded[:, 1] == rater, 2] + 1).tolist()
+            for rater in np.unique(excluded[:, 1])
+        }
     return record | _source_id(annotations.images[row], image_id)
 
 
