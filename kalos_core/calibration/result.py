@@ -46,8 +46,8 @@ class Separation:
     Examples
     --------
     >>> found = Separation("box_iou", "all", np.array([0.1]), np.array([0.9]), 1.0, 0.1, 0.4, "")
-    >>> found.threshold, found.targets_at_most(0.5)
-    (0.6, (1.0, 0.0))
+    >>> found.threshold, found.threshold_interval.tolist()
+    (0.6, [nan, nan])
     """
 
     name: str
@@ -71,11 +71,6 @@ class Separation:
     def threshold_interval(self) -> NDArray[np.float64]:
         """(2,) that of tau, from the other end."""
         return 1 - self.tau_interval[::-1]
-
-    def targets_at_most(self, distance: float) -> tuple[float, float]:
-        """Shares of observed and of expected distances up to `distance`: found by it, and found by chance."""
-        shares = [float(np.mean(values <= distance)) for values in (self.observed, self.expected)]
-        return shares[0], shares[1]
 
     def __str__(self) -> str:
         size = "" if self.size == "all" else f" of {self.size} marks"
