@@ -132,7 +132,9 @@ def pair_image_alphas(result: Agreement) -> dict[str, NDArray[Any]]:
 def stored_units(result: Agreement) -> dict[str, NDArray[Any]]:
     """Units, and marks without their shapes: enough to look at a class or a rater without reading any label."""
     annotations = result.annotations
+    limits = annotations.assigned_categories
     return {
+        **({} if limits is None else {"assigned_categories": limits}),
         "image_alpha": result.image_alpha,
         "unit_of": narrow(result.unit_of),
         "mark_image": narrow(annotations.image),

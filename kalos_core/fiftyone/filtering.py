@@ -147,7 +147,7 @@ class _Stored:
         theirs = units.values[:, others]
         compared = (mine != NOT_ASSIGNED) & (theirs != NOT_ASSIGNED) & ((mine >= 0) | (theirs >= 0))
         unit, other = np.nonzero(compared)
-        asked = annotations.assigned
+        asked, limits = annotations.assigned, annotations.assigned_categories
         pairs = replace(
             annotations,
             rater=(annotations.rater != code).astype(np.intp),
@@ -155,6 +155,7 @@ class _Stored:
             person=object_array([]),
             session=object_array([]),
             assigned=np.column_stack([asked[:, code], asked[:, others].any(axis=1)]),
+            assigned_categories=None if limits is None else np.stack([limits[code], limits[others].any(axis=0)]),
         )
         return _Part(pairs, Units(units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
 
@@ -240,6 +241,7 @@ def _load(samples: Any, run_key: str) -> _Stored:
         categories=object_array(arrays["categories"].tolist()),
         image_size=np.full((len(images), 2), np.nan),
         assigned=arrays["assigned"],
+        assigned_categories=arrays.get("assigned_categories"),
     )
     return _Stored(run, arrays, _Part(annotations, build_units(annotations, unit_of)))
 

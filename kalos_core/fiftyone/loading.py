@@ -26,6 +26,7 @@ from kalos_core.fiftyone.raters import (
     forget_rater_fields,
     label_fields,
     rater_names,
+    store_rater_facts,
     store_rater_fields,
 )
 from kalos_core.readers import read_labels
@@ -230,6 +231,7 @@ class _Loading:
             self.report(0.8, f"Adding labels to {len(old):,} samples")
             self._add_to_existing(old, made)
             store_rater_fields(self.dataset, self.fields)
+            store_rater_facts(self.dataset, self.annotations)
             self.dataset.default_classes = [
                 *dict.fromkeys([*self.dataset.default_classes, *self.annotations.categories])
             ]

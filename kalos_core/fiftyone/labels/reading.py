@@ -21,8 +21,9 @@ from kalos_core.fiftyone.labels.samples import check_samples, every_sample, is_3
 from kalos_core.fiftyone.labels.sources import Source, default_similarity, kinds_compared, sources_of
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
+    RaterFacts,
     check_assigned_field,
-    rater_sessions,
+    rater_facts,
 )
 
 WITH_AREA = ("polygon", "mask", "box")
@@ -131,9 +132,9 @@ def read_labels(
     sources = sources_of(samples, choice)
     view = settle(samples)
     columns = _query(view, sources, choice, kinds)
-    if "mask" in kinds:
-        _check_sizes(columns, f"{listed(similarities)} of masks")
     rows = _flatten(columns, sources, kinds)
+    if any(mask is not None for mask in rows.table.mask):
+        _check_sizes(columns, "masks")
     raters = _rater_vocabulary(rows, columns, sources, choice, again)
     who = _assigned(rows, raters, columns, sources, choice)
     wanted = set(raters)
@@ -145,11 +146,14 @@ def read_labels(
             _check_classes(view, rows, sources, choice.classes)
         classes = set(choice.classes)
         rows = rows.keep([name in classes for name in rows.table.category])
-    annotations = _build(rows, raters, who, columns, sources, rater_sessions(samples))
+    known = rater_facts(samples)
+    facts = [known.get(name, RaterFacts(name)) for name in raters]
+    annotations = _build(rows, raters, who, columns, sources, facts, choice.classes)
     path_of = np.array(rows.source, dtype=np.intp)
     if choice.min_area > 0:
+        area = _area(annotations)
         _check_sizes(columns, "min_area")
-        kept = np.flatnonzero(_area(annotations) >= choice.min_area)
+        kept = np.flatnonzero(area >= choice.min_area)
         annotations, path_of = annotations.select(rows=kept), path_of[kept]
     return Labels(
         annotations=annotations,
@@ -287,7 +291,8 @@ def _build(
     assigned: list[list[str] | None],
     columns: Mapping[str, list[Any]],
     sources: list[Source],
-    people: Mapping[str, tuple[str, str]],
+    facts: Sequence[RaterFacts],
+    chosen: Sequence[str] | None,
 ) -> Annotations:
     files = [Path(path).name for path in columns["filepath"]]
 
@@ -298,18 +303,22 @@ def _build(
     for row, fault in enumerate(rows.fault):
         if fault is not None:
             problems.add(describe(row), *fault)
-    classes = sorted({name for name in rows.table.category if name is not None})
+    limits = {name: about.classes for name, about in zip(raters, facts, strict=True) if about.classes is not None}
+    asked_for = {name for names in limits.values() for name in names if chosen is None or name in chosen}
+    known = asked_for.union(name for name in rows.table.category if name is not None)
     return build_annotations(
         rows.table,
         source="view",
         images=columns["id"],
         files=files,
         raters=raters,
-        categories={name: name for name in classes},
+        categories={name: name for name in sorted(known)},
         image_size=_sizes(columns, unknown=float("nan")),
         assigned=assigned,
-        person=[people.get(name, (name, ""))[0] for name in raters],
-        session=[people.get(name, (name, ""))[1] for name in raters],
+        assigned_categories={name: [label for label in asked if label in known] for name, asked in limits.items()},
+        person=[about.person for about in facts],
+        session=[about.session for about in facts],
+        raters_are_local=any(about.is_local for about in facts),
         describe=describe,
         problems=problems,
         stacklevel=5,
