@@ -23,8 +23,8 @@ from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, join_cells
 from kalos_core.shapes.borrowed import Borrowed
 
-LARGEST_BLOCK = 1 << 22
-"""Entries of the largest temporary table: images are matched again in blocks that stay below it."""
+LARGEST_BLOCK = 1 << 18
+"""Entries of the largest temporary table: images are matched again in blocks of about as many, to stay in cache."""
 
 
 def all_cells(agreement: Agreement) -> Cells:
