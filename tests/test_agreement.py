@@ -13,7 +13,6 @@ from kalos_core import (
     COSTS,
     NO_OBJECT,
     NOT_ASSIGNED,
-    SIMILARITIES,
     Annotations,
     InputError,
     agreement,

@@ -121,7 +121,7 @@ def centroid_box(
     [0.5, 0.0]
     """
     a, b = left.corners[left_rows], right.corners[right_rows]
-    away = (a[:, :2] + a[:, 2:] - b[:, :2] - b[:, 2:]) / 2
+    away = (a[:, :2] + a[:, 2:]) / 2 - (b[:, :2] + b[:, 2:]) / 2  # the same to the last bit in either order
     size_a, size_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
     area_a, area_b = size_a.prod(axis=1), size_b.prod(axis=1)
     diagonal_a, diagonal_b = np.hypot(*size_a.T), np.hypot(*size_b.T)

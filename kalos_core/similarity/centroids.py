@@ -43,8 +43,9 @@ class Centroids:
             case Boxes() as boxes:
                 points = (boxes.corners[:, :2] + boxes.corners[:, 2:]) / 2
             case Polygons() as polygons:
-                centroids = shapely.centroid(polygons.geometries)
-                points = np.stack([shapely.get_x(centroids), shapely.get_y(centroids)], axis=1)
+                points = np.full((len(polygons), 2), np.nan)
+                there, which = shapely.get_coordinates(shapely.centroid(polygons.geometries), return_index=True)
+                points[which] = there  # none of what encloses nothing
             case Masks() as masks:
                 return _of_masks(masks)
             case Keypoints() as poses:
