@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -299,13 +300,14 @@ class Volumes:
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Bounds and area, and where those are equal the outlines of all slices."""
-        outlines, made = shapely.to_wkb(self.sections.geometry), self.sections
-        pieces = np.array(
-            [b"%d:" % number + outline for number, outline in zip(made.slice, outlines, strict=True)], object
-        )
-        first, last = self.section_start[rows], self.section_start[rows + 1]
+        section = self.sections_of(rows)[1]
+        outlines = shapely.to_wkb(self.sections.geometry[section])
+        pieces = [
+            b"%d:" % number + outline for number, outline in zip(self.sections.slice[section], outlines, strict=True)
+        ]
+        start = run_starts(np.diff(self.section_start)[rows])
         whole = np.empty(len(rows), dtype=object)
-        whole[:] = [b"".join(pieces[a:b]) for a, b in zip(first, last, strict=True)]
+        whole[:] = [b"".join(pieces[a:b]) for a, b in pairwise(start)]
         digest = np.unique(whole, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
         return [*np.nan_to_num(self.bounds()[rows], nan=-np.inf).T, self.area()[rows], digest]
 
