@@ -15,7 +15,8 @@ from benchmarks.tables import Table, environment
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
-NAMES = ("agreement", "scaling", "memory", "bridge")
+SCANS = "lidc120.json.gz"
+NAMES = ("agreement", "diagnostics", "calibration", "volumes", "scaling", "memory", "bridge")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,13 +62,28 @@ def _at_least_one(text: str) -> int:
 
 def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterator[Table]:
     coco: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if {"agreement", "scaling", "memory"} & set(names):
+    if set(names) != {"bridge"}:
         from benchmarks import agreement
 
         if "agreement" in names:
             _say("agreement beside the peer")
             yield agreement.beside_peer(coco, path.stem, repeats)
             yield agreement.reading(path, repeats)
+        if "diagnostics" in names:
+            from benchmarks import diagnostics
+
+            _say("diagnostics")
+            yield diagnostics.beside_peer(coco, path.stem, repeats)
+        if "calibration" in names:
+            from benchmarks import calibration
+
+            _say("calibration")
+            yield calibration.beside_peer(coco, path.stem, repeats)
+        if "volumes" in names:
+            from benchmarks import volumes
+
+            _say("volumes")
+            yield volumes.beside_peer(path.with_name(SCANS))
         if "scaling" in names:
             _say("copies")
             yield from agreement.scaling(coco, path.stem, repeats)

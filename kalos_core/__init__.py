@@ -9,10 +9,28 @@ Flat tables of annotations go in, flat tables of agreement come out::
 
 from kalos_core.agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
-from kalos_core.correspondence import COSTS, SOLVERS
+from kalos_core.calibration import Calibration, Separation, calibrate
+from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
+from kalos_core.diagnostics import (
+    ClassDifficulty,
+    Collaboration,
+    IntraRater,
+    RaterVitality,
+    Sensitivity,
+    TeamAgreement,
+    class_difficulty,
+    class_image_alpha,
+    collaboration,
+    intra_rater,
+    pair_image_alpha,
+    rater_labels,
+    rater_vitality,
+    sensitivity,
+    team_agreement,
+)
 from kalos_core.errors import InputError, KalosError, KalosWarning
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.readers import read_coco, write_coco
+from kalos_core.readers import read_coco, read_cvat, read_label_studio, read_lidc, read_vindr, write_coco
 from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.similarity import SIMILARITIES, Similarity, register_similarity
@@ -29,19 +47,42 @@ __all__ = [
     "VARIATION_TYPES",
     "Agreement",
     "Annotations",
+    "Calibration",
+    "ClassDifficulty",
+    "Collaboration",
     "Configuration",
     "InputError",
+    "IntraRater",
     "KalosError",
     "KalosWarning",
     "Pairs",
+    "RaterVitality",
+    "Sensitivity",
+    "Separation",
     "Similarity",
+    "TeamAgreement",
     "Units",
     "Variations",
     "Vocabulary",
     "agreement",
+    "calibrate",
+    "class_difficulty",
+    "class_image_alpha",
+    "collaboration",
     "compute_pairs",
+    "intra_rater",
+    "pair_image_alpha",
+    "rater_labels",
+    "rater_vitality",
     "read_coco",
+    "read_cvat",
+    "read_label_studio",
+    "read_lidc",
+    "read_vindr",
     "register_similarity",
+    "sensitivity",
+    "team_agreement",
+    "usable_solvers",
     "variations",
     "write_coco",
 ]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
@@ -16,23 +15,19 @@ from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import (
     NO_OBJECT,
+    NOT_ASSIGNED,
     Coincidences,
     Units,
-    alpha,
     alpha_by_group,
     alpha_of_all,
     build_units,
     coincidences,
 )
+from kalos_core.resampling import Cells, intervals, resample
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
-
-INTERVAL = (2.5, 97.5)
-"""Percentiles of a bootstrap that bound a 95 % interval."""
-
-REPLICATES_AT_ONCE = 100
 
 BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
 """Least alpha of each band, best first; below the last is systematic disagreement. The paper names no bands."""
@@ -259,7 +254,8 @@ def agreement(
     sums, empty = image_coincidences(annotations, units)
     image_alpha = alpha_by_group(sums)
     defined = np.isfinite(image_alpha)
-    intervals = _bootstrap(sums, image_alpha, bootstrap, seed)
+    every_image = np.arange(len(image_alpha))
+    drawn = resample(Cells(np.zeros_like(every_image), every_image, sums, image_alpha), 1, bootstrap, seed)
     return Agreement(
         annotations=annotations,
         pairs=pairs,
@@ -268,9 +264,9 @@ def agreement(
         units=units,
         image_alpha=image_alpha,
         alpha=_mean(image_alpha[defined]),
-        alpha_interval=intervals[0],
+        alpha_interval=intervals(drawn.mean)[0],
         global_alpha=alpha_of_all(sums),
-        global_alpha_interval=intervals[1],
+        global_alpha_interval=intervals(drawn.whole)[0],
         empty_images=int(empty.sum()),
         alpha_without_empty=_mean(image_alpha[defined & ~empty]),
     )
@@ -287,49 +283,20 @@ def check_comparable(annotations: Annotations) -> None:
         raise InputError(f"annotations: agreement needs at least two raters, got {len(annotations.raters)} ({names})")
 
 
-def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
-    """Counts per image, and (I,) which images are empty by agreement; those get one unit of `NO_OBJECT`."""
-    images = len(annotations.images)
-    marked = np.zeros(images, np.bool_)
+def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
+    """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
+    marked = np.zeros(len(annotations.images), np.bool_)
     marked[annotations.image] = True
     empty = ~marked & annotations.comparable_images
-    sums = coincidences(units.values, units.image, images)
     where = np.flatnonzero(empty)
-    silent = annotations.asked[where].sum(axis=1).astype(np.float64)
-    pairable, agreeing = sums.pairable.copy(), sums.agreeing.copy()
-    pairable[where] = agreeing[where] = silent
-    return Coincidences(
-        pairable=pairable,
-        agreeing=agreeing,
-        group=np.concatenate([sums.group, where]),
-        value=np.concatenate([sums.value, np.full(len(where), NO_OBJECT)]),
-        count=np.concatenate([sums.count, silent]),
-    ), empty
+    silent = np.where(annotations.asked[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
+    return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty
 
 
-def _bootstrap(
-    sums: Coincidences, image_alpha: NDArray[np.float64], replicates: int, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Percentile intervals (2,) of the mean and of the global alpha, images drawn with replacement."""
-    images = np.flatnonzero(np.isfinite(image_alpha))
-    if not replicates or not len(images):
-        return np.full(2, np.nan), np.full(2, np.nan)
-    rng = np.random.default_rng(seed)
-    values = np.unique(sums.value, return_inverse=True)[1]
-    table = sparse.csr_array((sums.count, (sums.group, values)), shape=(len(image_alpha), values.max() + 1))[images]
-    means, wholes = [], []
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        size = min(REPLICATES_AT_ONCE, replicates - start)
-        drawn = rng.integers(0, len(images), (size, len(images))) + np.arange(size)[:, None] * len(images)
-        times = np.bincount(drawn.ravel(), minlength=size * len(images)).reshape(size, -1).astype(np.float64)
-        means.append(times @ image_alpha[images] / len(images))
-        squares = np.square(np.asarray(times @ table)).sum(axis=1)
-        wholes.append(alpha(times @ sums.pairable[images], times @ sums.agreeing[images], squares))
-    return _percentiles(np.concatenate(means)), _percentiles(np.concatenate(wholes))
-
-
-def _percentiles(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.percentile(replicates, INTERVAL))
+def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
+    """Counts per image, images empty by agreement with their unit of `NO_OBJECT`, and (I,) which images those are."""
+    whole, empty = with_empty_images(annotations, units)
+    return coincidences(whole.values, whole.image, len(annotations.images)), empty
 
 
 def _mean(values: NDArray[np.float64]) -> float:

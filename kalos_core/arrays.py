@@ -43,6 +43,22 @@ def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.intp))]).astype(np.intp)
 
 
+def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(M,) where each wanted number stands among ascending ones, -1 where it does not.
+
+    Examples
+    --------
+    >>> find_sorted(np.array([2, 5, 7]), np.array([7, 3, 2, 9])).tolist()
+    [2, -1, 0, -1]
+    >>> find_sorted(np.array([], int), np.array([7])).tolist()
+    [-1]
+    """
+    place = np.searchsorted(ordered, wanted)
+    there = place < len(ordered)
+    there[there] = ordered[place[there]] == wanted[there]
+    return np.where(there, place, -1)
+
+
 def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Which candidates come first, in the order given, at every place they touch.
 

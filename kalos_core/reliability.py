@@ -60,7 +60,7 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     Returns
     -------
     Units
-        A rater who was asked for none of the classes drawn in a unit is `NOT_ASSIGNED` there.
+        A rater who drew nothing in a unit and was asked for none of the classes drawn there is `NOT_ASSIGNED`.
 
     Examples
     --------
@@ -75,12 +75,11 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     count = int(unit_of.max()) + 1 if len(unit_of) else 0
     image = np.zeros(count, np.intp)
     image[unit_of] = annotations.image
-    asked = annotations.assigned[image]
-    limits = annotations.assigned_categories
-    if limits is not None:
-        shared = np.zeros_like(asked)
-        np.logical_or.at(shared, unit_of, limits[:, annotations.category].T)
-        asked = asked & shared
+    if annotations.assigned_categories is None and not len(annotations.excluded):
+        asked = annotations.assigned[image]
+    else:
+        asked = np.zeros((count, len(annotations.raters)), np.bool_)
+        np.logical_or.at(asked, unit_of, annotations.asked_of_marks)
     values = np.where(asked, np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
     values[unit_of, annotations.rater] = annotations.category
     return Units(image, values)

@@ -1,5 +1,6 @@
 """One file per user action: a form, one call into `kalos_core.fiftyone`, an output."""
 
+from .calibrate_threshold import CalibrateThreshold
 from .compute_agreement import ComputeAgreement
 from .delete_run import DeleteRun
 from .find_variations import FindVariations
@@ -10,4 +11,5 @@ def register(plugin):
     plugin.register(LoadRaters)
     plugin.register(ComputeAgreement)
     plugin.register(FindVariations)
+    plugin.register(CalibrateThreshold)
     plugin.register(DeleteRun)

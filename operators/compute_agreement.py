@@ -1,47 +1,37 @@
 """Match raters and compute their agreement."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import COSTS, SOLVERS
+from kalos_core import COSTS, usable_solvers
 from kalos_core.figures import agreement_title, significant, with_interval
 
 from . import forms, running
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
-SOLVER_HELP = {"greedy": "most similar first (the paper's choice)"}
+SOLVER_HELP = {
+    "greedy": "most similar first (the paper's choice)",
+    "shm": "rater after rater by name, as many partners as possible",
+    "ahc": "every two labels of a unit reach the threshold",
+    "mgm": "the best sum over all pairs of a unit (slower)",
+}
 
 
-class ComputeAgreement(foo.Operator):
-    @property
-    def config(self):
-        return foo.OperatorConfig(
-            name="compute_agreement",
-            label="Match raters and compute agreement",
-            description="Find which labels of different raters mean the same object, and how far the raters agree",
-            icon="/assets/agreement.svg",
-            dynamic=True,
-            execute_as_generator=True,
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-        )
+class ComputeAgreement(running.Analysis):
+    NAME, LABEL, KIND = "compute_agreement", "Match raters and compute agreement", "agreement"
+    DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
+    ICON, RESULT = "/assets/agreement.svg", "Agreement"
 
-    def resolve_input(self, ctx):
-        inputs = types.Object()
-        forms.check_view(ctx, inputs)
-        if forms.add_label_choice(ctx, inputs):
-            forms.add_similarity(ctx, inputs)
-            self._add_advanced(ctx, inputs)
-            forms.add_run_key(ctx, inputs, "agreement")
-        return types.Property(inputs, view=types.View(label="Match raters and compute agreement"))
+    def add_choices(self, ctx, inputs):
+        forms.add_similarity(ctx, inputs)
+        self._add_advanced(ctx, inputs)
 
     def _add_advanced(self, ctx, inputs):
         inputs.bool("advanced", default=False, label="Choose solver, cost and interval", view=types.SwitchView())
         if not ctx.params.get("advanced"):
             return
         for name, table, helps, label in (
-            ("solver", SOLVERS, SOLVER_HELP, "Solver"),
+            ("solver", usable_solvers(), SOLVER_HELP, "Solver"),
             ("cost", COSTS, COST_HELP, "Cost of a pair"),
         ):
             choices = types.DropdownView()
@@ -51,39 +41,26 @@ class ComputeAgreement(foo.Operator):
         inputs.int("bootstrap", default=1000, min=0, label="Replicates of the interval (0: no interval)")
         inputs.int("seed", default=0, label="Seed")
 
-    def execute(self, ctx):
-        params, samples = ctx.params, ctx.target_view()
-        settings = {name: params[name] for name in ("similarity", "threshold") if params.get(name) is not None}
-        settings |= forms.shown(params, "advanced", ("solver", "cost", "bootstrap", "seed"))
+    def settings(self, params):
+        return forms.given(params, "similarity", "threshold", "thresholds") | forms.shown(
+            params, "advanced", ("solver", "cost", "bootstrap", "seed")
+        )
 
-        def work(progress):
-            key = params.get("run_key") or kf.free_run_key(ctx.dataset, "agreement")
-            choice = forms.read_label_choice(ctx)
-            run = kf.compute_agreement(samples, key, choice=choice, progress=progress, **settings)
-            return {"run_key": key, **run.figures, "summary": summary(run)}
+    def analyse(self, samples, run_key, **settings):
+        return kf.compute_agreement(samples, run_key, **settings)
 
-        return running.run(ctx, work, then=(ctx.ops.reload_dataset, *running.showing(ctx, "agreement")))
-
-    def resolve_output(self, ctx):
-        return running.outputs(ctx, "Agreement")
-
-    def __call__(self, samples, run_key, **params):
-        """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""
-        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key, **params})
-
-
-def summary(run):
-    """The figures of a run as text."""
-    f = run.figures
-    rows = [
-        ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
-        ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),
-        ("Images", f"{f['images']:,}, {f['defined_images']:,} with an alpha"),
-        ("Empty by agreement", f"{f['empty_images']:,}; mean without them {significant(f['alpha_without_empty'])}"),
-        ("Raters", ", ".join(f["raters"])),
-        ("Annotations", f"{f['annotations']:,} in {f['units']:,} units"),
-        ("Configuration", f["notation"]),
-        ("Written", f"`{run.names.alpha}` on samples, `{run.names.unit}` on labels"),
-    ]
-    table = "\n".join(f"| {name} | {value} |" for name, value in rows)
-    return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Figure | Value |\n|---|---|\n{table}"
+    def summary(self, run):
+        """The figures of a run as text."""
+        f = run.figures
+        rows = [
+            ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
+            ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),
+            ("Images", f"{f['images']:,}, {f['defined_images']:,} with an alpha"),
+            ("Empty by agreement", f"{f['empty_images']:,}; mean without them {significant(f['alpha_without_empty'])}"),
+            ("Raters", ", ".join(f["raters"])),
+            ("Annotations", f"{f['annotations']:,} in {f['units']:,} units"),
+            ("Configuration", f["notation"]),
+            ("Written", f"`{run.names.alpha}` on samples, `{run.names.unit}` on labels"),
+        ]
+        table = "\n".join(f"| {name} | {value} |" for name, value in rows)
+        return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Figure | Value |\n|---|---|\n{table}"

@@ -1,6 +1,5 @@
 """Delete a run and everything it wrote."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -8,27 +7,19 @@ import kalos_core.fiftyone as kf
 from . import running
 
 
-class DeleteRun(foo.Operator):
-    @property
-    def config(self):
-        return foo.OperatorConfig(
-            name="delete_run",
-            label="Delete an agreement or variations run",
-            description="Delete a run with all it wrote, and nothing else",
-            icon="/assets/delete.svg",
-            dynamic=True,
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-        )
+class DeleteRun(running.Action):
+    NAME, LABEL = "delete_run", "Delete an agreement, variations or calibration run"
+    DESCRIPTION = "Delete a run with all it wrote, and nothing else"
+    ICON, RESULT = "/assets/delete.svg", "Deleted"
+    STREAMED = False
 
-    def resolve_input(self, ctx):
-        inputs = types.Object()
+    def add_inputs(self, ctx, inputs):
         keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset)
         if not keys:
             inputs.view("none", types.Notice(label="There are no runs to delete"))
             nothing = inputs.str("run_key", required=True, view=types.HiddenView())
             nothing.invalid = True
-            return types.Property(inputs, view=types.View(label="Delete a run"))
+            return
         choices = types.DropdownView()
         for key in keys:
             choices.add_choice(key, label=key, description=kf.load_figures(ctx.dataset, key).kind)
@@ -39,18 +30,10 @@ class DeleteRun(foo.Operator):
             inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {written}"))
         else:
             run.invalid, run.error_message = True, f"There is no run {chosen!r} any more"
-        return types.Property(inputs, view=types.View(label="Delete a run"))
 
     def execute(self, ctx):
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
-        running.reload_panels(ctx, "agreement", "variations")
+        running.reload_panels(ctx, "agreement", "variations", "calibration")
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}
-
-    def resolve_output(self, ctx):
-        return running.outputs(ctx, "Deleted")
-
-    def __call__(self, samples, run_key):
-        """Run from a notebook: `foo.get_operator("@kalos/variation/delete_run")(dataset, "first")`."""
-        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key})

@@ -15,8 +15,17 @@ RATERS_IN_FIELD = "raters_in_field"
 """The form's list of raters where an attribute names them: the App keeps what was chosen for one field per rater."""
 
 SIMILARITY_HELP = {
-    "box_iou": "Boxes: shared area over joint area",
-    "polygon_iou": "Polygons: exact shared area over joint area",
+    "box_iou": "shared area over joint area",
+    "box_giou": "as IoU, and how far apart where nothing is shared",
+    "centroid_box": "distance of the centres over the diagonal of the larger box",
+    "polygon_iou": "exact shared area over joint area",
+    "polygon_giou": "as IoU, and how far apart where nothing is shared",
+    "mask_iou": "shared pixels over joint pixels",
+    "centroid": "distance of the centres of area over the diagonal of the picture",
+    "pose": "mean distance of joints; one that only one rater sees counts in full",
+    "oks": "the COCO measure: forgives more on large objects",
+    "volume_iou": "shared volume over joint volume",
+    "cuboid_iou": "shared volume over joint volume, rotation and all",
 }
 
 
@@ -95,7 +104,7 @@ def _add_attribute(ctx, inputs, fields):
     chosen = ctx.params.get("rater_attribute", usual)
     raters = _raters_named(ctx, path, chosen)
     if not raters:
-        _refuse(attribute, f"No label of {path.split('.')[0]!r} has an attribute {chosen!r}")
+        refuse(attribute, f"No label of {path.split('.')[0]!r} has an attribute {chosen!r}")
     return raters
 
 
@@ -120,11 +129,11 @@ def _add_raters(ctx, inputs, property_name, offered):
     chosen = _chosen(ctx, property_name, offered)
     unknown = [name for name in chosen if name not in offered]
     if unknown and property_name == RATERS_IN_FIELD:
-        _refuse(raters, f"There is no rater {unknown[0]!r}")
+        refuse(raters, f"There is no rater {unknown[0]!r}")
     elif unknown:  # a call from Python may name a stored rater by the field, too
         _check(raters, lambda: kf.default_similarity(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
     if len(set(chosen)) < 2:
-        _refuse(raters, "Agreement needs at least two raters")
+        refuse(raters, "Agreement needs at least two raters")
 
 
 def _add_reference(ctx, inputs, property_name, offered):
@@ -144,9 +153,9 @@ def _add_reference(ctx, inputs, property_name, offered):
         description="A gold standard to keep out of agreement",
     )
     if reference != NOBODY and reference not in offered:
-        _refuse(prop, f"There is no rater {reference!r}")
+        refuse(prop, f"There is no rater {reference!r}")
     elif len(chosen) > 1 and len(chosen - {reference}) < 2:
-        _refuse(prop, "Beside the reference, agreement needs at least two raters")
+        refuse(prop, "Beside the reference, agreement needs at least two raters")
 
 
 def _chosen(ctx, property_name, offered):
@@ -175,31 +184,56 @@ def _add_limits(ctx, inputs):
     confidence = inputs.float(
         "min_confidence", default=0.0, min=0.0, max=1.0, label="Least confidence (labels without one stay)"
     )
-    _refuse_outside(area, ctx.params.get("min_area"), 0)
-    _refuse_outside(confidence, ctx.params.get("min_confidence"), 0, 1)
+    refuse_outside(area, ctx.params.get("min_area"), 0)
+    refuse_outside(confidence, ctx.params.get("min_confidence"), 0, 1)
+
+
+def fitting_similarities(ctx):
+    """Names of the similarities that fit the chosen labels, the default first."""
+    try:
+        return kf.fitting_similarities(ctx.dataset, read_label_choice(ctx))
+    except InputError:  # said beside what is wrong
+        return ["box_iou"]
 
 
 def add_similarity(ctx, inputs):
     """How marks are compared, and from which similarity on two of them may be the same object."""
-    try:
-        default = kf.default_similarity(ctx.dataset, read_label_choice(ctx))
-    except InputError:  # said beside what is wrong
-        default = "box_iou"
+    fitting = fitting_similarities(ctx)
+    chosen = ctx.params.get("similarity") or fitting[0]
     choices = types.DropdownView()
-    for name, similarity in SIMILARITIES.items():
-        choices.add_choice(name, label=similarity.label, description=SIMILARITY_HELP.get(name, ""))
-    similarity = inputs.enum("similarity", choices.values(), default=default, view=choices, label="Similarity")
-    if ctx.params.get("similarity") == "polygon_iou" != default:
-        _refuse(similarity, "Not every rater has polygons (polylines); compare boxes")
+    for name in fitting:
+        choices.add_choice(name, label=SIMILARITIES[name].label, description=SIMILARITY_HELP.get(name, ""))
+    offered = choices.values()
+    if chosen in SIMILARITIES and chosen not in fitting:  # chosen for other labels: say so beside it
+        offered = [*offered, chosen]
+    similarity = inputs.enum("similarity", offered, default=fitting[0], view=choices, label="Similarity")
+    if chosen not in fitting:
+        refuse(similarity, f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}")
+    _add_threshold(ctx, inputs, chosen)
+
+
+def _add_threshold(ctx, inputs, similarity):
+    """One that was chosen from a calibration is the default."""
+    calibrated = kf.default_threshold(ctx.dataset, similarity)
+    said = "Least similarity, from 0 to 1, at which two marks may be the same object"
+    if calibrated is not None:
+        said += f". Calibrated for {similarity}: {calibrated:.3g} ({_calibration_of(ctx, similarity, calibrated)})"
     threshold = inputs.float(
         "threshold",
-        default=0.5,
+        default=0.5 if calibrated is None else round(calibrated, 3),
         min=0.0,
         max=1.0,
         label="Threshold",
-        description="Least similarity, from 0 to 1, at which two marks may be the same object",
+        description=said,
     )
-    _refuse_outside(threshold, ctx.params.get("threshold"), 0, 1)
+    refuse_outside(threshold, ctx.params.get("threshold"), 0, 1)
+
+
+def _calibration_of(ctx, similarity, threshold):
+    """The run a default threshold comes from."""
+    choice = {"similarity": similarity, "threshold": threshold}
+    keys = kf.list_runs(ctx.dataset, "calibration")
+    return next(f"run {key}" for key in keys if choice in kf.load_figures(ctx.dataset, key).figures["chosen"])
 
 
 def read_label_choice(ctx):
@@ -221,11 +255,14 @@ def read_label_choice(ctx):
     )
 
 
-def shown(params, switch, names):
-    """The given params as far as they are set, unless the switch that shows them in the form is off again."""
-    if params.get(switch) is False:
-        return {}
+def given(params, *names):
+    """The params of these names as far as they are set: what is left out has the default of the function it goes to."""
     return {name: params[name] for name in names if params.get(name) is not None}
+
+
+def shown(params, switch, names):
+    """The same, unless the switch that shows them in the form is off again."""
+    return {} if params.get(switch) is False else given(params, *names)
 
 
 def _all_raters(ctx, by_attribute):
@@ -243,29 +280,29 @@ def check_view(ctx, inputs):
     except InputError as error:
         inputs.view("samples_problem", types.Error(label="These samples cannot be used", description=str(error)))
         refused = inputs.str("refused", required=True, view=types.HiddenView())
-        _refuse(refused, str(error))
+        refuse(refused, str(error))
 
 
 def _check(prop, check):
     try:
         check()
     except InputError as error:
-        _refuse(prop, str(error))
+        refuse(prop, str(error))
 
 
-def _refuse(prop, message):
+def refuse(prop, message):
     prop.invalid = True
     prop.error_message = message
 
 
-def _refuse_outside(prop, value, low, high=None):
+def refuse_outside(prop, value, low, high=None):
     """FiftyOne checks the limits of a number only when the form is sent."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if value is not None and not (number and value >= low and (high is None or value <= high)):
-        _refuse(prop, f"A number of at least {low}" if high is None else f"A number from {low} to {high}")
+        refuse(prop, f"A number of at least {low}" if high is None else f"A number from {low} to {high}")
 
 
 def _say(inputs, title, text):
     """That there is nothing to fill in, and why; the form cannot be sent."""
     inputs.view("nothing", types.Error(label=title, description=text))
-    _refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)
+    refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)

@@ -16,22 +16,12 @@ from . import forms, running
 NEW, CURRENT = "a new data set", "this data set"
 
 
-class LoadRaters(foo.Operator):
-    @property
-    def config(self):
-        return foo.OperatorConfig(
-            name="load_raters",
-            label="Load labels of several raters",
-            description="Load a COCO file whose annotations name their rater, one label field per rater",
-            icon="/assets/load.svg",
-            dynamic=True,
-            execute_as_generator=True,
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-        )
+class LoadRaters(running.Action):
+    NAME, LABEL = "load_raters", "Load labels of several raters"
+    DESCRIPTION = "Load a COCO file whose annotations name their rater, one label field per rater"
+    ICON, RESULT = "/assets/load.svg", "Loaded"
 
-    def resolve_input(self, ctx):
-        inputs = types.Object()
+    def add_inputs(self, ctx, inputs):
         path = inputs.str(
             "labels", required=True, label="COCO file", description="A JSON file on the machine the App runs on"
         )
@@ -49,7 +39,6 @@ class LoadRaters(foo.Operator):
         inputs.bool("more", default=False, label="Reconcile class names, choose label type", view=types.SwitchView())
         if ctx.params.get("more"):
             self._add_more(ctx, inputs)
-        return types.Property(inputs, view=types.View(label="Load labels of several raters"))
 
     def _add_target(self, ctx, inputs):
         choices = types.RadioGroup(orientation="horizontal")
@@ -111,9 +100,6 @@ class LoadRaters(foo.Operator):
 
         show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])
         return running.run(ctx, work, then=(show,))
-
-    def resolve_output(self, ctx):
-        return running.outputs(ctx, "Loaded")
 
     def __call__(self, labels, **params):
         """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""

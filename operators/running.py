@@ -9,14 +9,81 @@ import queue
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core import KalosError, KalosWarning
+
+from . import forms
 
 SENT_BY_THE_APP = "spaces"
 """What only the App sends with a request: how its panels are arranged."""
 
 PLUGIN = "@kalos/variation"
+
+
+class Action(foo.Operator):
+    """What all operators share: their configuration, the frame of their form and the form of their summary.
+
+    A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
+    `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`.
+    """
+
+    NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
+    STREAMED = True
+
+    @property
+    def config(self):
+        return foo.OperatorConfig(
+            name=self.NAME,
+            label=self.LABEL,
+            description=self.DESCRIPTION,
+            icon=self.ICON,
+            dynamic=True,
+            execute_as_generator=self.STREAMED,
+            allow_immediate_execution=True,
+            allow_delegated_execution=True,
+        )
+
+    def resolve_input(self, ctx):
+        inputs = types.Object()
+        self.add_inputs(ctx, inputs)
+        return types.Property(inputs, view=types.View(label=self.LABEL))
+
+    def resolve_output(self, ctx):
+        return outputs(ctx, self.RESULT)
+
+    def __call__(self, samples, run_key, **params):
+        """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""
+        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key, **params})
+
+
+class Analysis(Action):
+    """An operator that reads the labels of a view, computes, and stores the result under a run key.
+
+    A subclass also says `KIND` (of run; the name of the panel that shows it, too), adds its own choices in
+    `add_choices`, picks its arguments in `settings`, calls its function in `analyse` and sums it up in `summary`.
+    """
+
+    KIND = ""
+
+    def add_inputs(self, ctx, inputs):
+        forms.check_view(ctx, inputs)
+        if forms.add_label_choice(ctx, inputs):
+            self.add_choices(ctx, inputs)
+            forms.add_run_key(ctx, inputs, self.KIND)
+
+    def execute(self, ctx):
+        params, samples = ctx.params, ctx.target_view()
+        settings = self.settings(params)
+
+        def work(progress):
+            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.KIND)
+            stored = self.analyse(samples, key, choice=forms.read_label_choice(ctx), progress=progress, **settings)
+            return {"run_key": key, **stored.figures, "summary": self.summary(stored)}
+
+        return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.KIND)))
 
 
 def run(ctx, work, *, then=()):

@@ -1,6 +1,7 @@
 """One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
 
 from .agreement import AgreementPanel
+from .calibration import CalibrationPanel
 from .sample import SamplePanel
 from .variations import VariationsPanel
 
@@ -8,4 +9,5 @@ from .variations import VariationsPanel
 def register(plugin):
     plugin.register(AgreementPanel)
     plugin.register(VariationsPanel)
+    plugin.register(CalibrationPanel)
     plugin.register(SamplePanel)

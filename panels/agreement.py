@@ -1,60 +1,69 @@
-"""How far the raters agree: mean alpha, its spread over images, the worst images."""
+"""How far the raters agree: mean alpha, what it is worth, and what lies behind it, by image, class and rater."""
 
-import fiftyone.operators as foo
+import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, significant, with_interval
+from kalos_core.figures import agreement_title, alpha_bins, significant, with_interval
 
-from .common import (
-    RunPanel,
-    add_caption,
-    add_run_menu,
-    add_table,
-    changed_since,
-    guarded,
-    to_data,
-)
+from . import sections
+from .common import RunPanel, add_run_menu, add_table, changed_since, guarded, put_figures
 
 WORST = 25
 
 COLUMNS = (("rank", "#"), ("file", "Image"), ("alpha", "α"), ("labels", "Labels"))
+
+ALL = "0"
+"""In the drop-downs of classes and raters; the others are numbers from 1: a name might be anything."""
+
+EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 4px"}}}
+"""Tabs that share the width of the panel; by default the last ones are out of sight."""
 
 NOTHING_YET = (
     "**Agreement of raters**\n\nNothing is computed yet. Matching finds which labels of different raters mean the "
     "same object; alpha then says how far they agree about the objects' existence and class, corrected for chance."
 )
 
-CAPTION = (
-    "α = 1 − observed / expected disagreement (Krippendorff), mean over images; at most 1. 1: the same objects and "
-    "classes. 0: no better than chance. Below 0: systematic disagreement. **Click a bar to see its images.**"
-)
-
 
 class AgreementPanel(RunPanel):
+    NAME, LABEL, ICON = "agreement", "Agreement", "/assets/agreement.svg"
+    HELP = "Mean alpha of the raters, what it is worth, and what lies behind it: images, classes, raters"
     KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
     NOTHING_YET = NOTHING_YET
 
-    @property
-    def config(self):
-        return foo.PanelConfig(
-            name="agreement",
-            label="Agreement",
-            icon="/assets/agreement.svg",
-            surfaces="grid",
-            help_markdown="Mean alpha of the raters, per-image alpha, and the worst images",
-        )
-
     def load_run(self, ctx, key):
-        _, alphas = kf.image_alphas(ctx.dataset, key)
-        traces, layout = to_data(alpha_histogram(alphas))
-        ctx.panel.state.headline = headline(kf.load_figures(ctx.dataset, key).figures) + changed_since(ctx, key)
-        ctx.panel.state.layout = layout
-        ctx.panel.state.edges = alpha_bins(alphas)[0].tolist()
-        ctx.panel.set_data("histogram", traces)
-        self._load_worst(ctx, key)
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        stored = kf.load_diagnostics(ctx.dataset, key)
+        if state.filtered_run != key:
+            state.filtered_run = key
+            state.filter = {"category": ALL, "rater": ALL}
+        state.section = state.section or sections.NAMES[0]
+        state.headline = headline(run.figures) + changed_since(ctx, key)
+        state.categories = stored["class_difficulty"].get("category", [])
+        state.raters = run.figures["raters"] if "reason" not in stored["collaboration"] else []
+        self._load_part(ctx, run, stored)
 
-    def _load_worst(self, ctx, key):
-        rows = kf.worst_images(ctx.dataset, key, WORST)
+    def _load_part(self, ctx, run, stored):
+        """The figures of what the filter leaves."""
+        state = ctx.panel.state
+        category, rater = _filter(state)
+        figures = {**run.figures, **stored}
+        _, alphas = kf.image_alphas(ctx.dataset, run.key)
+        state.part = ""
+        if category or rater:
+            found = kf.filtered_figures(ctx.dataset, run.key, category=category, rater=rater)
+            state.part, alphas = _part(category, rater, found), found["image_alpha"]
+            figures |= {name: found[name] for name in ("class_difficulty", "collaboration")}
+        parts = sections.build(run, figures, alphas, category, rater)
+        put_figures(ctx, {name: part.figure for name, part in parts.items() if part.figure})
+        state.said = {name: [part.said, part.note] for name, part in parts.items()}
+        state.edges = alpha_bins(alphas)[0].tolist()
+        state.shown_classes = sections.shown_classes(figures["class_difficulty"])
+        state.shown_raters = sections.shown_raters(figures["collaboration"])
+        ctx.panel.set_data("published", sections.published_rows(run))
+        self._load_worst(ctx, run.key, category, rater)
+
+    def _load_worst(self, ctx, key, category, rater):
+        rows = kf.worst_images(ctx.dataset, key, WORST, category=category, rater=rater)
         ctx.panel.state.worst = [row.sample_id for row in rows]
         ctx.panel.set_data(
             "worst",
@@ -64,13 +73,38 @@ class AgreementPanel(RunPanel):
             ],
         )
 
+    # ---- what is chosen ----
+
+    @guarded
+    def on_change_section(self, ctx):
+        ctx.panel.state.section = ctx.params["value"]
+
+    @guarded
+    def on_change_category(self, ctx):
+        self._choose(ctx, category=ctx.params["value"])
+
+    @guarded
+    def on_change_rater(self, ctx):
+        self._choose(ctx, rater=ctx.params["value"])
+
+    @guarded
+    def clear_filter(self, ctx):
+        self._choose(ctx, category=ALL, rater=ALL)
+        self.show_all(ctx)
+
+    def _choose(self, ctx, **choices):
+        ctx.panel.state.filter = {**ctx.panel.state.filter, **choices}
+        self.load_run(ctx, ctx.panel.state.run)
+
+    # ---- what a click leads to ----
+
     @guarded
     def on_click_bar(self, ctx):
-        edges = ctx.panel.state.edges
-        place = ctx.params["idx"]
-        view = kf.view_of_alpha(ctx.dataset, ctx.panel.state.run, edges[place], edges[place + 1])
-        ctx.ops.set_view(view)
-        ctx.ops.notify(f"{len(view):,} images with alpha from {edges[place]:.1f} to {edges[place + 1]:.1f}")
+        state, place = ctx.panel.state, ctx.params["idx"]
+        low, high = state.edges[place : place + 2]
+        category, rater = _filter(state)
+        view = kf.view_of_alpha(ctx.dataset, state.run, low, high, category=category, rater=rater)
+        _show(ctx, view, f"images with alpha from {low:.1f} to {high:.1f}")
 
     @guarded
     def on_click_worst(self, ctx):
@@ -78,27 +112,103 @@ class AgreementPanel(RunPanel):
 
     @guarded
     def show_worst(self, ctx):
-        ctx.ops.set_view(kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST))
+        category, rater = _filter(ctx.panel.state)
+        ctx.ops.set_view(kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=category, rater=rater))
+
+    @guarded
+    def on_click_class(self, ctx):
+        state = ctx.panel.state
+        name = state.shown_classes[ctx.params["idx"]]
+        self._choose(ctx, category=str(1 + state.categories.index(name)))
+        _show(ctx, kf.view_of_class(ctx.dataset, state.run, name), f"images with {name}, worst first")
+
+    @guarded
+    def on_click_rater(self, ctx):
+        self._choose(ctx, rater=str(1 + ctx.params["idx"]))
+
+    @guarded
+    def on_click_pair(self, ctx):
+        state = ctx.panel.state
+        row, column = ctx.params["idx"]
+        if row == column:  # a rater with themselves: the cell is empty
+            return
+        first, second = state.shown_raters[row], state.shown_raters[column]
+        view = kf.view_of_pair(ctx.dataset, state.run, first, second)
+        _show(ctx, view, f"images of {first} and {second}, those first where they disagree most")
+
+    # ---- layout ----
 
     def render_run(self, panel, ctx):
-        panel.md(ctx.panel.state.headline, name="headline")
+        state = ctx.panel.state
+        panel.md(state.headline, name="headline")
         add_run_menu(panel, ctx, self.on_change_run)
-        panel.plot(
-            "histogram",
-            layout=ctx.panel.state.layout,
-            config={"displayModeBar": False},
-            on_click=self.on_click_bar,
-        )
-        add_caption(panel, CAPTION)
-        worst = len(ctx.panel.state.worst)
-        if worst:
-            label = f"The {worst:,} worst images: click one to open it"
+        self._add_filter(panel, ctx)
+        tabs = types.TabsView(componentsProps=EVENLY)
+        for name in sections.NAMES:
+            tabs.add_choice(name, label=name)
+        panel.enum("section", tabs.values(), view=tabs, on_change=self.on_change_section)
+        for name in sections.FIGURES[state.section]:
+            sections.add(panel, ctx, name, self._handler(name))
+        if state.section == "Images" and state.worst:
+            label = f"The {len(state.worst):,} worst images: click one to open it"
             add_table(panel, "worst", label, COLUMNS, self.on_click_worst)
+        if state.section == "Reading":
+            add_table(panel, "published", "Published values", sections.PUBLISHED_COLUMNS)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        if worst:
+        if state.section == "Images" and state.worst:
             buttons.btn("show_worst", label="Show these in the grid", icon="grid_view", on_click=self.show_worst)
         buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+    def _handler(self, name):
+        handlers = {
+            "histogram": self.on_click_bar,
+            "classes": self.on_click_class,
+            "vitality": self.on_click_rater,
+            "collaboration": self.on_click_pair,
+        }
+        return handlers.get(name)
+
+    def _add_filter(self, panel, ctx):
+        """Drop-downs side by side; what they leave, with a way back."""
+        state = ctx.panel.state
+        entries = [("category", "all classes", state.categories, self.on_change_category)]
+        if len(state.raters) > 2:  # of two, each one's pairs are all there are
+            entries.append(("rater", "all raters", state.raters, self.on_change_rater))
+        wide = f"repeat({len(entries)}, minmax(0, 1fr)) auto"
+        columns = {"gridTemplateColumns": wide, "justifyContent": "stretch", "alignItems": "center"}
+        row = panel.h_stack("filter", gap=2, componentsProps={"grid": {"sx": columns}})
+        for name, everything, names, on_change in entries:
+            choices = types.DropdownView()
+            for number, entry in enumerate([everything, *names]):
+                choices.add_choice(str(number), label=entry)
+            row.enum(name, choices.values(), view=choices, on_change=on_change)
+        if state.part:
+            row.btn("clear", label="Clear", icon="filter_alt_off", on_click=self.clear_filter)
+            panel.md(state.part, name="part")
+
+
+def _filter(state):
+    """The class and the rater that are chosen, None for all."""
+    chosen = []
+    for choice, names in ((state.filter["category"], state.categories), (state.filter["rater"], state.raters)):
+        number = int(choice or ALL)
+        chosen.append(names[number - 1] if 0 < number <= len(names) else None)
+    return tuple(chosen)
+
+
+def _part(category, rater, found):
+    """What the filter leaves, in a line."""
+    names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each other"] * bool(rater)
+    return (
+        f"Filtered by {' and '.join(names)}: alpha {with_interval(found['alpha'], found['alpha_interval'])} over "
+        f"{found['images']:,} images, {found['units']:,} units."
+    )
+
+
+def _show(ctx, view, what):
+    ctx.ops.set_view(view)
+    ctx.ops.notify(f"{len(view):,} {what}")
 
 
 def headline(figures):

@@ -64,11 +64,19 @@ def add_run_menu(panel, ctx, on_change):
 class RunPanel(foo.Panel):
     """A panel that shows one stored run of a kind, or invites to make one.
 
-    A subclass says `KIND`, `OPERATOR`, `BUTTON` and `NOTHING_YET`, puts a run into the panel's state and data in
-    `load_run`, and draws it in `render_run`.
+    A subclass says how it is called (`NAME`, `LABEL`, `HELP`, `ICON`), what it shows and makes (`KIND`, `OPERATOR`,
+    `BUTTON`, `NOTHING_YET`), puts a run into the panel's state and data in `load_run`, and draws it in `render_run`.
     """
 
+    NAME = LABEL = HELP = ICON = ""
     KIND = OPERATOR = BUTTON = NOTHING_YET = ""
+    SURFACE = "grid"
+
+    @property
+    def config(self):
+        return foo.PanelConfig(
+            name=self.NAME, label=self.LABEL, icon=self.ICON, surfaces=self.SURFACE, help_markdown=self.HELP
+        )
 
     @guarded
     def on_load(self, ctx):
@@ -122,6 +130,21 @@ def add_problem(panel, ctx, retry):
 def add_caption(panel, text, name="caption"):
     """One line under a figure: what is shown, formula, range, how to read it."""
     panel.md(text, name=name)
+
+
+def put_figures(ctx, figures):
+    """Plotly figures by name, for `add_figure`."""
+    layouts = {}
+    for name, figure in figures.items():
+        traces, layouts[name] = to_data(figure)
+        ctx.panel.set_data(name, traces)
+    ctx.panel.state.layouts = layouts
+
+
+def add_figure(panel, ctx, name, on_click=None):
+    """A figure of `put_figures`."""
+    handler = {"on_click": on_click} if on_click else {}
+    panel.plot(name, layout=ctx.panel.state.layouts[name], config={"displayModeBar": False}, **handler)
 
 
 def add_table(panel, name, label, columns, on_click_row=None):

@@ -1,7 +1,5 @@
 """Beside the open sample: its alpha, and what every rater gave each unit."""
 
-import fiftyone.operators as foo
-
 import kalos_core.fiftyone as kf
 from kalos_core.figures import VARIATION_LABELS, band, significant
 
@@ -28,18 +26,10 @@ CAPTION = (
 
 
 class SamplePanel(RunPanel):
+    NAME, LABEL, ICON, SURFACE = "sample", "Raters on this sample", "/assets/agreement.svg", "modal"
+    HELP = "Alpha of the open sample, and what every rater gave each unit"
     KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
     NOTHING_YET = NOTHING_YET
-
-    @property
-    def config(self):
-        return foo.PanelConfig(
-            name="sample",
-            label="Raters on this sample",
-            icon="/assets/agreement.svg",
-            surfaces="modal",
-            help_markdown="Alpha of the open sample, and what every rater gave each unit",
-        )
 
     def load_run(self, ctx, key):
         if ctx.current_sample is None:

@@ -1,7 +1,5 @@
 """How the raters differ: counts by type, confused classes, counts by rater."""
 
-import fiftyone.operators as foo
-
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, significant, variation_bars, variations_title
@@ -9,11 +7,12 @@ from kalos_core.figures import VARIATION_LABELS, significant, variation_bars, va
 from .common import (
     RunPanel,
     add_caption,
+    add_figure,
     add_run_menu,
     add_table,
     changed_since,
     guarded,
-    to_data,
+    put_figures,
 )
 
 CONFUSIONS = 25
@@ -35,27 +34,17 @@ CAPTION = (
 
 
 class VariationsPanel(RunPanel):
+    NAME, LABEL, ICON = "variations", "Variations", "/assets/variations.svg"
+    HELP = "Differences between raters by type, class and rater"
     KIND, OPERATOR, BUTTON = "variations", "find_variations", "Find variations between raters"
     NOTHING_YET = NOTHING_YET
 
-    @property
-    def config(self):
-        return foo.PanelConfig(
-            name="variations",
-            label="Variations",
-            icon="/assets/variations.svg",
-            surfaces="grid",
-            help_markdown="Differences between raters by type, class and rater",
-        )
-
     def load_run(self, ctx, key):
         figures = kf.load_figures(ctx.dataset, key).figures
-        traces, layout = to_data(variation_bars(figures["counts"]))
         confusions = figures["confusions"][:CONFUSIONS]
         ctx.panel.state.headline = headline(figures) + changed_since(ctx, key)
-        ctx.panel.state.layout = layout
         ctx.panel.state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
-        ctx.panel.set_data("counts", traces)
+        put_figures(ctx, {"counts": variation_bars(figures["counts"])})
         ctx.panel.set_data("confusions", confusions)
         ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in figures["by_rater"].items()])
 
@@ -76,9 +65,7 @@ class VariationsPanel(RunPanel):
     def render_run(self, panel, ctx):
         panel.md(ctx.panel.state.headline, name="headline")
         add_run_menu(panel, ctx, self.on_change_run)
-        panel.plot(
-            "counts", layout=ctx.panel.state.layout, config={"displayModeBar": False}, on_click=self.on_click_bar
-        )
+        add_figure(panel, ctx, "counts", self.on_click_bar)
         add_caption(panel, CAPTION)
         if ctx.panel.state.confused:
             label = "Classes taken for one another: click a row to see those labels"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kalos_core import Annotations, read_coco
+from kalos_core import Annotations, read_coco, read_lidc
 from tests import fiftyone_environment  # before any test imports FiftyOne
 
 # `pytest --hypothesis-profile=thorough` looks longer
@@ -45,6 +45,17 @@ def lvis_path(data_folder: Path) -> Path:
 def lvis(lvis_path: Path) -> Annotations:
     """200 pictures of the doubly annotated part of LVIS, two raters, boxes and polygons."""
     return read_coco(lvis_path)
+
+
+@pytest.fixture(scope="session")
+def lidc_path(data_folder: Path) -> Path:
+    return _need(data_folder / "lidc120.json.gz")
+
+
+@pytest.fixture(scope="session")
+def lidc(lidc_path: Path) -> Annotations:
+    """120 CT scans, four reading sessions each, which are raters within their scan only; nodules as volumes."""
+    return read_lidc(lidc_path)
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kalos_core import Annotations
+from kalos_core import SIMILARITIES, Annotations
 
 RECTANGLE = ((0, 0), (1, 0), (1, 1), (0, 1))
 TRIANGLE = ((0, 0), (1, 0), (0, 1))
 STEPS = ((0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1))  # an L
 BOW_TIE = ((0, 0), (1, 1), (1, 0), (0, 1))  # crosses itself: two triangles
 FORMS = (RECTANGLE, TRIANGLE, STEPS, BOW_TIE)
+
+SIMILARITIES_OF_TABLES = [name for name, measure in SIMILARITIES.items() if measure.kind in ("box", "polygon")]
+"""Names of the similarities that `tables` has shapes for."""
 
 
 def ring(form: int, x: float, y: float, width: float, height: float, start: int = 0, backwards: bool = False) -> list:
@@ -56,10 +59,12 @@ def tables(
     marks: int = 14,
     everyone: bool = False,
     limits: bool = False,
+    exclusions: bool = False,
 ) -> Annotations:
     """Tables of boxes and polygons on a small grid, up to the given number of each.
 
     `everyone`: all raters are assigned to all images. `limits`: some raters were asked for some classes only.
+    `exclusions`: some raters were not asked for some class on some image.
     """
     image_names = [f"{name}.jpg" for name in range(draw(st.integers(1, images)))]
     rater_names = draw(st.permutations(["ann", "bob", "cid", "dan", "eve"][: draw(st.integers(2, raters))]))
@@ -99,6 +104,9 @@ def tables(
         categories=class_names,
         assigned=assigned,
         assigned_categories=asked,
+        exclusions=draw(st.lists(st.tuples(*map(st.sampled_from, (image_names, rater_names, class_names)))))
+        if exclusions
+        else None,
     )
 
 
@@ -123,6 +131,9 @@ def reordered(annotations: Annotations, seed: int) -> Annotations:
         image_size=annotations.image_size[i],
         assigned=annotations.assigned[np.ix_(i, r)],
         assigned_categories=None if limits is None else limits[np.ix_(r, k)],
+        excluded=np.stack(
+            [np.argsort(order)[codes] for order, codes in zip((i, r, k), annotations.excluded.T, strict=True)], axis=1
+        ),
     )
 
 

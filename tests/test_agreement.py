@@ -13,19 +13,18 @@ from kalos_core import (
     COSTS,
     NO_OBJECT,
     NOT_ASSIGNED,
-    SIMILARITIES,
-    SOLVERS,
     Annotations,
     InputError,
     agreement,
     compute_pairs,
+    usable_solvers,
 )
 from kalos_core.agreement import band
-from tests.strategies import reordered, tables
+from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
-every_solver = pytest.mark.parametrize("solver", SOLVERS)
+every_solver = pytest.mark.parametrize("solver", usable_solvers())
 every_cost = pytest.mark.parametrize("cost", COSTS)
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 
 HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
 

@@ -18,6 +18,7 @@ ORDER = [
     "pairs",
     "correspondence",
     "reliability",
+    "resampling",
     "agreement",
     "diagnostics",
     "calibration",

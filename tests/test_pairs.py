@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import SIMILARITIES, Annotations, InputError, Pairs, Similarity, compute_pairs
-from tests.strategies import reordered, tables
+from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 
 
 def as_set(annotations, pairs):

@@ -58,6 +58,7 @@ def build_annotations(
     image_size: Sequence[tuple[float, float]],
     assigned: Sequence[Sequence[str] | None],
     assigned_categories: Mapping[str, Sequence[str]] | None = None,
+    exclusions: Sequence[tuple[Any, Any, Any]] = (),
     person: Sequence[str] | None = None,
     session: Sequence[str] | None = None,
     raters_are_local: bool = False,
@@ -114,6 +115,7 @@ def build_annotations(
             "a class its rater was asked for",
             lambda row: f"{names[category[row]]!r} by {raters[rater[row]]!r}",
         )
+    excluded = _encode_exclusions(exclusions, (image_code, rater_code, code_of_name), found)
     sizes = np.asarray(image_size, dtype=np.float64).reshape(-1, 2)
     spacing = None if pixel_spacing is None else np.asarray(pixel_spacing, dtype=np.float64)
     broken = Problems(source)
@@ -145,6 +147,7 @@ def build_annotations(
         raters_are_local=raters_are_local,
         crowds=np.asarray(crowds if crowds is not None else [], dtype=np.intp),
         skipped=np.bincount(image[~kept], minlength=len(images)),
+        excluded=excluded,
     )
     _warn_of_marks_outside(made, source, stacklevel + 1)
     return made
@@ -168,6 +171,22 @@ def _encode(
         lambda row: "nothing" if keys[row] is None else repr(keys[row]),
     )
     return encoded
+
+
+def _encode_exclusions(
+    exclusions: Sequence[tuple[Any, Any, Any]], codes: tuple[Mapping[Any, int], ...], problems: Problems
+) -> NDArray[np.intp]:
+    """(X, 3) codes of an image, a rater and a category."""
+
+    def name_of(row: int) -> str:
+        return f"exclusion {row + 1}"
+
+    expected = ("an image of the source", "a rater of the source", "a category of the source")
+    columns = [
+        _encode([entry[side] for entry in exclusions], codes[side], expected[side], name_of, problems)
+        for side in range(3)
+    ]
+    return np.stack(columns, axis=1)
 
 
 def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problems) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.annotations import assignment
 from kalos_core.errors import InputError, Problems, is_hashable, listed
 from kalos_core.shapes import ShapeColumn
 
@@ -50,6 +51,9 @@ class Annotations:
         Who was asked to annotate an image, whether they drew or not.
     assigned_categories : (R, K) bool, optional
         Which classes a rater was asked for; None means all.
+    excluded : (X, 3) int, optional
+        Codes of an image, a rater and a category: that rater was not asked to mark every such object on that image.
+        What they drew of it counts, that they drew nothing does not.
     person, session : (R,) object, optional
         Person behind each rater and their pass over the data; `raters` and "" unless given.
     raters_are_local : bool
@@ -95,6 +99,7 @@ class Annotations:
     raters_are_local: bool = False
     crowds: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     skipped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    excluded: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 3), np.intp))
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):
@@ -113,6 +118,7 @@ class Annotations:
         _freeze(self, "assigned", np.asarray(self.assigned, dtype=np.bool_))
         if self.assigned_categories is not None:
             _freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
+        _freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
         self._check_lengths()
         self._check_assignment()
 
@@ -143,6 +149,8 @@ class Annotations:
             codes = getattr(self, name)
             if n and (codes.min() < 0 or codes.max() >= size):
                 raise InputError(f"{name}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+        if ((self.excluded < 0) | (self.excluded >= (i, r, k))).any():
+            raise InputError(f"excluded: expected codes of {i} images, {r} raters and {k} categories, got others")
         sized = self.image_size[~np.isnan(self.image_size)]
         if not ((sized > 0) & np.isfinite(sized)).all():
             raise InputError("image_size: expected positive widths and heights, NaN where unknown, got others")
@@ -190,6 +198,7 @@ class Annotations:
         image_size: Mapping[Hashable, tuple[float, float]] | None = None,
         assigned: Mapping[Hashable, Sequence[str]] | None = None,
         assigned_categories: Mapping[str, Sequence[str]] | None = None,
+        exclusions: Iterable[tuple[Hashable, str, str]] | None = None,
         person: Sequence[str] | None = None,
         session: Sequence[str] | None = None,
         raters_are_local: bool = False,
@@ -225,6 +234,8 @@ class Annotations:
             Who was asked; an image that is not named: every rater.
         assigned_categories : mapping rater -> class names, optional
             A rater that is not named was asked for all classes.
+        exclusions : triples (image, rater, class name), optional
+            Classes a rater was not asked to mark completely on an image.
         person, session : sequences (R,), optional
         raters_are_local : bool
         slice_positions : mapping image -> positions in mm, optional
@@ -238,8 +249,9 @@ class Annotations:
         InputError
             Naming every offending record: without image, rater, category or shape, with coordinates that are not
             finite, a box without width or height, a ring of fewer than three points, run lengths that do not fill
-            their image, a mask of another size than the image, another number of keypoints than most, a contour outside of its slice
-            or beside every slice, a cuboid without length in one of its dimensions, or an id used twice.
+            their image, a mask of another size than the image, another number of keypoints than most, a contour
+            outside of its slice or beside every slice, a cuboid without length in one of its dimensions, or an id
+            used twice.
 
         Examples
         --------
@@ -281,6 +293,7 @@ class Annotations:
             assigned=[None if lists.get(key) is None else [as_name(name) for name in lists[key]] for key in image_keys],
             assigned_categories=assigned_categories
             and {as_name(rater): [as_name(name) for name in names] for rater, names in assigned_categories.items()},
+            exclusions=_triples(exclusions or ()),
             person=person,
             session=session,
             raters_are_local=raters_are_local,
@@ -319,6 +332,9 @@ class Annotations:
         kept = (image_code[self.image[chosen_rows]] >= 0) & (rater_code[self.rater[chosen_rows]] >= 0)
         take = chosen_rows[kept]
         limits = self.assigned_categories
+        excluded = np.stack(
+            [image_code[self.excluded[:, 0]], rater_code[self.excluded[:, 1]], self.excluded[:, 2]], axis=1
+        )
         return replace(
             self,
             image=image_code[self.image[take]],
@@ -336,6 +352,7 @@ class Annotations:
             assigned_categories=None if limits is None else limits[chosen_raters],
             crowds=self.crowds[chosen_images],
             skipped=self.skipped[chosen_images],
+            excluded=excluded[(excluded >= 0).all(axis=1)],
         )
 
     def _rater_codes(self, raters: ArrayLike | Sequence[str] | None) -> ArrayLike | None:
@@ -350,10 +367,8 @@ class Annotations:
 
     @cached_property
     def asked(self) -> NDArray[np.bool_]:
-        """(I, R) True where a rater was assigned to an image, and to at least one class."""
-        if self.assigned_categories is None:
-            return self.assigned
-        return np.logical_and(self.assigned, self.assigned_categories.any(axis=1))
+        """(I, R) True where a rater was assigned to an image, and asked for at least one class on it."""
+        return assignment.asked_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @cached_property
     def askable(self) -> NDArray[np.bool_]:
@@ -366,11 +381,28 @@ class Annotations:
 
     @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
-        """(I,) True where at least two raters were assigned to a common class: only there agreement is defined."""
-        if self.assigned_categories is None:
-            return np.asarray(self.assigned.sum(axis=1) >= 2)
-        per_class = self.assigned.astype(np.intp) @ self.assigned_categories.astype(np.intp)
-        return np.asarray((per_class >= 2).any(axis=1))
+        """(I,) True where at least two raters were asked for a common class: only there agreement is defined."""
+        return assignment.comparable_images(
+            self.assigned, self.assigned_categories, self.excluded, len(self.categories)
+        )
+
+    @property
+    def asked_of_marks(self) -> NDArray[np.bool_]:
+        """(N, R) True where a rater was asked for the image and the class of a mark."""
+        return assignment.asked_of_marks(
+            self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
+        )
+
+
+def _triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
+    """Exclusions as image, rater name, class name."""
+    entries = list(exclusions)
+    strange = [
+        entry for entry in entries if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3
+    ]
+    if strange:
+        raise InputError(f"exclusions: expected triples of image, rater and class, got {listed(map(repr, strange))}")
+    return [(image, as_name(rater), as_name(name)) for image, rater, name in entries]
 
 
 def _of_images(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:

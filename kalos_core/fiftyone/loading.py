@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import fiftyone as fo
 import fiftyone.core.media as fom
@@ -16,6 +16,8 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, listed
+from kalos_core.fiftyone.drawn import Kind, LabelType, choose_kind
+from kalos_core.fiftyone.pictures import Pictures, StoredPictures, ends_with, picture_size
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
@@ -24,14 +26,12 @@ from kalos_core.fiftyone.raters import (
     forget_rater_fields,
     label_fields,
     rater_names,
+    store_rater_facts,
     store_rater_fields,
 )
-from kalos_core.readers import read_coco
+from kalos_core.readers import read_labels
 from kalos_core.readers.coco import Assignment
 from kalos_core.readers.vocabulary import Aliases
-from kalos_core.shapes import Boxes, Polygons
-
-LabelType = Literal["auto", "detections", "polylines"]
 
 CANVAS_COLOUR = (222, 222, 222)
 """Neutral grey of a canvas that stands in for a missing picture."""
@@ -53,8 +53,8 @@ class LoadedRaters:
         How many of them became new samples.
     missing_pictures : tuple of str
         Files without a picture; a neutral canvas stands in.
-    crowds : int
-        Crowd regions that were kept out.
+    crowds, skipped : int
+        Crowd regions that were kept out, and marks that were left out because their shape cannot be used.
     """
 
     dataset: Any
@@ -64,12 +64,14 @@ class LoadedRaters:
     added_samples: int
     missing_pictures: tuple[str, ...] = ()
     crowds: int = 0
+    skipped: int = 0
 
 
 def load_raters(
     labels: str | os.PathLike[str] | Mapping[str, Any] | Annotations,
     dataset: Any = None,
     *,
+    format: str = "auto",
     images: str | os.PathLike[str] | None = None,
     canvas: str | os.PathLike[str] | None = None,
     label_type: LabelType = "auto",
@@ -79,23 +81,27 @@ def load_raters(
     persistent: bool = True,
     progress: Progress | bool | None = None,
 ) -> LoadedRaters:
-    """Load a COCO file of several raters, one label field per rater.
+    """Load the labels of several raters, one label field per rater.
 
     Parameters
     ----------
     labels : path, mapping or Annotations
-        See `kalos_core.read_coco`.
+        A file or folder of any format that `kalos_core.readers.read_labels` knows; the content of a COCO file; or the
+        table of a reader.
     dataset : str or fiftyone.core.dataset.Dataset, optional
         Name of a new data set, or an existing one, to whose samples of the same file name the fields are added;
         images it does not have become new samples. None: a new data set with a name of its own.
+    format : str
+        Name of the format, or "auto", as in `kalos_core.readers.read_labels`.
     images : path, optional
         Folder of the pictures; by default the folder of the file, or its ``images``, ``data`` or ``train`` folder.
     canvas : path, optional
         Folder for neutral canvases of the right size where a picture is missing; None: a missing picture is an error.
-    label_type : "auto", "detections" or "polylines"
-        Auto: polylines if every annotation has a polygon, else detections.
+    label_type : "auto", "detections", "polylines" or "keypoints"
+        Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
+        mask, else detections, with a mask where there is one.
     category_field, aliases, assigned
-        As in `kalos_core.read_coco`.
+        As in `kalos_core.read_coco`; of COCO files only.
     persistent : bool
         Whether a new data set outlives the session.
     progress : bool or callable, optional
@@ -108,22 +114,25 @@ def load_raters(
     Raises
     ------
     InputError
-        For labels that cannot be used, a missing picture, or a rater whose field exists already. Nothing is kept then.
+        For labels that cannot be used or shown (volumes, cuboids), a missing picture, or a rater whose field exists
+        already. Nothing is kept then.
     """
     if isinstance(labels, Annotations):
         annotations = labels
     else:
-        annotations = read_coco(labels, category_field=category_field, aliases=aliases, assigned=assigned)
+        options = {"category_field": category_field, "aliases": aliases}
+        given = {name: value for name, value in options.items() if value}
+        annotations = read_labels(labels, format, **given, **({} if assigned == "all" else {"assigned": assigned}))
     source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
-    kind = _label_type(annotations, label_type)
-    folders = _folders(labels, images)
+    kind = choose_kind(annotations, label_type)
+    pictures = Pictures(labels, images)
     target, is_new = _open_dataset(dataset, persistent)
     with Report(progress) as report:
         try:
             loading = _Loading(target, annotations, kind, source, report)
-            loading.place(folders, None if canvas is None else Path(canvas).resolve())
+            loading.place(pictures, None if canvas is None else Path(canvas).resolve())
             return loading.run()
         except BaseException:
             if is_new:
@@ -131,21 +140,10 @@ def load_raters(
             raise
 
 
-@dataclass(frozen=True)
-class _Kind:
-    document: type
-    label: type
-    list: str
-
-
-DETECTIONS = _Kind(fo.Detections, fo.Detection, "detections")
-POLYLINES = _Kind(fo.Polylines, fo.Polyline, "polylines")
-
-
 class _Loading:
     """One file on its way into one data set."""
 
-    def __init__(self, dataset: Any, annotations: Annotations, kind: _Kind, source: str, report: Report) -> None:
+    def __init__(self, dataset: Any, annotations: Annotations, kind: Kind, source: str, report: Report) -> None:
         self.dataset = dataset
         self.annotations = annotations
         self.kind = kind
@@ -166,31 +164,34 @@ class _Loading:
         self.drawn: list[Path] = []
         self.before = _Before(dataset)
 
-    def place(self, folders: list[Path], canvas: Path | None) -> None:
+    def place(self, pictures: Pictures, canvas: Path | None) -> None:
         """Find each image's sample or picture; an error names every picture that is missing."""
-        stored = self._samples_by_name()
+        stored = StoredPictures(self.before.paths)
         wanted = Counter(Path(file).name for file in self.annotations.files)
+        sizes = self.annotations.image_size.copy()
         rows_of: dict[str, int] = {}
         problems = Problems(self.source)
         for row, file in enumerate(self.annotations.files):
             record, name = f"image {self.annotations.images[row]!r}", Path(file).name
-            found = stored.get(name, [])
+            of_name = found = stored.find(file)
             if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
-                found = [(key, path) for key, path in found if _ends_with(path, file)]
+                found = [(key, path) for key, path in found if ends_with(path, file)]
             sample_id = found[0][0] if found else None
-            path = "" if found else _picture(file, folders)
+            path = "" if found else pictures.find(file)
+            if not np.isfinite(sizes[row]).all():
+                sizes[row] = picture_size(path or (found[0][1] if found else "")) or np.nan
             if not file:
                 problems.add(record, "a file_name", "nothing")
             elif len(found) > 1 or (sample_id in rows_of):
                 problems.add(record, f"one image for one sample of the file name {file!r}", "several")
-            elif sample_id is None and not path and stored.get(name) and wanted[name] == 1:
-                problems.add(record, f"one sample of the file name {file!r}", f"{len(stored[name])} of that name")
-            elif not np.isfinite(self.annotations.image_size[row]).all():
+            elif sample_id is None and not path and of_name and wanted[name] == 1:
+                problems.add(record, f"one sample of the file name {file!r}", f"{len(of_name)} of that name")
+            elif not np.isfinite(sizes[row]).all():
                 problems.add(record, "a width and height, which FiftyOne's labels are fractions of", "none")
             elif not found and not path:
                 self.missing.append(file)
                 if canvas is None:
-                    tried = listed(folders, 4) or "no folder was given"
+                    tried = listed(pictures.folders, 4) or "no folder was given"
                     problems.add(record, f"the picture {file!r} (looked in: {tried})", "no such file")
                 elif fom.get_media_type(file) != fom.IMAGE:
                     problems.add(record, "a file name that ends as pictures do, to draw a canvas", repr(file))
@@ -203,12 +204,7 @@ class _Loading:
             self.sample_id.append(sample_id)
             self.path.append(path)
         problems.raise_if_any()
-
-    def _samples_by_name(self) -> dict[str, list[tuple[str, str]]]:
-        stored: dict[str, list[tuple[str, str]]] = {}
-        for sample_id, path in self.before.paths.items():
-            stored.setdefault(Path(path).name, []).append((sample_id, path))
-        return stored
+        self.annotations = replace(self.annotations, image_size=sizes)
 
     def _draw_canvases(self) -> None:
         missing = set(self.missing)
@@ -235,6 +231,7 @@ class _Loading:
             self.report(0.8, f"Adding labels to {len(old):,} samples")
             self._add_to_existing(old, made)
             store_rater_fields(self.dataset, self.fields)
+            store_rater_facts(self.dataset, self.annotations)
             self.dataset.default_classes = [
                 *dict.fromkeys([*self.dataset.default_classes, *self.annotations.categories])
             ]
@@ -251,6 +248,7 @@ class _Loading:
             added_samples=len(new),
             missing_pictures=tuple(self.missing),
             crowds=int(self.annotations.crowds.sum()),
+            skipped=int(self.annotations.skipped.sum()),
         )
 
     def _declare(self) -> None:
@@ -264,7 +262,7 @@ class _Loading:
         """(image, rater) -> FiftyOne labels."""
         annotations = self.annotations
         made: dict[tuple[int, int], list[Any]] = {}
-        for row, shape in enumerate(_fractions(annotations, self.kind)):
+        for row, shape in enumerate(self.kind.fields(annotations)):
             name = annotations.categories[annotations.category[row]]
             label = self.kind.label(label=name, annotation_id=str(annotations.id[row]), **shape)
             made.setdefault((int(annotations.image[row]), int(annotations.rater[row])), []).append(label)
@@ -330,16 +328,6 @@ class _Before:
         self.asked: dict[str, list[str] | None] = dict(zip(ids, *asked, strict=True)) if asked else {}
 
 
-def _label_type(annotations: Annotations, label_type: LabelType) -> _Kind:
-    polygons = annotations.shapes.get("polygon")
-    absent = polygons.absent().sum() if isinstance(polygons, Polygons) else len(annotations)
-    if label_type == "polylines" and absent and len(annotations):
-        raise InputError(f"label_type: polylines need a polygon for every annotation, {absent:,} have none")
-    if label_type not in ("auto", "detections", "polylines"):
-        raise InputError(f"label_type: expected 'auto', 'detections' or 'polylines', got {label_type!r}")
-    return DETECTIONS if label_type == "detections" or absent else POLYLINES
-
-
 def _open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
     if isinstance(dataset, fo.Dataset):
         return dataset, False
@@ -348,40 +336,3 @@ def _open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
     if dataset is not None and fo.dataset_exists(dataset):
         return fo.load_dataset(dataset), False
     return fo.Dataset(dataset, persistent=persistent), True
-
-
-def _folders(labels: Any, images: Any) -> list[Path]:
-    if images is not None:
-        folder = Path(images)
-        if not folder.is_dir():
-            raise InputError(f"images: expected a folder, got {folder}")
-        return [folder]
-    if isinstance(labels, (Annotations, Mapping)):
-        return []
-    beside = Path(labels).parent
-    return [beside / name for name in ("images", "data", "train", "")]
-
-
-def _ends_with(path: str, file: str) -> bool:
-    parts = [part for part in Path(file).parts if part not in ("/", ".")]
-    return list(Path(path).parts[-len(parts) :]) == parts if parts else False
-
-
-def _picture(file: str, folders: list[Path]) -> str:
-    candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in folders]
-    return next((str(path.resolve()) for path in candidates if path.is_file()), "")
-
-
-def _fractions(annotations: Annotations, kind: _Kind) -> list[dict[str, Any]]:
-    """The shape of each label, coordinates as fractions of the picture."""
-    sizes = annotations.image_size[annotations.image]
-    if kind is DETECTIONS:
-        boxes = annotations.shapes["box"]
-        assert isinstance(boxes, Boxes)
-        return [{"bounding_box": box} for box in (boxes.xywh() / np.hstack([sizes, sizes])).tolist()]
-    polygons = annotations.shapes["polygon"]
-    assert isinstance(polygons, Polygons)
-    return [
-        {"points": [(ring / size).tolist() for ring in polygons.rings(row)], "closed": True, "filled": False}
-        for row, size in enumerate(sizes)
-    ]

@@ -5,24 +5,49 @@ from __future__ import annotations
 import keyword
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import fiftyone as fo
 
+from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 
 INFO_KEY = "kalos"
 """Key under which `dataset.info` holds what this plugin knows about the data set."""
 
+FACTS = "rater_facts"
+"""Key in there of what is known of raters beyond their names."""
+
 ASSIGNED_FIELD = "raters"
 """Sample field listing the names of the raters who were asked, so that 'looked and drew nothing' survives."""
 
-LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines"}
+LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines", fo.Keypoints: "keypoints"}
 """Label types that are read, and the attribute that holds their list."""
 
 
+@dataclass(frozen=True)
+class RaterFacts:
+    """What is known of a rater beyond their labels.
+
+    Parameters
+    ----------
+    person, session : str
+        Who is behind the rater, and in which pass over the data; the rater's own name and "" unless known.
+    classes : tuple of str, optional
+        The classes they were asked for; None: all.
+    is_local : bool
+        Whether the rater means nothing beyond an image.
+    """
+
+    person: str
+    session: str = ""
+    classes: tuple[str, ...] | None = None
+    is_local: bool = False
+
+
 def label_fields(samples: Any) -> dict[str, str]:
-    """Fields of a collection that hold boxes or polygons, with the path of their list.
+    """Fields of a collection that hold labels of the kinds that are read, with the path of their list.
 
     Examples
     --------
@@ -69,13 +94,58 @@ def store_rater_fields(dataset: Any, fields: Mapping[str, str]) -> None:
     dataset.save()
 
 
+def store_rater_facts(dataset: Any, annotations: Annotations) -> None:
+    """Remember of each rater what labels do not say: person and session, and which classes they were asked for.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> raters = {"raters": ["a1", "a2"], "person": ["ann", "ann"], "session": ["1", "2"], "categories": ["cat", "dog"]}
+    >>> store_rater_facts(dataset, Annotations.from_rows([], **raters, assigned_categories={"a2": ["dog"]}))
+    >>> rater_facts(dataset)["a2"]
+    RaterFacts(person='ann', session='2', classes=('dog',), is_local=False)
+    >>> dataset.delete()
+    """
+    known = rater_facts(dataset)
+    limits = annotations.assigned_categories
+    for code, name in enumerate(annotations.raters):
+        given = None if limits is None else tuple(annotations.categories[limits[code]])
+        known[name] = RaterFacts(
+            person=annotations.person[code],
+            session=annotations.session[code],
+            classes=None if given is None or len(given) == len(annotations.categories) else given,
+            is_local=annotations.raters_are_local,
+        )
+    # a list: names of raters may hold what keys of a database may not
+    told = [{"rater": name, **asdict(facts)} for name, facts in known.items() if facts != RaterFacts(name)]
+    others = {key: value for key, value in dataset.info.get(INFO_KEY, {}).items() if key != FACTS}
+    if told or len(others) < len(dataset.info.get(INFO_KEY, {})):
+        dataset.info[INFO_KEY] = {**others, **({FACTS: told} if told else {})}
+        dataset.save()
+
+
+def rater_facts(samples: Any) -> dict[str, RaterFacts]:
+    """Rater name -> what is stored of them; nothing of raters about whom there is nothing to say."""
+    found = {}
+    for record in _dataset(samples).info.get(INFO_KEY, {}).get(FACTS, []):
+        facts = dict(record)
+        name, classes = facts.pop("rater"), facts.pop("classes")
+        found[name] = RaterFacts(**facts, classes=None if classes is None else tuple(classes))
+    return found
+
+
 def forget_rater_fields(dataset: Any, fields: Iterable[str]) -> None:
-    """Undo `store_rater_fields` for these fields."""
+    """Undo `store_rater_fields` and `store_rater_facts` for these fields."""
     info = dict(dataset.info.pop(INFO_KEY, {}))
     gone = set(fields)
-    stored = {field: name for field, name in info.pop("raters", {}).items() if field not in gone}
+    known = info.pop("raters", {})
+    stored = {field: name for field, name in known.items() if field not in gone}
     if stored:
         info["raters"] = stored
+    nameless = {name for field, name in known.items() if field in gone}
+    facts = [record for record in info.pop(FACTS, []) if record["rater"] not in nameless]
+    if facts:
+        info[FACTS] = facts
     if info:
         dataset.info[INFO_KEY] = info
     dataset.save()
@@ -125,7 +195,9 @@ def resolve_fields(samples: Any, raters: Iterable[str] | None) -> dict[str, str]
             raise InputError(f"raters: expected a label field or a rater, got {entry!r} ({_offer(fields, known)})")
         if field not in fields:
             kind = getattr(schema[field], "document_type", type(schema[field])).__name__
-            raise InputError(f"raters: expected a field of Detections or Polylines, got {field!r} of type {kind}")
+            raise InputError(
+                f"raters: expected a field of Detections, Polylines or Keypoints, got {field!r} of type {kind}"
+            )
         name = rater_names(samples, [field])[0]
         if name in chosen:
             raise InputError(f"raters: expected every rater once, got {name!r} twice")

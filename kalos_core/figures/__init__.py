@@ -5,7 +5,23 @@ whatever shows it.
 """
 
 from kalos_core.agreement import BANDS, band
-from kalos_core.figures.agreement import BIN_WIDTH, agreement_title, alpha_bins, alpha_histogram, plot_agreement
+from kalos_core.figures.agreement import (
+    BIN_WIDTH,
+    agreement_title,
+    alpha_bins,
+    alpha_histogram,
+    alpha_scale,
+    plot_agreement,
+)
+from kalos_core.figures.calibration import (
+    DISTANCE_EDGES,
+    OBSERVED_COLOUR,
+    calibration_figure,
+    calibration_title,
+    distance_curve,
+    distance_shares,
+    plot_calibration,
+)
 from kalos_core.figures.classes import (
     LEAST_IMAGES,
     MOST_CLASSES,
@@ -36,9 +52,11 @@ __all__ = [
     "BANDS",
     "BIN_WIDTH",
     "COLOURS",
+    "DISTANCE_EDGES",
     "LEAST_IMAGES",
     "MOST_CLASSES",
     "NEUTRAL",
+    "OBSERVED_COLOUR",
     "PUBLISHED_ALPHAS",
     "PUBLISHED_CALIBRATIONS",
     "RATER_COLOURS",
@@ -48,14 +66,20 @@ __all__ = [
     "agreement_title",
     "alpha_bins",
     "alpha_histogram",
+    "alpha_scale",
     "band",
+    "calibration_figure",
+    "calibration_title",
     "class_difficulty_bars",
     "class_difficulty_title",
     "collaboration_heatmap",
     "collaboration_title",
+    "distance_curve",
+    "distance_shares",
     "hardest_classes",
     "left_out",
     "plot_agreement",
+    "plot_calibration",
     "plot_variations",
     "sensitivity_curve",
     "sensitivity_title",

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import BANDS, Agreement, band
-from kalos_core.figures.common import NEUTRAL, Numbers, as_numbers, with_interval
+from kalos_core.figures.common import (
+    BAR_HEIGHT,
+    NEUTRAL,
+    OWN,
+    PALE,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    as_plain,
+    lying_bars,
+    whiskers,
+    with_interval,
+)
+from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -93,6 +107,53 @@ def alpha_histogram(image_alpha: Numbers, title: str = "") -> go.Figure:
     return figure
 
 
+def alpha_scale(
+    alpha: float | None,
+    interval: Sequence[float | None],
+    similarity: str,
+    published: Sequence[PublishedAlpha] = PUBLISHED_ALPHAS,
+) -> go.Figure:
+    """One's own alpha on top, published ones below, best first, on one axis with the bands behind.
+
+    Values found with the same similarity stand out; those with another are pale: they are not comparable.
+    """
+    import plotly.graph_objects as go
+
+    rows = sorted(published, key=lambda record: -record.alpha)
+    same = [record.similarity == similarity for record in rows]
+    own = as_numbers([alpha])
+    hover = [f"<b>this run</b>: alpha {with_interval(alpha, interval)}"]
+    hover += [f"<b>{r.dataset}</b>: alpha {r.alpha:.3f}<br>{r.notation}<br>{r.note}<br>{r.source}" for r in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=as_plain(own) + [record.alpha for record in rows],
+            y=list(range(len(rows) + 1)),
+            mode="markers",
+            marker={
+                "color": [OWN, *(NEUTRAL if alike else PALE for alike in same)],
+                "size": [13, *([10] * len(rows))],
+                "symbol": ["diamond", *(["circle"] * len(rows))],
+                "line": {"width": 0},
+            },
+            error_x=whiskers(own, as_intervals([interval], 1)),
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            name="alpha",
+        )
+    )
+    lowest = min(0.0, *own[np.isfinite(own)].tolist(), 0.0)
+    names = ["this run", *(f"{record.dataset}, {record.task.split(',')[0]}" for record in rows)]
+    figure.update_layout(lying_bars(names, "", "mean alpha over images", lowest, 1.0))
+    figure.update_layout(
+        xaxis={"range": [lowest - 0.03, 1.03], "dtick": 0.2, "zeroline": False},
+        margin={"t": 25, "l": 125},
+        height=25 + 45 + BAR_HEIGHT * len(names) + 10,
+        shapes=_band_shapes(lowest),
+        annotations=_band_names(lowest, size=8),
+    )
+    return figure
+
+
 def plot_agreement(result: Agreement) -> go.Figure:
     """The histogram of a result, titled with its finding."""
     return alpha_histogram(result.image_alpha, agreement_title(result.alpha, result.alpha_interval))
@@ -119,7 +180,7 @@ def _band_shapes(lowest: float) -> list[dict[str, Any]]:
     ]
 
 
-def _band_names(lowest: float) -> list[dict[str, Any]]:
+def _band_names(lowest: float, size: int = 10) -> list[dict[str, Any]]:
     edges = [1.0, *(least for least, _ in BANDS)]
     names = [name for _, name in BANDS]
     return [
@@ -131,7 +192,7 @@ def _band_names(lowest: float) -> list[dict[str, Any]]:
             "yanchor": "bottom",
             "text": name,
             "showarrow": False,
-            "font": {"size": 10},
+            "font": {"size": size},
             "opacity": 0.75,
         }
         for high, low, name in zip(edges[:-1], edges[1:], names, strict=True)

@@ -37,6 +37,9 @@ NEUTRAL = "#8C96A3"
 PALE = "rgba(140, 150, 163, 0.45)"
 """`NEUTRAL`, so pale that a whisker shows on it, on light and dark."""
 
+OWN = "#E69F00"
+"""The value people came for, among others."""
+
 WHISKER = "#7A8594"
 """Intervals, and lines that mark a value."""
 
@@ -157,12 +160,12 @@ def lying_bars(
     names: Sequence[str], title: str, axis: str, lowest: float, highest: float, *, first: str = ""
 ) -> dict[str, Any]:
     """The layout of bars that lie on their side, the first on top, with room for a text after the longest one."""
-    reach = max(highest - min(lowest, 0.0), 1e-9)
+    reach = max(highest - lowest, 1e-9)
     return {
         "title": {"text": title, "font": {"size": 14}},
         "xaxis": {
             "title": {"text": axis},
-            "range": [lowest - 0.28 * reach if lowest < 0 else 0, highest + 0.34 * reach],
+            "range": [lowest - 0.05 * reach if lowest < 0 else 0, highest + 0.34 * reach],
             "fixedrange": True,
             "zeroline": True,
             "zerolinewidth": 2,
@@ -175,6 +178,8 @@ def lying_bars(
             "ticktext": [shortened(name) for name in names],
             "range": [len(names) - 0.4, -0.6],
             "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
             "ticklabelstandoff": 6,
         },
         "margin": {"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KALOS_PAPER = "KαLOS paper (CVPR 2026)"
-PEER = "computed with the public package kalos 0.8.0"
+KALOS_PAPER = "KαLOS, CVPR 2026"
+PEER = "public package kalos 0.8.0"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ PUBLISHED_ALPHAS = (
     PublishedAlpha(
         "TexBiG", "polygons, historical documents", "polygon_iou", 0.5, 0.9055, f"{KALOS_PAPER} §14.1", "3 to 5 raters"
     ),
-    PublishedAlpha("MARS", "poses of mice", "pose", 0.92, 0.8069, f"{KALOS_PAPER} §14.3", "5 raters"),
+    PublishedAlpha("MARS", "poses, mice", "pose", 0.92, 0.8069, f"{KALOS_PAPER} §14.3", "5 raters"),
     PublishedAlpha(
         "LIDC-IDRI",
         "volumes, lung nodules",

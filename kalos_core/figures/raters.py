@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from kalos_core.figures.common import (
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+LIGHT = 0.45
+"""From this share of the colours upwards, black reads better on them than white."""
 
 MOST_VALUES_WRITTEN = 10
 """In a heatmap of more raters the values stand in the hover only."""
@@ -152,8 +155,6 @@ def collaboration_heatmap(
             z=[as_plain(row) for row in values],
             zmin=low,
             zmax=high,
-            text=texts,
-            texttemplate="%{text}" if len(names) <= MOST_VALUES_WRITTEN else "",
             customdata=hover,
             hovertemplate="%{customdata}<extra>click to see where they differ</extra>",
             hoverongaps=False,
@@ -172,8 +173,20 @@ def collaboration_heatmap(
         | {"ticklabelstandoff": 6},
         margin={"t": 40 if title else 10, "b": 60, "l": 110, "r": 10},
         height=(40 if title else 10) + 60 + max(size * len(names), 120),
+        annotations=_cell_texts(values, texts, low, high) if len(names) <= MOST_VALUES_WRITTEN else [],
     )
     return figure
+
+
+def _cell_texts(
+    values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float
+) -> list[dict[str, Any]]:
+    """The values, white on the dark half of the colours and black on the light one."""
+    return [
+        {"x": x, "y": y, "text": texts[y][x], "showarrow": False}
+        | {"font": {"size": 12, "color": "white" if values[y, x] < low + LIGHT * (high - low) else "black"}}
+        for y, x in np.argwhere(np.isfinite(values)).tolist()
+    ]
 
 
 def _scale(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -81,11 +81,14 @@ def sensitivity_curve(
             "zeroline": True,
             "zerolinecolor": WHISKER,
         },
-        margin={"t": 60 if title else 25, "b": 45, "l": 55, "r": 10},
+        margin={"t": 72 if title else 38, "b": 45, "l": 55, "r": 10},
         height=280,
         showlegend=False,
         shapes=[_mark(place) for place, _ in marks],
-        annotations=[_mark_name(place, f"{name} {place:g}", x, y) for place, name in marks],
+        annotations=[
+            _mark_name(place, f"{name} {place:g}", x, y) | {"yshift": 13 * row}
+            for row, (place, name) in enumerate(marks)
+        ],
     )
     return figure
 

@@ -1,5 +1,19 @@
 """One file per format: labels of several raters in, `Annotations` out; and the COCO writer."""
 
 from kalos_core.readers.coco import read_coco, write_coco
+from kalos_core.readers.cvat import read_cvat
+from kalos_core.readers.formats import FORMATS, read_labels
+from kalos_core.readers.label_studio import read_label_studio
+from kalos_core.readers.lidc import read_lidc
+from kalos_core.readers.vindr import read_vindr
 
-__all__ = ["read_coco", "write_coco"]
+__all__ = [
+    "FORMATS",
+    "read_coco",
+    "read_cvat",
+    "read_label_studio",
+    "read_labels",
+    "read_lidc",
+    "read_vindr",
+    "write_coco",
+]

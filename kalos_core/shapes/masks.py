@@ -51,7 +51,7 @@ class Masks:
         """From N arrays (height, width) of truth values, each the whole canvas."""
         pixels = [np.asarray(array, dtype=np.bool_) for array in arrays]
         size = np.array([canvas.shape[::-1] for canvas in pixels], dtype=np.intp).reshape(-1, 2)
-        counts = [count_pixels(canvas, (0, 0), canvas.shape[::-1]) for canvas in pixels]
+        counts = [count_pixels(canvas) for canvas in pixels]
         flat = np.concatenate([np.zeros(0, np.intp), *counts])
         return cls.from_counts(size, flat, run_starts([len(numbers) for numbers in counts]))
 
@@ -187,30 +187,16 @@ class Masks:
         return [*bounds.T, taken.area(), *taken.size.T, digest]
 
 
-def count_pixels(crop: NDArray[np.bool_], corner: tuple[int, int], size: tuple[int, int]) -> NDArray[np.intp]:
-    """COCO's counts, pixels off, on, off, ... down the columns, of a crop on a canvas.
-
-    Parameters
-    ----------
-    crop : (h, w) bool
-    corner : x, y
-        Where on the canvas the left top pixel of the crop lies.
-    size : width, height
-        Of the canvas, which holds the whole crop.
-
-    Returns
-    -------
-    (M,) int
+def count_pixels(pixels: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """COCO's counts, pixels off, on, off, ... down the columns, of a whole canvas (height, width).
 
     Examples
     --------
-    >>> count_pixels(np.array([[True, True]]), (1, 0), (4, 2)).tolist()
-    [2, 1, 1, 1, 3]
+    >>> count_pixels(np.array([[False, True, True], [False, True, False]])).tolist()
+    [2, 3, 1]
+    >>> count_pixels(np.ones((1, 2), bool)).tolist()
+    [0, 2]
     """
-    high, wide = crop.shape
-    column_by_column = np.zeros(wide * (high + 1) + 1, np.int8)  # one pixel that is off between two columns
-    column_by_column[1:].reshape(wide, high + 1)[:, :high] = crop.T
-    start, stop = (np.flatnonzero(np.diff(column_by_column) == change) for change in (1, -1))
-    place = (start // (high + 1) + corner[0]) * size[1] + start % (high + 1) + corner[1]
-    edges = np.stack([place, place + stop - start], axis=1).ravel()
-    return np.diff(edges, prepend=0, append=size[0] * size[1])
+    down = pixels.T.ravel()
+    edges = np.flatnonzero(np.diff(down, prepend=False))
+    return np.diff(edges, prepend=0, append=len(down))

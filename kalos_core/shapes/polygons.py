@@ -96,6 +96,11 @@ class Polygons:
         return join_runs(rings, self.part_start), repaired
 
     @cached_property
+    def hulls(self) -> NDArray[np.object_]:
+        """(N,) convex hulls of what is enclosed."""
+        return np.asarray(shapely.convex_hull(self.geometries))
+
+    @cached_property
     def _bounds(self) -> NDArray[np.float64]:
         return shapely.bounds(self.geometries)
 

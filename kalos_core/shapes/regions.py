@@ -36,6 +36,27 @@ def enclose(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> tuple[
     return rings, len(broken)
 
 
+def corners(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(V,) False for points at which a ring runs straight on: it encloses the same without them.
+
+    All points of a ring that would have fewer than four left are kept.
+
+    Examples
+    --------
+    >>> corners(np.array([[0.0, 0], [1, 0], [2, 0], [2, 2], [0, 2]]), np.array([0, 5])).tolist()
+    [True, False, True, True, True]
+    """
+    if not len(points):
+        return np.zeros(0, np.bool_)
+    ring = np.repeat(np.arange(len(ring_start) - 1), np.diff(ring_start))
+    before, after = np.arange(len(points)) - 1, np.arange(len(points)) + 1
+    before[ring_start[:-1]], after[ring_start[1:] - 1] = ring_start[1:] - 1, ring_start[:-1]
+    to, on = points - points[before], points[after] - points
+    straight = (to[:, 0] * on[:, 1] == to[:, 1] * on[:, 0]) & ((to * on).sum(axis=1) > 0)
+    few = np.bincount(ring, weights=~straight) < 4
+    return np.asarray(~straight | few[ring])
+
+
 def join_runs(shapes: NDArray[np.object_], run_start: NDArray[np.intp]) -> NDArray[np.object_]:
     """(M,) unions of M runs of geometries stored back to back; the empty polygon for a run of none.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs, run_starts, total
 from kalos_core.errors import InputError
-from kalos_core.shapes.regions import enclose, join_runs
+from kalos_core.shapes.edges import Edges
+from kalos_core.shapes.regions import corners, enclose, join_runs
 from kalos_core.shapes.voxels import Grid, Voxels, fill_polygons
 
 COMMON_GRID: Grid = (128, 128, 128)
@@ -100,6 +102,11 @@ class Sections:
         area = np.asarray(shapely.area(normal))
         some = area > 0
         return cls(mark[some], slice_[some], normal[some], area[some], shapely.bounds(normal[some]).reshape(-1, 4))
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of every section."""
+        return Edges.of(self.geometry)
 
     def take(self, chosen: NDArray[np.intp], mark: NDArray[np.intp]) -> Sections:
         """The sections of the given positions, as those of other marks."""
@@ -195,7 +202,7 @@ class Volumes:
             self.scans,
         )
         if "sections" in self.__dict__:  # already made for all: not to be made again for some
-            mark, sections = self._sections_of(rows)
+            mark, sections = self.sections_of(rows)
             taken.__dict__["sections"] = self.sections.take(sections, mark)
         return taken
 
@@ -217,7 +224,9 @@ class Volumes:
         solid = np.flatnonzero(~self.flat)
         count = np.diff(self.contour_start)[solid]
         position = expand_runs(self.contour_start[solid], count)[1]
-        regions, repaired = enclose(self.points[position], run_starts(count))
+        points, start = self.points[position], run_starts(count)
+        kept = corners(points, start)
+        regions, repaired = enclose(points[kept], run_starts(np.add.reduceat(kept, start[:-1])) if len(kept) else start)
         slices = int(self.slice.max(initial=0)) + 1
         key, inside = self.mark[solid] * slices + self.slice[solid], self.inclusion[solid]
         place, shape = _join_equal(key[inside], regions[inside])
@@ -231,7 +240,8 @@ class Volumes:
         """(N + 1,) annotation n has the sections ``section_start[n]:section_start[n + 1]``."""
         return run_starts(np.bincount(self.sections.mark, minlength=len(self)))
 
-    def _sections_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def sections_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Sections of the volumes of M rows: which of the rows, and position in `sections`."""
         return expand_runs(self.section_start[rows], np.diff(self.section_start)[rows])
 
     @cached_property
@@ -260,7 +270,7 @@ class Volumes:
 
     def union(self, rows: NDArray[np.intp]) -> Volumes:
         """(C, m) rows of one scan a line -> C volumes, each the union, slice by slice, of the m volumes of its line."""
-        member, section = self._sections_of(rows.reshape(-1))
+        member, section = self.sections_of(rows.reshape(-1))
         slices = int(self.sections.slice.max(initial=0)) + 1
         key = member // max(rows.shape[1], 1) * slices + self.sections.slice[section]
         place, shape = _join_equal(key, self.sections.geometry[section])
@@ -290,13 +300,14 @@ class Volumes:
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Bounds and area, and where those are equal the outlines of all slices."""
-        outlines, made = shapely.to_wkb(self.sections.geometry), self.sections
-        pieces = np.array(
-            [b"%d:" % number + outline for number, outline in zip(made.slice, outlines, strict=True)], object
-        )
-        first, last = self.section_start[rows], self.section_start[rows + 1]
+        section = self.sections_of(rows)[1]
+        outlines = shapely.to_wkb(self.sections.geometry[section])
+        pieces = [
+            b"%d:" % number + outline for number, outline in zip(self.sections.slice[section], outlines, strict=True)
+        ]
+        start = run_starts(np.diff(self.section_start)[rows])
         whole = np.empty(len(rows), dtype=object)
-        whole[:] = [b"".join(pieces[a:b]) for a, b in zip(first, last, strict=True)]
+        whole[:] = [b"".join(pieces[a:b]) for a, b in pairwise(start)]
         digest = np.unique(whole, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
         return [*np.nan_to_num(self.bounds()[rows], nan=-np.inf).T, self.area()[rows], digest]
 
@@ -312,7 +323,17 @@ class Volumes:
         InputError
             If the size of a volume's scan is unknown.
         """
-        drawn = np.flatnonzero(~self.flat & self.inclusion)
+        if grid not in self._voxels:
+            self._voxels[grid] = self._fill(grid)
+        return self._voxels[grid]
+
+    @cached_property
+    def _voxels(self) -> dict[Grid, Voxels]:
+        """What was made of the volumes for each grid, once."""
+        return {}
+
+    def _fill(self, grid: Grid) -> Voxels:
+        drawn = np.flatnonzero(~self.flat)
         scan = self.scan[self.mark[drawn]]
         if np.isnan(self.scans.size[scan]).any():
             raise InputError("volumes on a grid: expected the width and height of every image, got some without")
@@ -326,11 +347,6 @@ class Volumes:
         polygon, row, column = fill_polygons(cell[:, ::-1], run_starts(count))
         number = (plane[polygon] * grid[1] + row) * grid[2] + column
         return Voxels.of_members(self.mark[drawn][polygon], number, len(self), grid)
-
-    @cached_property
-    def common_voxels(self) -> Voxels:
-        """The volumes on the common grid, where marks of different scans are compared."""
-        return self.voxels()
 
 
 def _join_equal(key: NDArray[np.intp], shapes: NDArray[np.object_]) -> tuple[NDArray[np.intp], NDArray[np.object_]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.arrays import expand_runs, find_sorted, run_starts
 
 Grid = tuple[int, int, int]
 """Planes, rows and columns of a grid."""
@@ -80,10 +80,8 @@ class Voxels:
         """(P,) how many cells set `rows[p]` has in common with set `other_rows[p]` of another column."""
         size = int(np.prod(self.grid))
         pair, position = expand_runs(self.start[rows], np.diff(self.start)[rows])
-        wanted = other_rows[pair] * size + self.cell[position]
-        there = np.repeat(np.arange(len(other)), np.diff(other.start)) * size + other.cell  # ascending
-        place = np.minimum(np.searchsorted(there, wanted), max(len(there) - 1, 0))
-        found = there[place] == wanted if len(there) else np.zeros(len(wanted), np.bool_)
+        owner = np.repeat(np.arange(len(other)), np.diff(other.start))
+        found = find_sorted(owner * size + other.cell, other_rows[pair] * size + self.cell[position]) >= 0
         return np.bincount(pair[found], minlength=len(rows))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, as_number, listed
+from kalos_core.shapes import ShapeColumn
 
 Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArray[np.float64]]
 """``compare(left, left_rows, right, right_rows, floor)`` -> (P,) similarities in [0, 1]."""
@@ -145,6 +146,17 @@ EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")
 """Shape kinds, the one that says most of an object first."""
 
 
+def check_image_sizes(name: str, annotations: Annotations) -> None:
+    """An error that names the images of marks whose size is unknown, for a similarity that needs it."""
+    unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
+    needed = np.unique(annotations.image[unknown[annotations.image]])
+    if len(needed):
+        raise InputError(
+            f"{name}: expected the size of every image that has marks, got none for {len(needed):,} images "
+            f"({listed(annotations.images[needed])})"
+        )
+
+
 def check_threshold(threshold: object, name: str = "threshold") -> float:
     """A threshold is a similarity: a number in [0, 1]."""
     number = as_number(threshold)
@@ -156,3 +168,26 @@ def check_threshold(threshold: object, name: str = "threshold") -> float:
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Quotient, 0 where the whole is nothing."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def iou_bound(
+    left: ShapeColumn, left_rows: NDArray[np.intp], right: ShapeColumn, right_rows: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """(P,) what the IoU of two flat shapes cannot exceed, from their areas and bounds alone.
+
+    They share at most ``u``, the least of both areas and the area that their bounds share: IoU <= u / (A + B - u).
+
+    Examples
+    --------
+    >>> from kalos_core.shapes import Polygons
+    >>> polygons = Polygons.from_rings([[[0, 0, 2, 0, 0, 2]], [[0, 0, 2, 0, 2, 2, 0, 2]]])
+    >>> iou_bound(polygons, np.array([0]), polygons, np.array([1])).round(6).tolist()
+    [0.5]
+    """
+    area_a, area_b = left.area()[left_rows], right.area()[right_rows]
+    limits_a, limits_b = left.bounds()[left_rows], right.bounds()[right_rows]
+    sides = np.minimum(limits_a[:, 2:], limits_b[:, 2:]) - np.maximum(limits_a[:, :2], limits_b[:, :2])
+    with np.errstate(invalid="ignore"):  # NaN bounds: encloses nothing, never near
+        near = (sides > 0).all(axis=1)
+    most = np.where(near, np.minimum(np.minimum(area_a, area_b), sides[:, 0] * sides[:, 1]), 0.0)
+    return ratio(most, area_a + area_b - most) * (1 + ROUNDING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,7 +11,7 @@ import shapely
 from numpy.typing import NDArray
 
 from kalos_core.shapes import Polygons
-from kalos_core.similarity.base import ROUNDING, ratio
+from kalos_core.similarity.base import ROUNDING, iou_bound, ratio
 
 PAIRS_WORTH_A_THREAD = 256
 
@@ -24,8 +25,7 @@ def polygon_iou(
 ) -> NDArray[np.float64]:
     """Intersection over union of exact polygon areas (KαLOS §3.3).
 
-    The bounds come first: the intersection is at most ``u``, the least of both areas and the area of the bounds'
-    intersection, so IoU <= u / (A + B - u). Only pairs whose bound reaches the floor are intersected.
+    The bounds come first (`iou_bound`): only pairs whose upper bound reaches the floor are intersected.
 
     Parameters
     ----------
@@ -46,34 +46,88 @@ def polygon_iou(
     >>> polygon_iou(polygons, np.array([0, 1]), polygons, np.array([1, 1])).tolist()
     [0.5, 1.0]
     """
-    limit = polygon_bound(left, left_rows, right, right_rows)
+    limit = iou_bound(left, left_rows, right, right_rows)
     worth = np.flatnonzero((limit > 0) & (limit >= floor))
     area_a, area_b = left.area()[left_rows[worth]], right.area()[right_rows[worth]]
     limits_a, limits_b = left.bounds()[left_rows[worth]], right.bounds()[right_rows[worth]]
     iou = np.zeros(len(left_rows))
     a, b = left.geometries[left_rows[worth]], right.geometries[right_rows[worth]]
-    swap, same = _compare_outlines(a, b, limits_a, limits_b)
+    swap, same = compare_outlines(a, b, limits_a, limits_b)
     iou[worth[same]] = 1.0  # exactly, also where the same outline begins at another vertex
     a, b, swap = a[~same], b[~same], swap[~same]
-    overlap = _intersection_area(np.where(swap, b, a), np.where(swap, a, b))
+    overlap = intersection_area(np.where(swap, b, a), np.where(swap, a, b))
     iou[worth[~same]] = np.minimum(ratio(overlap, (area_a + area_b)[~same] - overlap), 1.0)
     return iou
 
 
-def polygon_bound(
+def polygon_giou(
+    left: Polygons,
+    left_rows: NDArray[np.intp],
+    right: Polygons,
+    right_rows: NDArray[np.intp],
+    floor: float = 0.0,
+) -> NDArray[np.float64]:
+    """Generalized IoU of polygons, brought to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
+
+    GIoU is the IoU less the share of C, the convex hull around both, that neither fills; the similarity is
+    (1 + GIoU) / 2. The hull of an outline with a dent is larger than what it encloses, so that only a convex polygon is
+    1 to itself; one that fills half of its hull is 0.75. Polygons that share nothing are at most 0.5.
+
+    Parameters
+    ----------
+    left, right : Polygons
+    left_rows, right_rows : (P,) int
+    floor : float
+        Pairs certain to stay below are answered 0; see `polygon_giou_bound`.
+
+    Returns
+    -------
+    (P,) float64 in [0, 1]
+        0 where a polygon encloses nothing, also against itself.
+
+    Examples
+    --------
+    >>> square, other = [0, 0, 1, 0, 1, 1, 0, 1], [3, 0, 4, 0, 4, 1, 3, 1]
+    >>> polygons = Polygons.from_rings([[square], [other]])
+    >>> polygon_giou(polygons, np.array([0, 0]), polygons, np.array([0, 1])).tolist()
+    [1.0, 0.25]
+    """
+    limit = polygon_giou_bound(left, left_rows, right, right_rows)
+    worth = np.flatnonzero((limit > 0) & (limit >= floor))
+    left_rows, right_rows = left_rows[worth], right_rows[worth]
+    iou = polygon_iou(left, left_rows, right, right_rows)
+    union = (left.area()[left_rows] + right.area()[right_rows]) / (1 + iou)
+    a, b = left.geometries[left_rows], right.geometries[right_rows]
+    swap, _ = compare_outlines(a, b, left.bounds()[left_rows], right.bounds()[right_rows])
+    a, b = left.hulls[left_rows], right.hulls[right_rows]
+    around = _in_threads(_hull_area, np.where(swap, b, a), np.where(swap, a, b))
+    # exactly 1 where the hull adds nothing
+    filled = np.where(union >= around * (1 - ROUNDING), 1.0, ratio(union, around))
+    giou = np.zeros(len(limit))
+    giou[worth] = (iou + filled) / 2  # (1 + IoU - 1 + filled share of C) / 2
+    return giou
+
+
+def polygon_giou_bound(
     left: Polygons, left_rows: NDArray[np.intp], right: Polygons, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what the IoU of two polygons cannot exceed, from their areas and bounds alone; see `polygon_iou`."""
+    """(P,) what `polygon_giou` cannot exceed, from areas and bounds alone.
+
+    Somewhere a shape of area A and width w is at least A / w high. The hull of two shapes that a gap parts holds all
+    that lies between two such heights: across the gap and beside both shapes, at least the gap times the lesser one.
+    """
     area_a, area_b = left.area()[left_rows], right.area()[right_rows]
     limits_a, limits_b = left.bounds()[left_rows], right.bounds()[right_rows]
-    sides = np.minimum(limits_a[:, 2:], limits_b[:, 2:]) - np.maximum(limits_a[:, :2], limits_b[:, :2])
-    with np.errstate(invalid="ignore"):  # NaN bounds: encloses nothing, never near
-        near = (sides > 0).all(axis=1)
-    most = np.where(near, np.minimum(np.minimum(area_a, area_b), sides[:, 0] * sides[:, 1]), 0.0)
-    return ratio(most, area_a + area_b - most) * (1 + ROUNDING)
+    gap = np.maximum(limits_a[:, :2], limits_b[:, :2]) - np.minimum(limits_a[:, 2:], limits_b[:, 2:])
+    height_a = area_a[:, None] / (limits_a[:, 2:] - limits_a[:, :2])
+    height_b = area_b[:, None] / (limits_b[:, 2:] - limits_b[:, :2])
+    between = np.asarray((np.maximum(gap, 0) * np.minimum(height_a, height_b)).max(axis=1))
+    filled = ratio(area_a + area_b, area_a + area_b + between)
+    limit = (iou_bound(left, left_rows, right, right_rows) + filled) / 2 * (1 + ROUNDING)
+    return np.where((area_a > 0) & (area_b > 0), limit, 0.0)
 
 
-def _compare_outlines(
+def compare_outlines(
     a: NDArray[np.object_],
     b: NDArray[np.object_],
     bounds_a: NDArray[np.float64],
@@ -89,19 +143,39 @@ def _compare_outlines(
     return after, same
 
 
-def _intersection_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
+def intersection_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
     """(P,) area shared by two polygons."""
+    return _in_threads(_shared_area, first, second)
+
+
+def _in_threads(
+    measure: Callable[[NDArray[np.object_], NDArray[np.object_]], NDArray[np.float64]],
+    first: NDArray[np.object_],
+    second: NDArray[np.object_],
+) -> NDArray[np.float64]:
+    """(P,) what is measured of pairs of geometries, in several threads where that pays."""
     workers = min(os.cpu_count() or 1, len(first) // PAIRS_WORTH_A_THREAD)
     if workers < 2:
-        return _shared_area(first, second)
+        return measure(first, second)
     with ThreadPoolExecutor(workers) as pool:  # GEOS releases the interpreter
-        parts = pool.map(_shared_area, np.array_split(first, workers * 4), np.array_split(second, workers * 4))
+        parts = pool.map(measure, np.array_split(first, workers * 4), np.array_split(second, workers * 4))
         return np.concatenate(list(parts))
 
 
 def _shared_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
     shared: NDArray[np.float64] = shapely.area(shapely.intersection(first, second))
     return shared
+
+
+def _hull_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
+    """(P,) area of the convex hull around two convex polygons."""
+    points, pairs = zip(*(shapely.get_coordinates(hulls, return_index=True) for hulls in (first, second)), strict=True)
+    pair = np.concatenate(pairs)
+    order = np.argsort(pair, kind="stable")
+    # a line through all of them, since points take far longer to make
+    corners = shapely.linestrings(np.concatenate(points)[order], indices=pair[order])
+    around = shapely.area(shapely.convex_hull(corners))
+    return np.asarray(around)
 
 
 def _comes_after(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.bool_]:

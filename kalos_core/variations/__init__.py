@@ -36,7 +36,7 @@ from kalos_core.variations.tables import (
 __all__ = ["VARIATION_TYPES", "AnnotationVariations", "Confusions", "Variations", "variations"]
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
-"""Floor of the pairs a merge is made of: any overlap at all."""
+"""Floor of the pairs a merge is made of: any similarity at all."""
 
 
 def variations(
@@ -58,9 +58,9 @@ def variations(
     max_merge : int, at least 1
         How many marks of one rater may together match one of the other. 2 is what the authors' extension does; larger
         ones grow from the best couple of each mark, one by one, each time by the mark that raises the similarity most
-        or at least does not lower it (a part inside the whole). 1: no merges. Every merged mark overlaps the one it is
-        matched to. The union of boxes is the box that encloses them. A similarity of shapes that cannot be joined
-        (`Similarity.merges`) finds no merges.
+        or at least does not lower it (a part inside the whole). 1: no merges. The bounds of every merged mark overlap
+        those of the one it is matched to, whatever the similarity. The union of boxes is the box that encloses them.
+        A similarity of shapes that cannot be joined (`Similarity.merges`) finds no merges.
     pairs : Pairs, optional
         Pairs already computed from `TOUCHING` upwards, of these annotations.
 

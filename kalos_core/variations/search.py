@@ -95,7 +95,7 @@ class Search:
         return row * self.raters + self.annotations.rater[towards]
 
     def _askable_sides(self) -> NDArray[np.bool_]:
-        """(N * R + 1,) True where the other rater was asked for that image and class; the last is nobody's."""
+        """(N * R + 1,) True where the other rater may have drawn that image and class; the last is nobody's."""
         annotations = self.annotations
         askable = annotations.assigned[annotations.image]
         if annotations.assigned_categories is not None:
@@ -138,6 +138,7 @@ class Search:
             self._note(found, similarity, single[:, None], members)
 
     def _groups(self, open_: NDArray[np.bool_]) -> _Groups:
+        open_ &= self._touching()
         left, right = self.pairs.left[open_], self.pairs.right[open_]
         single, child = np.concatenate([left, right]), np.concatenate([right, left])
         share = self._share(single, child, np.tile(self.pairs.similarity[open_], 2))
@@ -150,6 +151,15 @@ class Search:
         return _Groups(
             single=single[order][start], child=child[order], start=np.append(start, len(child)), share=share[order]
         )
+
+    def _touching(self) -> NDArray[np.bool_]:
+        """(P,) True where the bounds of two marks share an area: by GIoU or centroids any two are alike a little."""
+        if not len(self.pairs):  # an empty table has no shapes
+            return np.zeros(0, np.bool_)
+        bounds = self.annotations.shapes[self.pairs.kind].bounds()
+        a, b = bounds[self.pairs.left], bounds[self.pairs.right]
+        shared = np.minimum(a[:, 2:], b[:, 2:]) > np.maximum(a[:, :2], b[:, :2])
+        return np.asarray(shared.all(axis=1))
 
     def _share(
         self, single: NDArray[np.intp], child: NDArray[np.intp], similarity: NDArray[np.float64]
@@ -259,8 +269,8 @@ class Search:
         self.found.append(_Found(kind, similarity, own, other, raters[own[:, 0]], raters[other[:, 0]]))
 
     def leave_rest(self) -> None:
-        """Step 5: every side that is still free."""
-        side = np.flatnonzero(self.free)
+        """Step 5: every side that is still free; that a rater drew nothing says nothing about a class not asked for."""
+        side = np.flatnonzero(self.free[:-1] & self.annotations.asked_of_marks.ravel())
         row, other_rater = side // self.raters, side % self.raters
         own_rater = self.annotations.rater[row]
         kind = np.where(own_rater < other_rater, MISSING, ADDITIONAL)

@@ -1,5 +1,6 @@
 """The benchmarks run, their tables are well-formed, and both sides do the same work. No time is asserted."""
 
+import gzip
 import json
 
 import numpy as np
@@ -128,6 +129,51 @@ def test_scaling_and_memory() -> None:
     twice = agreement.Marks(agreement.copies_of(coco, 2))
     assert twice.pairs == 2 * agreement.Marks(coco).pairs
     assert agreement.Marks(agreement.crowded(coco, 3)).pairs == 15 * 15
+
+
+def test_diagnostics_and_calibration_are_the_same_work() -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import calibration, diagnostics
+
+    coco = synthetic()
+    for table in (diagnostics.beside_peer(coco, "synthetic", 1), calibration.beside_peer(coco, "synthetic", 1)):
+        check_table(table)
+        assert all("same" in note and "NOT" not in note for note in table.notes)
+
+
+def test_volumes_are_the_same_work(tmp_path) -> None:
+    pytest.importorskip("kalos")
+    from benchmarks import volumes
+
+    path = tmp_path / "scans.json.gz"
+    path.write_bytes(gzip.compress(json.dumps({"scans": [scan("a", 0), scan("b", 3)]}).encode()))
+    table = volumes.beside_peer(path)
+    check_table(table)
+    assert table.notes[0].startswith("grid: same alpha of 2 scans")
+
+
+def scan(name: str, shift: int) -> dict:
+    """Two sessions, one nodule in two slices, the second a little beside the first."""
+
+    def nodule(x: int) -> dict:
+        outline = [[x, 100], [x + 40, 100], [x + 40, 140], [x, 140]]
+        return {"nodule_id": "1", "contours": [{"z": z, "incl": 1, "pts": outline} for z in (1.0, 2.0)]}
+
+    return {
+        "pylidc_scan_id": shift,
+        "patient_id": name,
+        "series_uid": name,
+        "slice_thickness": 1.0,
+        "pixel_spacing": 0.5,
+        "width": 512,
+        "height": 512,
+        "slice_z": [0.0, 1.0, 2.0, 3.0],
+        "n_sessions": 2,
+        "sessions": [
+            {"session": 1, "nodules": [nodule(100)], "small_nodules": [], "non_nodules": []},
+            {"session": 2, "nodules": [nodule(100 + shift)], "small_nodules": [], "non_nodules": []},
+        ],
+    }
 
 
 def test_bridge() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, InputError, KalosWarning, Variations, agreement, variations
+from kalos_core.pairs import compute_pairs
 from tests.fiftyone_bridge.scenes import (
     CAT,
     RATERS,
@@ -46,7 +47,10 @@ def assert_same(first: Any, second: Any) -> None:
 
 
 def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
-    return agreement(annotations, **settings) if kind == "agreement" else variations(annotations, **settings)
+    if kind == "variations":
+        return variations(annotations, **settings)
+    pairs = compute_pairs(annotations, settings["similarity"], 0.1)  # the lowest threshold of the sensitivity curve
+    return agreement(annotations, **settings, pairs=pairs)
 
 
 def crowded(seed: int, images: int = 12) -> list[Scene]:
@@ -136,13 +140,13 @@ class TestLoadedRuns:
         run = ANALYSES[kind](dataset, "run", raters=("ann", "bob", "cid"))
         stale = CHANGES[name](dataset)
         compared: list[Any] = []
-        original = kf.analyses.compute_pairs
+        original = kf.analyses.storing.compute_pairs
 
         def counting(annotations: Annotations, *arguments: Any) -> Any:
             compared.extend(set(annotations.images[annotations.image]))
             return original(annotations, *arguments)
 
-        monkeypatch.setattr(kf.analyses, "compute_pairs", counting)
+        monkeypatch.setattr(kf.analyses.storing, "compute_pairs", counting)
         loaded = kf.load_run(dataset, "run")
         monkeypatch.undo()
         ids = dataset.values("id")

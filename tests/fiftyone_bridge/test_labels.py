@@ -124,8 +124,8 @@ class TestNames:
     @pytest.mark.parametrize("field", ["filepath", "raters", "metadata", "kind", "spot"])
     def test_a_field_that_holds_no_boxes(self, dataset: fo.Dataset, field: str) -> None:
         dataset.set_values("kind", [fo.Classification(label="x")] * 6)
-        dataset.set_values("spot", [fo.Keypoints(keypoints=[])] * 6)
-        with pytest.raises(InputError, match=f"expected a field of Detections or Polylines, got '{field}'"):
+        dataset.set_values("spot", [fo.GeoLocation(point=[0, 0])] * 6)
+        with pytest.raises(InputError, match=f"field of Detections, Polylines or Keypoints, got '{field}'"):
             kf.read_annotations(dataset, raters=("ann", field))
 
     @pytest.mark.parametrize("raters", ["ann", (1, 2)])
@@ -319,7 +319,7 @@ class TestViews:
 
     def test_video(self, make: Callable[..., fo.Dataset]) -> None:
         video = make([fo.Sample("/pictures/film.mp4", ann=fo.Detections(), bob=fo.Detections())])
-        with pytest.raises(InputError, match="expected pictures, got samples of type 'video'"):
+        with pytest.raises(InputError, match="expected pictures or 3D scenes, got samples of type 'video'"):
             kf.read_annotations(video, raters=RATERS)
 
     def test_something_else(self) -> None:

@@ -1,16 +1,19 @@
 """Files of several raters into data sets: everything arrives, or nothing does."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
 import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations, InputError, agreement, read_coco
+from kalos_core import Annotations, InputError, KalosWarning, agreement, read_coco
+from kalos_core.shapes.masks import count_pixels
 from tests.fiftyone_bridge.scenes import ALPHAS, BENCH, CAT, LEFT_HALF, RIGHT_HALF, documents
 
 Coco = dict[str, Any]
@@ -238,6 +241,104 @@ class TestExistingDataset:
         assert list(dataset.get_field_schema())[-1] == "raters"
 
 
+MASK = np.zeros((100, 100), bool)
+MASK[10:30, 40:45] = MASK[12, 20:60] = True
+
+
+class TestShapes:
+    """What is in a data set is what was in the file."""
+
+    @pytest.mark.parametrize("box", [None, [20, 10, 40, 20], [0, 0, 60, 50], [20.5, 10, 10, 9], [90, 5, 40, 40]])
+    def test_masks(self, pictures: Path, box: list[float] | None) -> None:
+        data = coco([(0, "ann", "cat", CAT), (0, "bob", "cat", CAT)])
+        data["annotations"][1] |= {"segmentation": {"size": [100, 100], "counts": count_pixels(MASK).tolist()}}
+        data["annotations"][1]["bbox"] = box
+        del data["annotations"][0]["segmentation"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # a box beyond the picture
+            expected = read_coco(data).shapes["mask"]
+            dataset = kf.load_raters(data, images=pictures).dataset
+        held = dataset.first()["bob"].detections[0]
+        assert held.mask.sum() == MASK.sum()
+        assert dataset.first()["ann"].detections[0].mask is None
+        got = kf.read_annotations(dataset, similarity="mask_iou").shapes["mask"].take(np.array([1]))
+        assert (got.first.tolist(), got.length.tolist()) == (expected.first.tolist(), expected.length.tolist())
+
+    def test_a_mask_without_a_pixel(self, pictures: Path) -> None:
+        data = coco([(0, "ann", "cat", CAT), (0, "bob", "cat", [99.5, 120, 3, 3])])
+        for mark in data["annotations"]:
+            mark["segmentation"] = {"size": [100, 100], "counts": [10_000]}
+        with pytest.warns(KalosWarning, match="beyond"):
+            dataset = kf.load_raters(data, images=pictures).dataset
+        assert not dataset.first()["bob"].detections[0].mask.any()
+        del data["annotations"][1]["bbox"]
+        with pytest.raises(InputError, match="detections need a box for every annotation, 1 have none"):
+            kf.load_raters(data, images=pictures)
+
+    def test_keypoints(self, pictures: Path) -> None:
+        data = coco([(0, "ann", "cat", CAT)], polygons=False)
+        data["annotations"][0]["keypoints"] = [10, 20, 2, 0, 0, 0, 50, 25, 1]
+        dataset = kf.load_raters(data, images=pictures).dataset
+        points = np.array(dataset.first()["ann"].keypoints[0].points, float)
+        np.testing.assert_array_equal(points, [[0.1, 0.2], [np.nan, np.nan], [0.5, 0.25]])
+        poses = kf.read_annotations(dataset, raters=("ann", "bob")).shapes["keypoints"]
+        assert poses.visible.tolist() == [[True, False, True]]
+        boxes = kf.load_raters(data, images=pictures, label_type="detections").dataset
+        assert boxes.first()["ann"].detections[0].bounding_box == [value / 100 for value in CAT]
+        with pytest.raises(InputError, match="keypoints need a keypoints for every annotation, 9 have none"):
+            kf.load_raters(coco(), images=pictures, label_type="keypoints")
+
+    def test_volumes_have_no_place_on_a_picture(self, tmp_path: Path) -> None:
+        contour = {"z": 0.0, "incl": 1, "pts": [[1, 1], [5, 1], [5, 5]]}
+        scan = {"series_uid": "1", "slice_z": [0.0], "sessions": [{"session": 1, "nodules": [{"contours": [contour]}]}]}
+        (tmp_path / "scans.json").write_text(json.dumps({"scans": [scan]}), encoding="utf-8")
+        with pytest.raises(InputError, match="got volume, which have no place on a picture"):
+            kf.load_raters(tmp_path / "scans.json")
+        assert fo.list_datasets() == []
+
+
+class TestFormats:
+    def test_a_table_of_boxes_without_sizes_and_endings(self, pictures: Path) -> None:
+        rows = ["image_id,class_name,rad_id,x_min,y_min,x_max,y_max", "0,cat,R1,10,20,30,60", "1,No finding,R1,,,,"]
+        path = pictures.parent / "train.csv"
+        path.write_text("\n".join(rows), encoding="utf-8")
+        done = kf.load_raters(path)
+        assert done.dataset.values("filepath") == [str(pictures / "0.png"), str(pictures / "1.png")]
+        assert done.dataset.values("R1.detections.bounding_box")[0] == [pytest.approx([0.1, 0.2, 0.2, 0.4])]
+        assert done.dataset.values("raters") == [["R1"], ["R1"]]
+        path.write_text("\n".join(rows).replace("R1", "R2"), encoding="utf-8")
+        again = kf.load_raters(path, done.dataset)
+        assert (again.added_samples, len(again.dataset)) == (0, 2)
+
+    def test_a_folder_of_exports(self, pictures: Path) -> None:
+        folder = pictures.parent / "exports"
+        folder.mkdir()
+        box = '<box label="cat" xtl="10" ytl="20" xbr="30" ybr="60"/>'
+        text = f'<annotations><image name="2.png" width="100" height="100">{box}</image></annotations>'
+        for name in ("ann", "bob"):
+            (folder / f"{name}.xml").write_text(text, encoding="utf-8")
+        dataset = kf.load_raters(folder, images=pictures).dataset
+        assert agreement(kf.read_annotations(dataset), bootstrap=0).alpha == 1
+        assert list(kf.rater_fields(dataset)) == ["ann", "bob"]
+
+    def test_an_export_of_tasks(self, pictures: Path) -> None:
+        value = {"x": 10, "y": 20, "width": 20, "height": 40, "rectanglelabels": ["cat"]}
+        drawn = {"type": "rectanglelabels", "original_width": 100, "original_height": 100, "value": value}
+        tasks = [{"id": 1, "data": {"image": "3.png"}, "annotations": [{"completed_by": 4, "result": [drawn]}]}]
+        path = pictures.parent / "export.json"
+        path.write_text(json.dumps(tasks), encoding="utf-8")
+        dataset = kf.load_raters(path, format="label_studio").dataset
+        assert kf.rater_fields(dataset) == {"4": dataset_field(dataset)}
+
+    def test_options_are_those_of_the_format(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="format 'vindr': expected options among sizes, on_invalid, got aliases"):
+            kf.load_raters(tmp_path / "train.csv", aliases={"a": "b"})
+
+
+def dataset_field(dataset: fo.Dataset) -> str:
+    return next(name for name in dataset.get_field_schema() if "4" in name)
+
+
 class TestPictures:
     def test_missing_pictures_are_all_named(self, pictures: Path) -> None:
         for number in (1, 4):
@@ -274,30 +375,41 @@ class TestPictures:
         assert list(tmp_path.rglob("*")) == []
         assert not fo.dataset_exists("new")
 
-    @pytest.mark.parametrize(
-        ("change", "expected"),
-        [
-            ({"file_name": ""}, "expected a file_name, got nothing"),
-            ({"width": None}, "expected a width and height"),
-        ],
-    )
-    def test_what_the_file_has_to_say(self, pictures: Path, change: dict[str, Any], expected: str) -> None:
+    def test_an_image_without_a_name(self, pictures: Path) -> None:
         data = coco()
-        data["images"][3] |= change
-        with pytest.raises(InputError, match=f"image 3: {expected}"):
+        data["images"][3]["file_name"] = ""
+        with pytest.raises(InputError, match="image 3: expected a file_name, got nothing"):
             kf.load_raters(data, images=pictures)
+
+    def test_a_size_that_the_file_does_not_say_is_that_of_the_picture(self, pictures: Path, tmp_path: Path) -> None:
+        data = coco()
+        del data["images"][3]["width"]
+        Image.new("RGB", (200, 50)).save(pictures / "3.png")
+        dataset = kf.load_raters(data, images=pictures).dataset
+        assert dataset.values("metadata.width")[3] == 200
+        assert dataset.values("ann.polylines.points")[3][0][0][1] == [0.45, 0.2]
+        (pictures / "3.png").write_text("no picture")
+        with pytest.raises(InputError, match="image 3: expected a width and height"):
+            kf.load_raters(data, "new", images=pictures)
+        (pictures / "3.png").unlink()
+        with pytest.raises(InputError, match="image 3: expected a width and height"):
+            kf.load_raters(data, "new", images=pictures, canvas=tmp_path)
 
 
 class TestArguments:
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [
-            ({"labels": 3}, "expected a path or the mapping"),
+            ({"labels": 3}, "expected a path, or the mapping"),
             ({"labels": "/nowhere/labels.json"}, "expected a readable COCO file"),
             ({"labels": {}}, "expected COCO with a list 'images'"),
             ({"dataset": 3}, "dataset: expected a name or a data set, got int"),
-            ({"label_type": "masks"}, "label_type: expected 'auto', 'detections' or 'polylines', got 'masks'"),
+            (
+                {"label_type": "masks"},
+                "label_type: expected one of 'auto', 'detections', 'keypoints', 'polylines', got 'masks'",
+            ),
             ({"assigned": "some"}, "assigned: expected 'all' or 'drew'"),
+            ({"format": "yolo"}, "format: expected one of 'coco', 'cvat', .*, got 'yolo'"),
         ],
     )
     def test_that_cannot_be(self, pictures: Path, arguments: dict[str, Any], expected: str) -> None:

@@ -359,11 +359,11 @@ class TestFailuresWhileWriting:
         ("owner", "method"),
         [
             (fo.Dataset, "add_sample_field"),
-            (kf.analyses, "write_values"),
+            (None, "write_values"),
             (fo.core.odm, "bulk_write"),
             (fo.Dataset, "save_run_results"),
             (fo.Dataset, "update_run_config"),
-            (kf.analyses, "_pack"),
+            (None, "pack_result"),
         ],
     )
     @every_analysis
@@ -375,6 +375,7 @@ class TestFailuresWhileWriting:
         method: str,
         kind: str,
     ) -> None:
+        owner = owner or getattr(kf.analyses, kind)
         before, fields, original = documents(dataset), paths(dataset), getattr(owner, method)
 
         def failing(*arguments: Any, **options: Any) -> None:
@@ -547,7 +548,7 @@ kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "b
             if share == 1.0:
                 seen.append(kf.list_runs(dataset))
 
-        original = kf.analyses.write_values
+        original = kf.analyses.agreement.write_values
 
         def watching(*arguments: Any) -> None:
             seen.append(kf.list_runs(dataset))
@@ -558,7 +559,7 @@ kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "b
             original(*arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(kf.analyses, "write_values", watching)
+            patch.setattr(kf.analyses.agreement, "write_values", watching)
             run_analysis("agreement", dataset, progress=look)
         assert seen == [[], ["run"]]
 
@@ -573,7 +574,7 @@ kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "b
     def test_the_number_of_a_dead_writer(self, dataset: fo.Dataset, reused: bool) -> None:
         gone = subprocess.Popen(["true"])
         gone.wait()
-        writer = {**kf.runs._writer(), "started": 1000.0, **({} if reused else {"pid": gone.pid})}
+        writer = {**kf.runs.writer_of_now(), "started": 1000.0, **({} if reused else {"pid": gone.pid})}
         config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, fields=[])
         dataset.register_run("run", config)
         assert kf.list_runs(dataset) == []

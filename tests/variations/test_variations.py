@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalos_core import SIMILARITIES, VARIATION_TYPES, Annotations, InputError, Similarity, compute_pairs, variations
-from tests.strategies import reordered, tables
+from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 
 
 def table(*marks, **more):
@@ -182,12 +182,15 @@ def by_shapely(annotations, kind, single, members):
     return shared / (one.area + other.area - shared)
 
 
-def by_library(annotations, kind, single, members):
+def by_library(name):
     """The same to the last bit as the library has it: on a grid, ties and thresholds are met exactly."""
-    column = annotations.shapes[kind]
-    measure = SIMILARITIES[f"{kind}_iou"]
-    other = column.union(np.array([members])) if len(members) > 1 else column.take(np.array(members))
-    return float(measure.compare(other, np.array([0]), column, np.array([single]), 0.0)[0])
+
+    def similarity(annotations, kind, single, members):
+        column = annotations.shapes[kind]
+        other = column.union(np.array([members])) if len(members) > 1 else column.take(np.array(members))
+        return float(SIMILARITIES[name].compare(other, np.array([0]), column, np.array([single]), 0.0)[0])
+
+    return similarity
 
 
 class PlainLoop:
@@ -208,6 +211,11 @@ class PlainLoop:
             shape = (*geometry.bounds, geometry.area, shapely.to_wkb(geometry.normalize()))
         return (*shape, self.name(row), self.a.raters[self.a.rater[row]], self.a.id[row])
 
+    def touch(self, one, other):
+        """Whether the boxes around two marks share an area."""
+        around = [shapely.box(*self.a.shapes[self.kind].bounds()[row]) for row in (one, other)]
+        return around[0].intersection(around[1]).area > 0
+
     def ones(self, left, right, same):
         pairs = [(x, y) for x in left for y in right if (self.name(x) == self.name(y)) == same]
         candidates = [(-self.similarity(x, (y,)), *sorted((self.key(x), self.key(y))), x, (y,)) for x, y in pairs]
@@ -217,7 +225,7 @@ class PlainLoop:
         candidates = []
         for singles, others in ((left, right), (right, left)):
             for single in singles:
-                near = [row for row in others if self.similarity(single, (row,)) > 0]
+                near = [row for row in others if self.similarity(single, (row,)) > 0 and self.touch(single, row)]
                 near = [row for row in near if (self.name(row) == self.name(single)) == same]
                 for name in {self.name(row) for row in near}:
                     parts = [row for row in near if self.name(row) == name]
@@ -303,7 +311,8 @@ def as_loop(result):
 @given(tables(images=2, raters=3, categories=2, marks=14, limits=True), st.sampled_from([0.2, 0.35, 0.5, 0.75]))
 def test_array_steps_equal_the_plain_loop(similarity, max_merge, annotations, threshold):
     ours = variations(annotations, similarity, threshold, max_merge)
-    assert as_loop(ours) == plain_loop(annotations, SIMILARITIES[similarity].kind, threshold, max_merge, by_library)
+    kind = SIMILARITIES[similarity].kind
+    assert as_loop(ours) == plain_loop(annotations, kind, threshold, max_merge, by_library(similarity))
 
 
 def crowded(seed, parts=6):
@@ -329,7 +338,7 @@ def crowded(seed, parts=6):
     )
 
 
-@every_similarity
+@pytest.mark.parametrize("similarity", ["box_iou", "polygon_iou"])
 @pytest.mark.parametrize("max_merge", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(5))
 def test_crowded_places_equal_the_plain_loop(similarity, max_merge, seed):
@@ -428,6 +437,17 @@ def test_findings_stand_by_image_raters_type_and_similarity(annotations):
 def test_pairs_computed_before_change_nothing(similarity, annotations):
     first = variations(annotations, similarity, 0.3)
     assert as_loop(variations(annotations, similarity, 0.3, pairs=first.pairs)) == as_loop(first)
+
+
+@pytest.mark.parametrize("similarity", ["box_giou", "centroid"])
+def test_only_marks_whose_bounds_overlap_are_parts_of_one(similarity):
+    #  ann  +---------cat---------+
+    #  bob  +-cat---+    +---cat--+                  +-cat-+    any two marks are a little alike, wherever they are
+    marks = [CAT, ("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "cat", 60, 9)]
+    there = table(*marks, image_size={1: (100, 20)})
+    assert found(there, similarity, 0.97) == [("merged", (0,), (1, 2)), ("additional", (), (3,))]
+    apart = table(CAT, ("bob", "cat", 40, 9), ("bob", "cat", 60, 9), image_size={1: (100, 20)})
+    assert {kind for kind, *_ in found(apart, similarity, 0.97)} == {"missing", "additional"}
 
 
 def test_a_similarity_of_ones_own_breaks_ties_by_its_shapes():

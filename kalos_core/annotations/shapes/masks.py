@@ -1,4 +1,4 @@
-"""Masks as sources hold them: COCO's run lengths, arrays of pixels, and crops with their place."""
+"""Masks as sources hold them: COCO's run lengths, or arrays of pixels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalos_core.arrays import expand_runs, run_starts, total
 from kalos_core.shapes import Masks
 from kalos_core.shapes.masks import count_pixels
 
-FORMS = "a mask: {'size': [h, w], 'counts': ...}, {'size', 'crop', 'corner'}, or an array (h, w) of 0 and 1"
+FORMS = "a mask {'size': [h, w], 'counts': ...} or an array (h, w) of 0 and 1"
 
 MOST_PIXELS = (1 << 32) - 1
 """Of a canvas: COCO's counts have 32 bits."""
@@ -35,9 +35,8 @@ class _UnusableError(Exception):
 def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults) -> Masks:
     """Masks of the given rows, none elsewhere.
 
-    A mask is COCO's ``{"size": [height, width], "counts": ...}`` (compressed text or bytes, or a list of numbers), an
-    array (height, width) of truth values or of 0 and 1, or ``{"size": [height, width], "crop": array, "corner":
-    [x, y]}``, the left top pixel of the array lying at `corner`. One without a pixel is a mask: it is like nothing.
+    A mask is COCO's ``{"size": [height, width], "counts": ...}`` (compressed text or bytes, or a list of numbers), or
+    an array (height, width) of truth values or of 0 and 1. One without a pixel is a mask: it is like nothing.
     """
     size = np.zeros((len(given), 2), np.intp)
     counts: dict[int, NDArray[Any]] = {}
@@ -82,19 +81,11 @@ def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
         pixels = _pixels(mask)
         if pixels is None:
             raise _UnusableError(FORMS, _told(mask))
-        return (pixels.shape[1], pixels.shape[0]), count_pixels(pixels, (0, 0), (pixels.shape[1], pixels.shape[0]))
-    size = _whole_numbers(mask.get("size"), 2)
-    if size is None or size.min() < 1 or size.prod(dtype=np.float64) > MOST_PIXELS:
+        return (pixels.shape[1], pixels.shape[0]), count_pixels(pixels)
+    size = _whole_numbers(mask.get("size"))
+    if size is None or len(size) != 2 or size.min() < 1 or size.prod(dtype=np.float64) > MOST_PIXELS:
         raise _UnusableError("a mask with a size [height, width]", repr(mask.get("size")))
     height, width = size.tolist()
-    if "crop" in mask:
-        pixels, corner = _pixels(mask["crop"]), _whole_numbers(mask.get("corner"), 2)
-        if pixels is None or corner is None:
-            raise _UnusableError(FORMS, f"crop {_told(mask['crop'])} at {mask.get('corner')!r}")
-        if (corner < 0).any() or (corner + pixels.shape[::-1] > (width, height)).any():
-            came = f"{pixels.shape[0]} x {pixels.shape[1]} at {corner.tolist()}"
-            raise _UnusableError(f"a crop inside its {height} x {width}", came)
-        return (width, height), count_pixels(pixels, (int(corner[0]), int(corner[1])), (width, height))
     counts = mask.get("counts")
     if isinstance(counts, (str, bytes)):
         # a letter that is not ASCII becomes one that no count is written with
@@ -126,10 +117,10 @@ def _pixels(value: Any) -> NDArray[np.bool_] | None:
     return np.asarray(array == 1)
 
 
-def _whole_numbers(value: object, count: int | None = None) -> NDArray[np.int64] | None:
-    """Whole numbers (M,), `count` of them if that is given; None if it is not that."""
+def _whole_numbers(value: object) -> NDArray[np.int64] | None:
+    """Whole numbers (M,); None if it is not that."""
     numbers = as_numbers(value)
-    if numbers is None or numbers.ndim != 1 or (count is not None and len(numbers) != count):
+    if numbers is None or numbers.ndim != 1:
         return None
     whole = (np.abs(numbers) <= MOST_PIXELS) & (numbers == np.round(numbers))
     return numbers.astype(np.int64) if whole.all() else None

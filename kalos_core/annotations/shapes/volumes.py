@@ -42,8 +42,8 @@ def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surrou
     position, start = _slice_positions(surroundings)
     z = np.array([contour.z for contour in contours], np.float64)
     slice_ = _slices(position, start, surroundings.image[row_of], z, row_of, faults)
-    sound = ~np.isin(row_of, list(faults.rows))
     scan = np.maximum(surroundings.image, 0)  # a mark of no known image is an error of its own
+    sound = ~np.isin(row_of, list(faults.rows)) & (surroundings.image[row_of] >= 0)
     scans = Scans(
         position,
         start,

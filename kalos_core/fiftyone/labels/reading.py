@@ -16,15 +16,18 @@ from kalos_core.annotations import Annotations, RawTable, as_name, build_annotat
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.labels.choice import LabelChoice
 from kalos_core.fiftyone.labels.digests import digests
-from kalos_core.fiftyone.labels.samples import check_samples, every_sample, settle
+from kalos_core.fiftyone.labels.pixels import Fault, shapes_of
+from kalos_core.fiftyone.labels.samples import check_samples, every_sample, is_3d, settle
+from kalos_core.fiftyone.labels.sources import Source, default_similarity, kinds_compared, sources_of
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
+    RaterFacts,
     check_assigned_field,
-    label_fields,
-    reference_name,
-    resolve_fields,
+    rater_facts,
 )
-from kalos_core.shapes import Polygons
+
+WITH_AREA = ("polygon", "mask", "box")
+"""Shape kinds by whose area labels are chosen, the most exact first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +60,18 @@ class Labels:
     view: Any
 
 
-def read_annotations(samples: Any, choice: LabelChoice | None = None, **options: Any) -> Annotations:
+def read_annotations(
+    samples: Any, choice: LabelChoice | None = None, *, similarity: str | None = None, **options: Any
+) -> Annotations:
     """The labels of a data set or view as `Annotations`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     choice : LabelChoice, optional
+    similarity : name in `SIMILARITIES`, optional
+        What the labels are read for: masks and cuboids of detections are only read for a similarity that compares
+        them (masks of 5,000 pictures are gigabytes). By default `default_similarity`.
     **options
         Fields of `LabelChoice`, instead of `choice`.
 
@@ -95,24 +103,38 @@ def read_annotations(samples: Any, choice: LabelChoice | None = None, **options:
     ([[10.0, 8.0, 50.0, 40.0]], [[True, True]])
     >>> dataset.delete()
     """
-    return read_labels(samples, LabelChoice.of(choice, options)).annotations
+    check_samples(samples)
+    chosen = LabelChoice.of(choice, options)
+    return read_labels(samples, chosen, [similarity or default_similarity(samples, chosen)]).annotations
 
 
-def default_similarity(samples: Any, choice: LabelChoice) -> str:
-    """Polygons where every field holds polylines, boxes otherwise."""
-    return "polygon_iou" if all(source.is_polyline for source in _sources(samples, choice)) else "box_iou"
-
-
-def read_labels(samples: Any, choice: LabelChoice, *, again: bool = False) -> Labels:
+def read_labels(
+    samples: Any, choice: LabelChoice, similarities: Sequence[str] = ("box_iou",), *, again: bool = False
+) -> Labels:
     """The chosen labels of a view, with where they are stored. One query reads them all.
 
-    `again`: the choice is that of a stored run, so names that no label has any more are no mistake.
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    choice : LabelChoice
+    similarities : names in `SIMILARITIES`
+        What will be compared: masks and cuboids of detections are only read if one of these compares them; outlines,
+        keypoints and boxes always are.
+    again : bool
+        The choice is that of a stored run, so names that no label has any more are no mistake.
+
+    Returns
+    -------
+    Labels
     """
     check_samples(samples)
-    sources = _sources(samples, choice)
+    kinds = kinds_compared(similarities).union(["cuboid" if is_3d(samples) else "box"])
+    sources = sources_of(samples, choice)
     view = settle(samples)
-    columns = _query(view, sources, choice)
-    rows = _flatten(columns, sources)
+    columns = _query(view, sources, choice, kinds)
+    rows = _flatten(columns, sources, kinds)
+    if any(mask is not None for mask in rows.table.mask):
+        _check_sizes(columns, "masks")
     raters = _rater_vocabulary(rows, columns, sources, choice, again)
     who = _assigned(rows, raters, columns, sources, choice)
     wanted = set(raters)
@@ -124,11 +146,14 @@ def read_labels(samples: Any, choice: LabelChoice, *, again: bool = False) -> La
             _check_classes(view, rows, sources, choice.classes)
         classes = set(choice.classes)
         rows = rows.keep([name in classes for name in rows.table.category])
-    annotations = _build(rows, raters, who, columns, sources)
+    known = rater_facts(samples)
+    facts = [known.get(name, RaterFacts(name)) for name in raters]
+    annotations = _build(rows, raters, who, columns, sources, facts, choice.classes)
     path_of = np.array(rows.source, dtype=np.intp)
     if choice.min_area > 0:
-        _check_sizes(annotations)
-        kept = np.flatnonzero(_area(annotations) >= choice.min_area)
+        area = _area(annotations)
+        _check_sizes(columns, "min_area")
+        kept = np.flatnonzero(area >= choice.min_area)
         annotations, path_of = annotations.select(rows=kept), path_of[kept]
     return Labels(
         annotations=annotations,
@@ -141,25 +166,6 @@ def read_labels(samples: Any, choice: LabelChoice, *, again: bool = False) -> La
     )
 
 
-@dataclass(frozen=True)
-class _Source:
-    """One label list and whose labels it holds: one rater, or `attribute` tells."""
-
-    path: str
-    field: str
-    rater: str | None
-    attribute: str | None
-
-    @property
-    def is_polyline(self) -> bool:
-        return self.path.endswith(".polylines")
-
-    @property
-    def attributes(self) -> list[str]:
-        shape = ["points", "closed"] if self.is_polyline else ["bounding_box"]
-        return ["id", "label", "confidence", *shape, *([self.attribute] if self.attribute else [])]
-
-
 @dataclass
 class _Rows:
     """Labels of all sources, one entry a label."""
@@ -168,7 +174,7 @@ class _Rows:
     confidence: list[float | None]
     source: list[int]
     sample: list[int]
-    open_: list[bool]
+    fault: list[Fault | None]
 
     def keep(self, chosen: Sequence[bool]) -> _Rows:
         if all(chosen):
@@ -178,77 +184,62 @@ class _Rows:
             return [value for value, kept in zip(values, chosen, strict=True) if kept]
 
         table = RawTable(**{name: cut(values) for name, values in vars(self.table).items()})
-        return _Rows(table, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.open_))
+        return _Rows(table, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.fault))
 
 
-def _sources(samples: Any, choice: LabelChoice) -> list[_Source]:
-    paths = label_fields(samples)
-    if choice.field is None:
-        fields = resolve_fields(samples, choice.raters)
-        reference = reference_name(samples, choice.reference)
-        return [_Source(paths[field], field, name, None) for name, field in fields.items() if name != reference]
-    resolve_fields(samples, [choice.field])  # refuses what is no label field
-    return [_Source(paths[choice.field], choice.field, None, choice.rater_attribute)]
-
-
-def _query(samples: Any, sources: list[_Source], choice: LabelChoice) -> dict[str, list[Any]]:
+def _query(samples: Any, sources: list[Source], choice: LabelChoice, kinds: frozenset[str]) -> dict[str, list[Any]]:
     paths = ["id", "filepath", "metadata.width", "metadata.height"]
     if choice.assigned == "auto" and samples.has_field(ASSIGNED_FIELD):
         check_assigned_field(samples)
         paths.append(ASSIGNED_FIELD)
     if choice.assigned == "labelled":
         paths += [f"{source.field}._cls" for source in sources]
-    paths += [f"{source.path}.{attribute}" for source in sources for attribute in source.attributes]
+    paths += [f"{source.path}.{attribute}" for source in sources for attribute in source.attributes(kinds)]
     # raw: FiftyOne's own parsing copies every coordinate of a polyline one by one, and changes none
     return dict(zip(paths, samples.values(paths, _raw=True), strict=True))
 
 
-def _flatten(columns: Mapping[str, list[Any]], sources: list[_Source]) -> _Rows:
+def _flatten(columns: Mapping[str, list[Any]], sources: list[Source], kinds: frozenset[str]) -> _Rows:
     rows = _Rows(RawTable(), [], [], [], [])
     table, ids, sizes = rows.table, columns["id"], _sizes(columns, unknown=1.0)
+    shapes = {name: column for name, column in vars(table).items() if name not in ("image", "rater", "category", "id")}
     for number, source in enumerate(sources):
-        scale = _scaled_rings if source.is_polyline else _scaled_box
-        lists = [columns[f"{source.path}.{attribute}"] for attribute in source.attributes]
-        for sample, (label_ids, *per_attribute) in enumerate(zip(*lists, strict=True)):
-            if not label_ids:
+        names = source.attributes(kinds)
+        lists = [columns[f"{source.path}.{name}"] for name in names]
+        for sample, per_attribute in enumerate(zip(*lists, strict=True)):
+            if not per_attribute[0]:
                 continue
-            count, (width, height) = len(label_ids), sizes[sample]
+            count = len(per_attribute[0])
             nothing = [None] * count
             # an attribute that no label of a sample has comes as None, not as a list
-            names, confidences, shapes, *others = (values or nothing for values in per_attribute)
-            shapes = [scale(shape, width, height) for shape in shapes]
-            table.id += label_ids
+            stored = {name: values or nothing for name, values in zip(names, per_attribute, strict=True)}
+            drawn, faults = shapes_of(source.labels, stored, sizes[sample])
+            for kind, column in shapes.items():
+                column += drawn.get(kind, nothing)
+            table.id += stored["id"]
             table.image += [ids[sample]] * count
-            table.category += names
-            table.rater += [_name(name) for name in others.pop()] if source.attribute else [source.rater] * count
-            table.box += nothing if source.is_polyline else shapes
-            table.polygon += shapes if source.is_polyline else nothing
-            rows.open_ += [not closed for closed in others[0]] if source.is_polyline else [False] * count
-            rows.confidence += confidences
+            table.category += stored["label"]
+            table.rater += (
+                [_name(name) for name in stored[source.attribute]] if source.attribute else [source.rater] * count
+            )
+            rows.fault += faults
+            rows.confidence += [_confidence(value) for value in stored["confidence"]]
             rows.source += [number] * count
             rows.sample += [sample] * count
     return rows
 
 
+def _confidence(value: Any) -> Any:
+    """That of a label; keypoints have one of every point, of which the mean counts."""
+    if not isinstance(value, list):
+        return value
+    given = [number for number in value if number is not None and number == number]
+    return sum(given) / len(given) if given else None
+
+
 def _name(rater: object) -> str | None:
     name = as_name(rater)
     return None if name is None else str(name)
-
-
-def _scaled_box(box: Any, width: float, height: float) -> Any:
-    """Pixels; what is no box stays as it came, to be refused."""
-    try:
-        x, y, w, h = box
-        return [x * width, y * height, w * width, h * height]
-    except (TypeError, ValueError):
-        return box
-
-
-def _scaled_rings(rings: Any, width: float, height: float) -> Any:
-    try:
-        return [[(x * width, y * height) for x, y in ring] for ring in rings]
-    except (TypeError, ValueError):
-        return rings
 
 
 def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float, float]]:
@@ -259,7 +250,7 @@ def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float
 
 
 def _rater_vocabulary(
-    rows: _Rows, columns: Mapping[str, list[Any]], sources: list[_Source], choice: LabelChoice, again: bool
+    rows: _Rows, columns: Mapping[str, list[Any]], sources: list[Source], choice: LabelChoice, again: bool
 ) -> list[str]:
     if choice.field is None:
         return [source.rater for source in sources if source.rater is not None]
@@ -281,7 +272,7 @@ def _rater_vocabulary(
     return [name for name in names if name != choice.reference]
 
 
-def _check_classes(view: Any, rows: _Rows, sources: list[_Source], classes: Sequence[str]) -> None:
+def _check_classes(view: Any, rows: _Rows, sources: list[Source], classes: Sequence[str]) -> None:
     """A class that nobody has ever drawn is a slip, which would otherwise read as perfect agreement on absence."""
     drawn = {name for name in rows.table.category if name is not None}
     if set(classes) <= drawn:
@@ -299,7 +290,9 @@ def _build(
     raters: list[str],
     assigned: list[list[str] | None],
     columns: Mapping[str, list[Any]],
-    sources: list[_Source],
+    sources: list[Source],
+    facts: Sequence[RaterFacts],
+    chosen: Sequence[str] | None,
 ) -> Annotations:
     files = [Path(path).name for path in columns["filepath"]]
 
@@ -307,17 +300,25 @@ def _build(
         return f"{files[rows.sample[row]]}, field {sources[rows.source[row]].field!r}, label {rows.table.id[row]}"
 
     problems = Problems("view")
-    problems.add_all(np.flatnonzero(rows.open_), describe, "a closed polyline", lambda _: "an open one")
-    classes = sorted({name for name in rows.table.category if name is not None})
+    for row, fault in enumerate(rows.fault):
+        if fault is not None:
+            problems.add(describe(row), *fault)
+    limits = {name: about.classes for name, about in zip(raters, facts, strict=True) if about.classes is not None}
+    asked_for = {name for names in limits.values() for name in names if chosen is None or name in chosen}
+    known = asked_for.union(name for name in rows.table.category if name is not None)
     return build_annotations(
         rows.table,
         source="view",
         images=columns["id"],
         files=files,
         raters=raters,
-        categories={name: name for name in classes},
+        categories={name: name for name in sorted(known)},
         image_size=_sizes(columns, unknown=float("nan")),
         assigned=assigned,
+        assigned_categories={name: [label for label in asked if label in known] for name, asked in limits.items()},
+        person=[about.person for about in facts],
+        session=[about.session for about in facts],
+        raters_are_local=any(about.is_local for about in facts),
         describe=describe,
         problems=problems,
         stacklevel=5,
@@ -325,7 +326,7 @@ def _build(
 
 
 def _assigned(
-    rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[_Source], choice: LabelChoice
+    rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[Source], choice: LabelChoice
 ) -> list[list[str] | None]:
     if choice.assigned == "labelled":
         return _labelled(rows, raters, columns, sources)
@@ -344,7 +345,7 @@ def _assigned(
 
 
 def _labelled(
-    rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[_Source]
+    rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[Source]
 ) -> list[list[str] | None]:
     who: list[set[str]] = [set() for _ in columns["id"]]
     for source in sources:
@@ -358,17 +359,20 @@ def _labelled(
     return [[name for name in raters if name in names] for names in who]
 
 
-def _check_sizes(annotations: Annotations) -> None:
-    unknown: NDArray[np.bool_] = np.any(np.isnan(annotations.image_size), axis=1)
-    if unknown.any():
+def _check_sizes(columns: Mapping[str, list[Any]], who: str) -> None:
+    sizes = _sizes(columns, unknown=float("nan"))
+    files = [Path(path).name for path, (width, _) in zip(columns["filepath"], sizes, strict=True) if width != width]
+    if files:
         raise InputError(
-            f"min_area: the size of {unknown.sum():,} of {len(unknown):,} pictures is unknown "
-            f"({listed(annotations.files[unknown])}); run compute_metadata() on the data set first"
+            f"{who}: the size of {len(files):,} of {len(sizes):,} pictures is unknown "
+            f"({listed(files)}); run compute_metadata() on the data set first"
         )
 
 
 def _area(annotations: Annotations) -> NDArray[np.float64]:
-    """Of the polygons where every label is one, else of the boxes: one measure for all raters."""
-    polygons = annotations.shapes.get("polygon")
-    whole = isinstance(polygons, Polygons) and not polygons.absent().any()
-    return annotations.shapes["polygon" if whole else "box"].area()
+    """Of the most exact shape with an area that every label has: one measure for all raters."""
+    columns = [annotations.shapes[kind] for kind in WITH_AREA if kind in annotations.shapes]
+    whole = [column for column in columns if not column.absent().any()]
+    if not whole and len(annotations):
+        raise InputError("min_area: expected shapes that have an area, got none that every label has")
+    return whole[0].area() if whole else np.zeros(0)

@@ -12,9 +12,12 @@ import fiftyone.core.video as fov
 
 from kalos_core.errors import InputError
 
+MEDIA = ("image", "3d", "point-cloud")
+"""Types of samples whose labels can be read: pictures, and scenes with cuboids."""
+
 
 def check_samples(samples: Any) -> None:
-    """Refuse collections whose samples are not pictures that labels can be written back to."""
+    """Refuse collections whose samples are not pictures or scenes that labels can be written back to."""
     if not isinstance(samples, foc.SampleCollection):
         raise InputError(f"samples: expected a data set or a view, got {type(samples).__name__}")
     if isinstance(samples, (fop.PatchesView, focl.ClipsView, fov.FramesView)):
@@ -27,8 +30,14 @@ def check_samples(samples: Any) -> None:
         media = samples.group_media_types[active]
     if len(samples) == 0:
         raise InputError("samples: expected at least one sample, got an empty view")
-    if media != "image":
-        raise InputError(f"samples: expected pictures, got samples of type {media!r}")
+    if media not in MEDIA:
+        raise InputError(f"samples: expected pictures or 3D scenes, got samples of type {media!r}")
+
+
+def is_3d(samples: Any) -> bool:
+    """Whether the samples are scenes, whose detections are cuboids and no boxes."""
+    media = samples.media_type
+    return (samples.group_media_types.get(samples.group_slice) if media == "group" else media) in MEDIA[1:]
 
 
 def settle(samples: Any) -> Any:

@@ -1,18 +1,20 @@
-"""Laws over SOLVERS x COSTS, and the greedy solver against one that goes down the list."""
+"""Laws over SOLVERS x COSTS, the solvers beside one another by hand, and beside ones that take a mark at a time."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import COSTS, SIMILARITIES, SOLVERS, Annotations, InputError, Similarity, agreement, compute_pairs
-from kalos_core.correspondence import correspond, neg_cost, soft_cost
+from kalos_core import COSTS, Annotations, InputError, Similarity, agreement, compute_pairs
+from kalos_core.correspondence import correspond, neg_cost, soft_cost, usable_solvers
+from tests.correspondence.witnesses import ONE_BY_ONE, alike, crowd, table
 from tests.strategies import partition, reordered, tables
 
-every_solver = pytest.mark.parametrize("solver", SOLVERS)
+every_solver = pytest.mark.parametrize("solver", usable_solvers())  # without its library, mgm is tested nowhere
 every_cost = pytest.mark.parametrize("cost", COSTS)
-every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+every_similarity = pytest.mark.parametrize("similarity", ["box_iou", "polygon_iou"])  # a solver sees only the numbers
 thresholds = st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 1.0])
 
 
@@ -71,6 +73,53 @@ def test_the_same_units_in_any_order_of_identical_marks(solver, cost, similarity
     assert partition(annotations, units) == partition(other, solve(other, similarity, 0.5, solver, cost))
 
 
+@every_solver
+@every_cost
+@given(tables(), st.sampled_from([0.0, 0.25, 0.5]), st.randoms(use_true_random=False))
+def test_other_ids_exchange_identical_marks_at_most(solver, cost, annotations, threshold, random):
+    other = replace(annotations, id=np.array(random.sample(range(1000), len(annotations)), np.intp))
+    assert alike(annotations, solve(annotations, "box_iou", threshold, solver, cost)) == alike(
+        other, solve(other, "box_iou", threshold, solver, cost)
+    )
+
+
+@every_solver
+@every_cost
+@pytest.mark.parametrize(("raters", "marks", "step"), [(4, 60, 1.0), (4, 60, 4.0), (12, 20, 2.0), (66, 2, 4.0)])
+def test_a_crowd_has_the_same_units_in_any_order(solver, cost, raters, marks, step):
+    annotations = crowd(raters, marks, seed=raters, images=2, step=step)
+    units = partition(annotations, solve(annotations, "box_iou", 0.3, solver, cost))
+    for seed in range(2 if solver == "mgm" else 5):
+        other = reordered(annotations, seed)
+        assert units == partition(other, solve(other, "box_iou", 0.3, solver, cost))
+
+
+@every_solver
+@every_cost
+@pytest.mark.parametrize("threshold", [0.1, 0.5])
+def test_real_data_have_the_same_units_in_any_order(lvis, solver, cost, threshold):
+    units = partition(lvis, solve(lvis, "box_iou", threshold, solver, cost))
+    for seed in range(10):
+        other = reordered(lvis, seed)
+        assert units == partition(other, solve(other, "box_iou", threshold, solver, cost))
+
+
+@pytest.mark.parametrize(
+    ("solver", "cost", "mean", "of_all"),
+    [
+        ("greedy", "soft", 0.688879, 0.648286),
+        ("greedy", "neg", 0.679935, 0.637584),
+        ("shm", "soft", 0.688879, 0.648286),
+        ("shm", "neg", 0.679026, 0.635151),
+        ("ahc", "neg", 0.679935, 0.637584),
+    ],
+)
+def test_real_data_give_the_peers_figures(lvis, solver, cost, mean, of_all):
+    # `kalos` 0.8.0 on the same file at threshold .5
+    result = agreement(lvis, solver=solver, cost=cost, bootstrap=0)
+    assert (result.alpha, result.global_alpha) == pytest.approx((mean, of_all), abs=1e-6)
+
+
 @every_cost
 @every_similarity
 @given(tables(), thresholds)
@@ -85,48 +134,20 @@ def test_greedy_units_hang_together_by_pairs_at_the_threshold(cost, similarity, 
     assert partition(annotations, np.array(reached, int)) == partition(annotations, unit_of)
 
 
-def one_after_the_other(annotations, pairs, cost):
-    """Greedy as the paper tells it: down the list, joining two clusters that share no rater."""
-
-    def rank(row):
-        if pairs.kind == "box":
-            shape = tuple(annotations.shapes["box"].corners[row])
-        else:
-            geometry = annotations.shapes["polygon"].geometries[row]
-            shape = (*geometry.bounds, geometry.area, shapely.to_wkb(geometry.normalize()))
-        category, rater = annotations.categories[annotations.category[row]], annotations.raters[annotations.rater[row]]
-        return (*shape, category, rater, annotations.id[row])
-
-    candidates = []
-    for a, b, similarity in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True):
-        same = annotations.category[a] == annotations.category[b]
-        price = -similarity - 1 if same and cost == "soft" else -similarity
-        candidates.append((price, -similarity, *sorted((rank(a), rank(b))), a, b))
-    members = {row: {row} for row in range(len(annotations))}
-    cluster = {row: row for row in members}
-    for *_, a, b in sorted(candidates):
-        one, two = cluster[a], cluster[b]
-        if one != two and not {annotations.rater[m] for m in members[one]} & {
-            annotations.rater[m] for m in members[two]
-        }:
-            for row in members[two]:
-                cluster[row] = one
-            members[one] |= members.pop(two)
-    return {frozenset(annotations.id[list(rows)].tolist()) for rows in members.values()}
-
-
+@pytest.mark.parametrize("solver", ONE_BY_ONE)
 @every_cost
 @every_similarity
-@given(tables(images=2, raters=5, marks=18), thresholds)
-def test_greedy_in_rounds_equals_greedy_one_after_the_other(cost, similarity, annotations, threshold):
+@given(tables(images=2, raters=5, marks=10), thresholds)
+def test_whole_arrays_at_once_equal_one_mark_after_the_other(solver, cost, similarity, annotations, threshold):
     pairs = compute_pairs(annotations, similarity, threshold)
-    units = partition(annotations, correspond(annotations, pairs, threshold, "greedy", cost))
-    assert units == one_after_the_other(annotations, pairs, cost)
+    units = partition(annotations, correspond(annotations, pairs, threshold, solver, cost))
+    assert units == ONE_BY_ONE[solver](annotations, pairs, cost)
 
 
+@every_solver
 @every_cost
 @pytest.mark.parametrize("raters", [2, 63, 64, 65, 130])
-def test_any_number_of_raters(cost, raters):
+def test_any_number_of_raters(solver, cost, raters):
     # two places, all raters mark both, the last one only the first: 64 raters fill one word of bits
     rng = np.random.default_rng(raters)
     rows = [
@@ -136,40 +157,70 @@ def test_any_number_of_raters(cost, raters):
     ]
     annotations = Annotations.from_rows(rows)
     pairs = compute_pairs(annotations)
-    units = partition(annotations, correspond(annotations, pairs, cost=cost))
+    units = partition(annotations, correspond(annotations, pairs, solver=solver, cost=cost))
     assert sorted(map(len, units)) == [raters - 1, raters]
-    assert units == one_after_the_other(annotations, pairs, cost)
 
 
-def table(*marks):
-    """Boxes of height 10 in one image: rater, class, x, width."""
-    return Annotations.from_rows(
-        [{"image": 1, "rater": rater, "category": name, "box": [x, 0, width, 10]} for rater, name, x, width in marks]
-    )
+def units_by_hand(annotations, solver, cost="soft", threshold=0.5):
+    """Units of two and more, as tuples of ids, which count from 1."""
+    units = partition(annotations, solve(annotations, "box_iou", threshold, solver, cost))
+    return {tuple(sorted(ids)) for ids in units if len(ids) > 1}
 
 
-@pytest.mark.parametrize(("cost", "units"), [("soft", {(1, 3), (2,)}), ("neg", {(1, 2), (3,)})])
-def test_soft_prefers_the_class_and_neg_the_overlap(cost, units):
+@every_solver
+@pytest.mark.parametrize(("cost", "units"), [("soft", {(1, 3)}), ("neg", {(1, 2)})])
+def test_soft_prefers_the_class_and_neg_the_overlap(solver, cost, units):
     # ann's cat overlaps bob's dog by .9 and bob's cat by .6
     annotations = table(("ann", "cat", 0, 10), ("bob", "dog", 0, 9), ("bob", "cat", 0, 6))
-    assert partition(annotations, solve(annotations, "box_iou", 0.5, "greedy", cost)) == set(map(frozenset, units))
+    assert units_by_hand(annotations, solver, cost) == units
 
 
-def test_a_unit_may_join_marks_below_the_threshold_through_a_third():
-    #   ann  0....10          ann-bob and bob-cid overlap by .6, ann-cid by .33: one unit through bob
-    #   bob   2.5...12.5
-    #   cid     5....15
-    annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 2.5, 10), ("cid", "cat", 5, 10))
-    assert partition(annotations, solve(annotations, "box_iou", 0.5, "greedy", "soft")) == {frozenset((1, 2, 3))}
+@every_solver
+@every_cost
+def test_different_classes_may_still_correspond(solver, cost):
+    annotations = table(("ann", "cat", 0, 10), ("bob", "dog", 0, 9), ("cid", "cat", 0, 8))
+    assert units_by_hand(annotations, solver, cost) == {(1, 2, 3)}
+
+
+@every_solver
+@every_cost
+def test_nothing_below_the_threshold_starts_a_unit(solver, cost):
+    annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 6, 10))  # 4 / 16
+    assert units_by_hand(annotations, solver, cost) == set()
+    assert units_by_hand(annotations, solver, cost, 0.25) == {(1, 2)}
+
+
+@every_cost
+@pytest.mark.parametrize(
+    ("solver", "units"),
+    [
+        ("greedy", {(1, 3), (5, 6, 7)}),
+        ("shm", {(1, 4), (2, 3), (5, 6, 7)}),
+        ("ahc", {(1, 3), (6, 7)}),
+        ("mgm", {(1, 4), (2, 3), (6, 7)}),
+    ],
+)
+def test_the_solvers_differ(solver, cost, units):
+    #   ann 1  0.........10           1-3 .82 is best, but then ann 2 and bob 4 stay alone:
+    #   ann 2      4......11          1-4 .60 and 2-3 .70 are two pairs, and their sum is the greater one
+    #   bob 3   1.........11
+    #   bob 4  0.....6
+    #   ann 5  100.......110          5-6 .60 and 6-7 .67 make a chain; 5-7 .38 is no candidate,
+    #   bob 6    102.5.....112.5      which keeps them apart where every two marks of a unit must be one
+    #   cid 7       104.5....114.5
+    if solver == "mgm":
+        pytest.importorskip("pylibmgm")
+    annotations = table(
+        *(("ann", "cat", 0, 10), ("ann", "cat", 4, 7), ("bob", "cat", 1, 10), ("bob", "cat", 0, 6)),
+        *(("ann", "cat", 100, 10), ("bob", "cat", 102.5, 10), ("cid", "cat", 104.5, 10)),
+    )
+    assert units_by_hand(annotations, solver, cost) == units
 
 
 def test_clusters_that_share_a_rater_stay_apart():
     #   ann  0....10     .   the best pair is ann1-bob (.9), then ann2-bob (.6) is refused: ann is in already
     annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 0, 9), ("ann", "cat", 0, 6))
-    assert partition(annotations, solve(annotations, "box_iou", 0.5, "greedy", "soft")) == {
-        frozenset((1, 2)),
-        frozenset((3,)),
-    }
+    assert units_by_hand(annotations, "greedy") == {(1, 2)}
 
 
 @pytest.mark.parametrize("lower", [0.0, 0.2])
@@ -208,7 +259,9 @@ def test_costs_by_hand():
     assert neg_cost(similarity, same).tolist() == [-0.5, -0.75]
 
 
-@pytest.mark.parametrize(("argument", "known"), [("solver", "'greedy'"), ("cost", "'neg', 'soft'")])
+@pytest.mark.parametrize(
+    ("argument", "known"), [("solver", "'ahc', 'greedy', 'mgm', 'shm'"), ("cost", "'neg', 'soft'")]
+)
 def test_unknown_names_list_the_known_ones(argument, known):
     annotations = table(("ann", "cat", 0, 10))
     with pytest.raises(InputError, match=rf"{argument}: expected one of .*{known}.*, got 'best'"):

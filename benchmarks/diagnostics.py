@@ -1,0 +1,105 @@
+"""All diagnostics beside the peer: class difficulty, collaboration, and sensitivity over ten thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from benchmarks.agreement import BOXES, POLYGONS, SAME, THRESHOLD, Marks, largest_difference, without_cache
+from benchmarks.tables import Row, Table
+from benchmarks.timing import Subject, alternate
+from kalos_core import (
+    Agreement,
+    Annotations,
+    agreement,
+    class_difficulty,
+    collaboration,
+    compute_pairs,
+    sensitivity,
+)
+
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+AT_LEAST = {BOXES: 10.0, POLYGONS: 60.0}
+"""How many times faster than the peer each is to be."""
+
+SLOW_ROUNDS = 1
+"""Rounds of what takes the peer most of a minute."""
+
+
+def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+    """Two raters, so no vitality. The peer compares all shapes anew for each threshold and for each two raters."""
+    marks = Marks(coco)
+    boxes, peer_boxes = alternate(
+        [_ours(marks, BOXES), Subject(lambda _: marks.peer_agreement(BOXES, diagnostics=True))], repeats
+    )
+    polygons, peer_polygons = alternate([_ours(marks, POLYGONS, sweep=True), _peer_sweep(marks)], SLOW_ROUNDS)
+    return Table(
+        f"diagnostics, {name}: {len(marks.annotations):,} marks, threshold {THRESHOLD}, greedy, soft, no bootstrap",
+        (
+            Row("boxes: all diagnostics", boxes.took, peer_boxes.took, AT_LEAST[BOXES]),
+            Row(
+                f"polygons: all diagnostics, and alpha at {len(THRESHOLDS)} thresholds",
+                polygons.took,
+                peer_polygons.took,
+                AT_LEAST[POLYGONS],
+            ),
+        ),
+        notes=(
+            "boxes: " + _same_work(boxes.answer, peer_boxes.answer),
+            "polygons: " + _same_work(polygons.answer, peer_polygons.answer[THRESHOLD]),
+            "polygons: " + _same_curve(polygons.answer, peer_polygons.answer, marks.annotations),
+        ),
+    )
+
+
+def _ours(marks: Marks, similarity: str, sweep: bool = False) -> Subject:
+    """Each time on columns of its own, so that no geometry is there from the time before."""
+    return Subject(lambda given: _all_diagnostics(given, similarity, sweep), lambda: without_cache(marks.annotations))
+
+
+def _all_diagnostics(annotations: Annotations, similarity: str, sweep: bool) -> dict[str, Any]:
+    pairs = compute_pairs(annotations, similarity, min(THRESHOLDS) if sweep else THRESHOLD)
+    result = agreement(annotations, similarity, THRESHOLD, bootstrap=0, pairs=pairs)
+    curve = sensitivity(annotations, THRESHOLDS, similarity=similarity, bootstrap=0, pairs=pairs) if sweep else None
+    return {
+        "agreement": result,
+        "classes": class_difficulty(result),
+        "pairs": collaboration(result),
+        "curve": curve,
+    }
+
+
+def _peer_sweep(marks: Marks) -> Subject:
+    def work(_: None) -> dict[float, Any]:
+        return {
+            threshold: marks.peer_agreement(POLYGONS, threshold, diagnostics=threshold == THRESHOLD)
+            for threshold in THRESHOLDS
+        }
+
+    return Subject(work)
+
+
+def _same_work(ours: Mapping[str, Any], peer_answer: Any) -> str:
+    """Image alphas, alpha of every class over all units, and of the two raters."""
+    result: Agreement = ours["agreement"]
+    classes = dict(zip(ours["classes"].category, ours["classes"].global_alpha, strict=True))
+    theirs = {name: figures["alpha"] for name, figures in peer_answer[5].items()}
+    defined = [name for name, value in classes.items() if np.isfinite(value)]
+    first, second = result.annotations.raters
+    differences = {
+        "image": largest_difference(result, peer_answer),
+        "class": max(abs(classes[name] - theirs[name]) for name in defined),
+        "pair of raters": abs(ours["pairs"].global_alpha[0, 1] - peer_answer[8][first][second]),
+    }
+    verdict = "same work" if max(differences.values()) <= SAME else "NOT THE SAME WORK"
+    return f"{verdict}: largest difference " + ", ".join(f"{value:.1e} a {what}" for what, value in differences.items())
+
+
+def _same_curve(ours: Mapping[str, Any], peer_answers: Mapping[float, Any], annotations: Annotations) -> str:
+    """Alpha over all units at every threshold: what neither side's view of undefined images touches."""
+    theirs = np.array([peer_answers[threshold][1] for threshold in THRESHOLDS])
+    difference = float(np.abs(ours["curve"].global_alpha - theirs).max())
+    verdict = "same curve" if difference <= SAME else "NOT THE SAME CURVE"
+    return f"{verdict} over {len(THRESHOLDS)} thresholds and {len(annotations.images)} images, largest {difference:.1e}"

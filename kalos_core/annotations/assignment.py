@@ -1,0 +1,105 @@
+"""Who was asked for what: images, classes of a rater, and single exclusions.
+
+An *exclusion* (image, rater, category) says that a rater was not asked to mark every object of a class on an image, as
+LVIS does with ``not_exhaustive_category_ids``. What they drew of it nonetheless is a value like any other; that they
+drew nothing says nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import expand_runs
+
+
+def asked_images(
+    assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
+) -> NDArray[np.bool_]:
+    """(I, R) True where a rater was assigned to an image and asked for at least one class on it.
+
+    Parameters
+    ----------
+    assigned : (I, R) bool
+    limits : (R, K) bool or None
+        Classes each rater was asked for; None for all.
+    excluded : (X, 3) int
+        Distinct image, rater, category.
+    categories : int
+        K
+
+    Examples
+    --------
+    >>> asked_images(np.array([[True, True]]), None, np.array([[0, 1, 0]]), categories=1).tolist()
+    [[True, False]]
+    """
+    asked = assigned if limits is None else assigned & limits.any(axis=1)
+    if not len(excluded):
+        return np.asarray(asked)
+    allowed = _allowed(limits, assigned.shape[1], categories)
+    image, rater, category = excluded.T
+    lost = np.zeros(assigned.shape, np.intp)
+    np.add.at(lost, (image, rater), allowed[rater, category])
+    return np.asarray(asked & (lost < allowed.sum(axis=1)))
+
+
+def comparable_images(
+    assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
+) -> NDArray[np.bool_]:
+    """(I,) True where at least two raters were asked for a common class; parameters as in `asked_images`.
+
+    Examples
+    --------
+    >>> both, limits = np.array([[True, True]]), np.array([[True, False], [True, True]])
+    >>> comparable_images(both, limits, np.zeros((0, 3), int), categories=2).tolist()
+    [True]
+    >>> comparable_images(both, limits, np.array([[0, 1, 0]]), categories=2).tolist()
+    [False]
+    """
+    if limits is None and not len(excluded):
+        return np.asarray(assigned.sum(axis=1) >= 2)
+    allowed = _allowed(limits, assigned.shape[1], categories)
+    # few sets of raters share the images: never a table of all images and classes
+    teams, team = np.unique(assigned, axis=0, return_inverse=True)
+    common = ((teams.astype(np.float32) @ allowed.astype(np.float32)) >= 2).sum(axis=1)[team.reshape(-1)]
+    if len(excluded):
+        image, rater, category = excluded.T
+        cell, place = np.unique(image * categories + category, return_inverse=True)
+        before = (assigned[cell // categories] & allowed[:, cell % categories].T).sum(axis=1)
+        lost = np.bincount(place.reshape(-1), weights=assigned[image, rater] & allowed[rater, category])
+        gone = cell[(before >= 2) & (before - lost < 2)] // categories
+        common = common - np.bincount(gone, minlength=len(assigned))
+    return np.asarray(common > 0)
+
+
+def asked_of_marks(
+    assigned: NDArray[np.bool_],
+    limits: NDArray[np.bool_] | None,
+    excluded: NDArray[np.intp],
+    image: NDArray[np.intp],
+    category: NDArray[np.intp],
+    categories: int,
+) -> NDArray[np.bool_]:
+    """(N, R) True where a rater was asked for the image and class of a mark (N,); parameters as in `asked_images`.
+
+    Examples
+    --------
+    >>> both, cats = np.array([[True, True]]), np.array([0, 1])
+    >>> asked_of_marks(both, None, np.array([[0, 1, 0]]), np.array([0, 0]), cats, categories=2).tolist()
+    [[True, False], [True, True]]
+    """
+    asked = assigned[image]
+    if limits is not None:
+        asked &= limits[:, category].T
+    if len(excluded):
+        cell = image * categories + category
+        order = np.argsort(cell)
+        wanted = excluded[:, 0] * categories + excluded[:, 2]
+        first, last = (np.searchsorted(cell[order], wanted, side=side) for side in ("left", "right"))
+        exclusion, place = expand_runs(first, last - first)
+        asked[order[place], excluded[exclusion, 1]] = False
+    return asked
+
+
+def _allowed(limits: NDArray[np.bool_] | None, raters: int, categories: int) -> NDArray[np.bool_]:
+    return np.ones((raters, categories), np.bool_) if limits is None else limits

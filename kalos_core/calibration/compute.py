@@ -1,0 +1,251 @@
+"""From annotations to `Calibration`: which similarity tells signal from chance best, and from which threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import check_comparable
+from kalos_core.annotations import Annotations
+from kalos_core.calibration.density import Sample, crossings, has_density, kolmogorov_smirnov, once_each
+from kalos_core.calibration.distances import (
+    Drawn,
+    Nearest,
+    draw_references,
+    expected_distances,
+    image_order,
+    observed_distances,
+)
+from kalos_core.calibration.result import Calibration, Separation
+from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.resampling import draws, intervals
+from kalos_core.similarity import Rows, Similarity, get_similarity
+
+SIZES = ("small", "medium", "large")
+"""Classes of size of COCO."""
+
+SIZE_EDGES = (32.0**2 / (640 * 480), 96.0**2 / (640 * 480))
+"""Shares of the image's area between them: COCO's areas in a picture of 640 x 480 (KαLOS §9, §11)."""
+
+SOLIDS = ("volume", "cuboid")
+"""Kinds of shape that have no area in a picture."""
+
+Named = str | Similarity | Rows
+
+
+def calibrate(
+    annotations: Annotations,
+    similarities: Named | Sequence[Named] = "box_iou",
+    repeats: int = 1,
+    bootstrap: int = 0,
+    seed: int = 0,
+) -> Calibration:
+    """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
+
+    Observed distances (1 - similarity) are those of a mark to the nearest mark of each other rater of its image;
+    expected ones those to the nearest mark of a rater of another image, drawn at random. The best similarity is the one
+    with the largest Kolmogorov-Smirnov statistic between the two. Its threshold is 1 - tau*, where tau* is the distance
+    at which the density of expected distances overtakes that of observed ones.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarities : one or several of: name in `SIMILARITIES`, a `Similarity`, or a function
+    repeats : int
+        How many times the raters of other images are drawn for each image and rater.
+    bootstrap : int
+        Replicates of the intervals, images drawn with replacement; 0 for none. The paper takes 100.
+    seed : int
+        Of both. The draws are the same for every similarity and every order of rows, images and raters.
+
+    Returns
+    -------
+    Calibration
+        The largest KS first, then by name.
+
+    Notes
+    -----
+    A rater who was assigned to an image and drew nothing is at distance 1 from every mark in it; a rater who was asked
+    for no class at all is not assigned. Sizes are those of the target marks only, against marks of any size: small
+    below 32^2 and large above 96^2 pixels of a picture of 640 x 480, scaled to the area of the mark's image.
+
+    Where tau* is NaN, which `Separation.reason` says (the public `kalos` package answers 0.5):
+
+    ======================================================  ==================================================
+    distances                                               why
+    ======================================================  ==================================================
+    fewer than two observed or expected                     no density can be estimated
+    all observed, or all expected, are equal                likewise
+    the densities share their mode and do not cross         signal looks like chance
+    ======================================================  ==================================================
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters or two images, no or an unknown similarity, or one named twice.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = [
+    ...     {"image": image, "rater": rater, "category": "cat", "box": [*place + rng.normal(0, 1, 2), 20, 20]}
+    ...     for image in range(20)
+    ...     for place in rng.uniform(5, 90, (3, 2))
+    ...     for rater in ("ann", "bob")
+    ... ]
+    >>> annotations = Annotations.from_rows(rows, image_size={image: (120, 120) for image in range(20)})
+    >>> found = calibrate(annotations, ["box_iou"])["box_iou"]
+    >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
+    (1.0, 0.52, 120, 120)
+    """
+    chosen = [similarities] if isinstance(similarities, (str, Similarity)) or callable(similarities) else similarities
+    measures = [get_similarity(similarity) for similarity in chosen]
+    names = [measure.name for measure in measures]
+    if not names or len(set(names)) != len(names):
+        raise InputError(f"similarities: expected one or more, each once, got {listed(names) or 'none'}")
+    repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
+    bootstrap = check_whole(bootstrap, "bootstrap")
+    check_comparable(annotations)
+    references = draw_references(annotations, repeats, seed)
+    found = [_separate(annotations, measure, references, bootstrap, seed) for measure in measures]
+    found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
+    return Calibration(tuple(found), repeats, bootstrap, seed)
+
+
+def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp]:
+    """(N,) place in `SIZES` of each mark, by the shape that is compared; -1 where the size of its image is unknown.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : as for `calibrate`
+
+    Returns
+    -------
+    (N,) int
+        All -1 for shapes without an area in a picture (volumes, cuboids).
+
+    Examples
+    --------
+    A picture of 640 x 480, and one of a quarter of its area:
+
+    >>> rows = [
+    ...     {"image": image, "rater": "ann", "category": "cat", "box": [0, 0, side, side]}
+    ...     for image, side in [("whole", 31), ("whole", 32), ("quarter", 32), ("quarter", 49), ("?", 9)]
+    ... ]
+    >>> annotations = Annotations.from_rows(rows, image_size={"whole": (640, 480), "quarter": (320, 240)})
+    >>> size_classes(annotations, "box_iou").tolist()
+    [0, 1, 1, 2, -1]
+    """
+    unknown = np.full(len(annotations), -1, np.intp)
+    if not len(annotations):
+        return unknown
+    kind = get_similarity(similarity).kind_in(annotations)
+    if kind in SOLIDS:
+        return unknown
+    share = annotations.shapes[kind].area() / annotations.image_size.prod(axis=1)[annotations.image]
+    small, large = SIZE_EDGES
+    return np.where(np.isnan(share), unknown, np.where(share < small, 0, np.where(share <= large, 1, 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """Some target marks: their distances, and why there may be none."""
+
+    name: str
+    observed: Sample
+    expected: Sample
+    why_none: str
+
+
+def _separate(
+    annotations: Annotations, measure: Similarity, references: Drawn, bootstrap: int, seed: int
+) -> Separation:
+    """One similarity: all marks, and the marks of each size."""
+    observed = observed_distances(annotations, measure)
+    expected = expected_distances(annotations, measure, references)
+    rank = np.argsort(image_order(annotations))[annotations.image]  # replicates do not depend on the order of images
+    images, image = np.unique(rank, return_inverse=True)
+    size = size_classes(annotations, measure)
+    chosen = {"all": np.ones(len(annotations), np.bool_), **{name: size == n for n, name in enumerate(SIZES)}}
+    targets = [
+        _Targets(
+            name,
+            _sample(observed, image, kept),
+            _sample(expected, image, kept),
+            _why_none(annotations, measure, size, name),
+        )
+        for name, kept in chosen.items()
+    ]
+    ends = _bootstrap(targets, len(images), bootstrap, seed)
+    whole, *strata = (
+        _separation(measure.name, part, len(images), *interval) for part, interval in zip(targets, ends, strict=True)
+    )
+    return replace(whole, strata={found.size: found for found in strata})
+
+
+def _sample(nearest: Nearest, image: NDArray[np.intp], kept: NDArray[np.bool_]) -> Sample:
+    """The distances of the targets kept (N,), with the image (N,) of each."""
+    of_kept = kept[nearest.row]
+    return Sample(nearest.distance[of_kept], image[nearest.row[of_kept]])
+
+
+def _separation(
+    name: str, targets: _Targets, images: int, ks_interval: NDArray[np.float64], tau_interval: NDArray[np.float64]
+) -> Separation:
+    times = once_each(images)
+    ks, ks_at = kolmogorov_smirnov(targets.observed, targets.expected, times)
+    tau = float(crossings(targets.observed, targets.expected, times)[0])
+    return Separation(
+        name=name,
+        size=targets.name,
+        observed=targets.observed.value,
+        expected=targets.expected.value,
+        ks=float(ks[0]),
+        ks_at=float(ks_at[0]),
+        tau=tau,
+        reason=_reason(targets) if np.isnan(tau) else "",
+        ks_interval=ks_interval,
+        tau_interval=tau_interval,
+    )
+
+
+def _bootstrap(
+    targets: list[_Targets], images: int, replicates: int, seed: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Intervals (2,) of KS and of tau* for each; all see the same draws, and no distance is drawn again."""
+    found: list[list[NDArray[np.float64]]] = [[np.zeros((0, 2))] for _ in targets]
+    for times in draws(images, replicates, seed) if images else ():
+        for part, values in zip(targets, found, strict=True):
+            ks = kolmogorov_smirnov(part.observed, part.expected, times)[0]
+            values.append(np.stack([ks, crossings(part.observed, part.expected, times)], axis=1))
+    ends = (intervals(np.concatenate(values)) for values in found)
+    return [(of_ks, of_tau) for of_ks, of_tau in ends]
+
+
+def _why_none(annotations: Annotations, measure: Similarity, size: NDArray[np.intp], name: str) -> str:
+    """Why there may be no target mark at all."""
+    if not len(annotations):
+        return "there are no marks"
+    if name == "all" or (size == SIZES.index(name)).any():
+        return "no mark has another rater assigned to its image"
+    kind = measure.kind_in(annotations)
+    if kind in SOLIDS:
+        return f"shapes of kind {kind!r} have no area in a picture"
+    return "the sizes of the images are unknown" if (size < 0).all() else f"there are no {name} marks"
+
+
+def _reason(targets: _Targets) -> str:
+    """Why tau* is NaN."""
+    for what, sample in (("observed", targets.observed), ("expected", targets.expected)):
+        values = sample.value
+        if not len(values):
+            return targets.why_none
+        if len(values) == 1:
+            return f"there is only one {what} distance, and no density of it"
+        if not has_density(values):
+            return f"all {len(values):,} {what} distances are {values[0]:.3g}, and have no density"
+    return "the densities of observed and expected distances have the same mode and do not cross"

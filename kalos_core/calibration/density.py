@@ -1,0 +1,250 @@
+"""How far two samples of distances are apart (KS), and where their densities cross (tau*); for many resamples at once.
+
+B: resamples of the images; a resample says how often each image is in it. The sample itself is the one in which every
+image is once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft, sparse
+
+from kalos_core.arrays import total
+
+GRID = np.linspace(0, 1, 1000)
+"""Distances at which densities are compared (KαLOS §3.3)."""
+
+BINS_A_BANDWIDTH = 30
+MOST_BINS_A_STEP = 64
+
+CERTAIN = 1e-12
+"""Share of a kernel's peak below which the rounding of a Fourier transform shows."""
+
+REACH = 9.0
+"""Bandwidths beyond which a kernel is below that."""
+
+LEAST_VARIANCE = 1e-15
+"""All values are the same but for rounding."""
+
+EQUAL = 1e-9
+"""Relative difference of two peaks that is but rounding."""
+
+AT_ONCE = 1 << 20
+"""Numbers in the temporary arrays of a block of resamples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """n distances and the image of each.
+
+    Parameters
+    ----------
+    value : (n,) float64 in [0, 1]
+    image : (n,) int
+    """
+
+    value: NDArray[np.float64]
+    image: NDArray[np.intp]
+
+
+def once_each(images: int) -> NDArray[np.float64]:
+    """(1, I) the resample in which every image is once."""
+    return np.ones((1, images))
+
+
+def kolmogorov_smirnov(
+    observed: Sample, expected: Sample, times: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The largest excess of the observed over the expected distribution function (KαLOS §7.2, Eq. 11).
+
+    The paper prints the absolute difference; observed distances that are the larger ones separate nothing.
+
+    Parameters
+    ----------
+    observed, expected : Sample
+        n and m values.
+    times : (B, I)
+        How often each image is in each resample.
+
+    Returns
+    -------
+    ks : (B,) float64 in [0, 1]
+        NaN where a sample is empty.
+    ks_at : (B,) float64 in [0, 1]
+        The smallest distance at which it is reached.
+
+    Examples
+    --------
+    >>> near, far = (Sample(np.array(values), np.zeros(2, int)) for values in ([0.1, 0.6], [0.5, 1.0]))
+    >>> [found.tolist() for found in kolmogorov_smirnov(near, far, once_each(1))]
+    [[0.5], [0.1]]
+    >>> nothing = Sample(np.zeros(0), np.zeros(0, int))
+    >>> [found.tolist() for found in kolmogorov_smirnov(near, nothing, once_each(1))]
+    [[nan], [nan]]
+    """
+    value = np.concatenate([observed.value, expected.value])
+    order = np.argsort(value, kind="stable")
+    value = value[order]
+    image = np.concatenate([observed.image, expected.image])[order]
+    is_observed = order < len(observed.value)
+    last = np.flatnonzero(np.append(value[1:] != value[:-1], True))[: len(value)]  # of those of one value
+    ks, at = np.full(len(times), np.nan), np.full(len(times), np.nan)
+    size = max(AT_ONCE // max(len(value), 1), 1)
+    for start in range(0, len(times), size):
+        drawn = times[start : start + size, image]
+        below = np.cumsum(np.where(is_observed, drawn, 0), axis=1)[:, last]
+        below_expected = np.cumsum(drawn, axis=1)[:, last] - below
+        for row, (seen, by_chance) in enumerate(zip(below, below_expected, strict=True), start):
+            if len(last) and seen[-1] and by_chance[-1]:
+                excess = seen / seen[-1] - by_chance / by_chance[-1]
+                top = int(excess.argmax())
+                ks[row], at[row] = excess[top], value[last[top]]
+    return ks, at
+
+
+def has_density(values: NDArray[np.float64]) -> bool:
+    """Whether a density of values (n,) can be estimated: there are two, and not all are the same.
+
+    Examples
+    --------
+    >>> has_density(np.array([0.4, 0.6])), has_density(np.ones(9)), has_density(np.zeros(1))
+    (True, False, False)
+    """
+    sample = Sample(values, np.zeros(len(values), np.intp))
+    return bool(np.isfinite(_scott(sample, once_each(1))[0]))
+
+
+def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Gaussian kernel densities on `GRID`, with Scott's bandwidth, from counts in fine bins.
+
+    A value is shared by its two nearest bins; the counts are convolved with the kernel by a Fourier transform. Where
+    the result is so small that the rounding of the transform shows, the kernels are summed directly: a crossing of two
+    densities may well lie far out in both tails.
+
+    Parameters
+    ----------
+    sample : Sample
+    times : (B, I)
+
+    Returns
+    -------
+    (B, 1000) float64
+        NaN where there are fewer than 2 values, or no two different ones.
+
+    Examples
+    --------
+    >>> sample = Sample(np.array([0.4, 0.6]), np.array([0, 1]))
+    >>> found = densities(sample, np.array([[1.0, 1.0], [2.0, 0.0]]))
+    >>> found[0, [0, 500, 999]].round(4).tolist(), bool(np.isnan(found[1]).all())
+    ([0.0083, 2.3299, 0.0083], True)
+    """
+    bandwidth = _scott(sample, times)
+    found = np.full((len(times), len(GRID)), np.nan)
+    defined = np.flatnonzero(np.isfinite(bandwidth))
+    if not len(defined):
+        return found
+    narrow = 1 / (len(GRID) - 1) / float(bandwidth[defined].min())
+    steps = int(np.clip(np.ceil(BINS_A_BANDWIDTH * narrow), 1, MOST_BINS_A_STEP))
+    bins = (len(GRID) - 1) * steps + 1
+    table = _binned(sample, bins, times.shape[1])
+    reach = min(int(np.ceil(REACH * float(bandwidth[defined].max()) * (bins - 1))), bins)
+    length = fft.next_fast_len(bins + reach, real=True)
+    offset = np.minimum(np.arange(length), length - np.arange(length)) / (bins - 1)
+    size = max(AT_ONCE // length, 1)
+    for start in range(0, len(defined), size):
+        rows = defined[start : start + size]
+        counts = np.asarray(times[rows] @ table)
+        counts /= counts.sum(axis=1, keepdims=True)
+        width = bandwidth[rows, None]
+        kernel = fft.rfft(np.exp(-0.5 * (offset / width) ** 2), axis=1)
+        smooth = fft.irfft(fft.rfft(counts, length, axis=1) * kernel, length, axis=1)[:, :bins:steps]
+        for number, row in enumerate(rows):
+            tiny = np.flatnonzero(smooth[number] < CERTAIN)
+            smooth[number, tiny] = _summed(counts[number], float(bandwidth[row]), tiny * steps)
+        found[rows] = smooth / (width * np.sqrt(2 * np.pi))
+    return found
+
+
+def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """tau*: where the density of expected distances overtakes that of observed ones (KαLOS §3.3, Eq. 5).
+
+    The last point of `GRID` before the first crossing beyond the mode of the observed distances. If there is none, the
+    least sum of both densities between their modes.
+
+    Parameters
+    ----------
+    observed, expected : Sample
+    times : (B, I)
+
+    Returns
+    -------
+    (B,) float64 in [0, 1]
+        NaN where a density cannot be estimated, or both have one mode and do not cross.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> near, far = (Sample(rng.normal(centre, 0.1, 500), np.zeros(500, int)) for centre in (0.3, 0.7))
+    >>> crossings(near, far, once_each(1)).round(1).tolist()
+    [0.5]
+    """
+    of_observed, of_expected = densities(observed, times), densities(expected, times)
+    defined = np.isfinite(of_observed[:, 0]) & np.isfinite(of_expected[:, 0])
+    tau = np.full(len(times), np.nan)
+    for row in np.flatnonzero(defined):
+        tau[row] = _crossing(of_observed[row], of_expected[row])
+    return tau
+
+
+def _crossing(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
+    """Where on `GRID` two densities (1000,) cross; see `crossings`."""
+    sign = np.sign(observed - expected)
+    mode, other = _mode(observed), _mode(expected)
+    change = np.flatnonzero(sign[1:] != sign[:-1])
+    beyond = change[change > mode]
+    if len(beyond):
+        return float(GRID[beyond[0]])
+    if mode == other:
+        return float("nan")
+    low, high = min(mode, other), max(mode, other)
+    return float(GRID[low + int((observed + expected)[low : high + 1].argmin())])
+
+
+def _mode(density: NDArray[np.float64]) -> int:
+    """Where on `GRID` a density is largest; of equal peaks the first, whatever the rounding."""
+    return int(np.argmax(density >= density.max() * (1 - EQUAL)))
+
+
+def _scott(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(B,) bandwidths: standard deviation (ddof 1) times n^(-1/5); NaN where all values are the same."""
+    images = times.shape[1]
+    centre = float(np.median(sample.value)) if len(sample.value) else 0.0  # what most values may be, exactly
+    away = sample.value - centre
+    n = times @ total(sample.image, np.ones(len(away)), images)
+    first, second = (times @ total(sample.image, away**power, images) for power in (1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):  # no value, or one
+        variance = (second - first**2 / n) / (n - 1)
+        usable = (n >= 2) & (variance > LEAST_VARIANCE)
+        return np.where(usable, np.sqrt(np.where(usable, variance, 1)) * n**-0.2, np.nan)
+
+
+def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
+    """(I, bins) values of each image, each shared by its two nearest bins in proportion to its nearness."""
+    place = sample.value * (bins - 1)
+    low = np.clip(place.astype(np.intp), 0, bins - 2)
+    share = place - low
+    entries = np.concatenate([1 - share, share])
+    where = (np.tile(sample.image, 2), np.concatenate([low, low + 1]))
+    return sparse.csr_array((entries, where), shape=(images, bins))
+
+
+def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(points,) the sum of unit-height kernels at each of the given bins, one by one."""
+    if not len(points):
+        return np.zeros(0)
+    filled = np.flatnonzero(counts)
+    kernel = np.exp(-0.5 * (np.arange(len(counts)) / (len(counts) - 1) / width) ** 2)
+    return np.asarray(kernel[np.abs(points[:, None] - filled)] @ counts[filled])

@@ -1,0 +1,246 @@
+"""How far each mark is from the nearest mark of another rater: in its own picture, and in another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import run_starts
+from kalos_core.errors import InputError
+from kalos_core.pairs import blocks_of_runs, image_pairs
+from kalos_core.similarity import Similarity
+
+Block = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+"""P pairs: rows (P,) and (P,), and places (P, 1) or (P, 2): the nearest distances that a pair may decide."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Q distances, each from a target mark to the nearest of several marks.
+
+    Parameters
+    ----------
+    distance : (Q,) float64 in [0, 1]
+        1 - similarity; 1 where there is no mark to be near to.
+    row : (Q,) int
+        The target's row of the annotations.
+    """
+
+    distance: NDArray[np.float64]
+    row: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """For each of N targets an image other than its own and a rater assigned there, drawn D times.
+
+    Parameters
+    ----------
+    image, rater : (D, N) int
+        Codes.
+    """
+
+    image: NDArray[np.intp]
+    rater: NDArray[np.intp]
+
+
+def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest:
+    """Each mark to each other rater of its image: the distance to that rater's nearest mark (KαLOS §3.3, §7.2).
+
+    A rater who was assigned to the image and has nothing there is at distance 1; one who was asked for no class at
+    all is left out. Which classes the marks have does not matter. Independent of the order of rows and raters.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    measure : Similarity
+
+    Returns
+    -------
+    Nearest
+        A line a mark and other rater, in the order of rows.
+
+    Examples
+    --------
+    Bob is 0.2 away from Ann's mark, and Cid, who was asked too, drew nothing.
+
+    >>> from kalos_core.similarity import get_similarity
+    >>> mark = {"image": 1, "category": "cat"}
+    >>> rows = [{**mark, "rater": rater, "box": [0, 0, 10, height]} for rater, height in [("ann", 10), ("bob", 8)]]
+    >>> annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"])
+    >>> found = observed_distances(annotations, get_similarity("box_iou"))
+    >>> found.row.tolist(), found.distance.round(3).tolist()
+    ([0, 0, 1, 1], [0.2, 1.0, 0.2, 1.0])
+    """
+    image, rater = annotations.image, annotations.rater
+    others = annotations.asked.sum(axis=1)[image] - 1
+    start = run_starts(others)
+    rank = np.cumsum(annotations.asked, axis=1) - 1  # of a rater among those asked
+
+    def place(target: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+        own, their = rank[image[target], rater[target]], rank[image[target], rater[other]]
+        return start[target] + their - (their > own)
+
+    def blocks() -> Iterator[Block]:
+        for left, right in image_pairs(annotations):
+            yield left, right, np.stack([place(left, right), place(right, left)], axis=1)
+
+    best = _best_similarity(measure, _column(annotations, measure), blocks(), int(start[-1]))
+    return Nearest(1 - best, np.repeat(np.arange(len(annotations)), others))
+
+
+def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
+    """For each image and rater with marks another image, uniformly, and a rater assigned there, uniformly.
+
+    Images and raters are drawn in the order of their names, so that a seed draws the same whatever the order of rows,
+    images or raters. Only images to which somebody is assigned can be drawn.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    repeats : int
+        D
+    seed : int
+
+    Returns
+    -------
+    Drawn
+
+    Raises
+    ------
+    InputError
+        If there is no other image.
+
+    Examples
+    --------
+    >>> rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in ("a", "b")]
+    >>> drawn = draw_references(Annotations.from_rows(rows), repeats=1, seed=0)
+    >>> drawn.image.tolist(), drawn.rater.tolist()
+    ([[1, 0]], [[0, 0]])
+    """
+    images_by_name, raters_by_name = image_order(annotations), np.argsort(annotations.raters.astype(str))
+    asked = annotations.asked[:, raters_by_name]
+    count = asked.sum(axis=1)
+    eligible = images_by_name[count[images_by_name] > 0]
+    if len(eligible) < 2:
+        raise InputError(
+            "annotations: calibration learns what chance is from raters of different images, and needs at least two "
+            f"images with raters assigned, got {len(eligible)}"
+        )
+    rng = np.random.default_rng(seed)
+    place = np.full(len(annotations.images), -1, np.intp)
+    place[eligible] = np.arange(len(eligible))
+    rater_rank = np.argsort(raters_by_name)
+    key = place[annotations.image] * len(annotations.raters) + rater_rank[annotations.rater]
+    runs, run_of_row = np.unique(key, return_inverse=True)
+    own = runs // len(annotations.raters)
+    drawn = rng.integers(0, len(eligible) - 1, (repeats, len(runs)))
+    image = eligible[drawn + (drawn >= own)]
+    asked_first = np.argsort(~asked, axis=1, kind="stable")
+    rater = raters_by_name[asked_first[image, rng.integers(0, count[image])]]
+    return Drawn(image[:, run_of_row], rater[:, run_of_row])
+
+
+def image_order(annotations: Annotations) -> NDArray[np.intp]:
+    """(I,) images in the order of their ids as text, which does not change with the order of the table."""
+    return np.argsort(np.array([repr(key) for key in annotations.images], dtype=np.str_), kind="stable")
+
+
+def expected_distances(annotations: Annotations, measure: Similarity, references: Drawn) -> Nearest:
+    """Each mark to the nearest mark of the rater drawn from another image, 1 if they have none (KαLOS §3.3, §7.2).
+
+    The similarity decides how marks of two images are compared; the target is its left side.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    measure : Similarity
+    references : Drawn
+
+    Returns
+    -------
+    Nearest
+        D * N lines: all marks in the order of rows, once a draw.
+
+    Examples
+    --------
+    >>> from kalos_core.similarity import get_similarity
+    >>> mark = {"rater": "ann", "category": "cat"}
+    >>> rows = [{**mark, "image": image, "box": [0, 0, 10, height]} for image, height in [("a", 10), ("b", 8)]]
+    >>> annotations = Annotations.from_rows(rows)
+    >>> drawn = draw_references(annotations, repeats=1, seed=0)
+    >>> expected_distances(annotations, get_similarity("box_iou"), drawn).distance.round(3).tolist()
+    [0.2, 0.2]
+    """
+    marks, raters = len(annotations), len(annotations.raters)
+    key = annotations.image * raters + annotations.rater
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+
+    def blocks() -> Iterator[Block]:
+        for draw, wanted in enumerate(references.image * raters + references.rater):
+            first = np.searchsorted(ordered, wanted)
+            for target, position in blocks_of_runs(first, np.searchsorted(ordered, wanted, side="right") - first):
+                yield target, order[position], (draw * marks + target)[:, None]
+
+    best = _best_similarity(measure, _column(annotations, measure), blocks(), references.image.size)
+    return Nearest(1 - best, np.tile(np.arange(marks), len(references.image)))
+
+
+def _column(annotations: Annotations, measure: Similarity) -> Any:
+    return measure.column(annotations) if len(annotations) else None  # an empty table has no shapes
+
+
+def _best_similarity(measure: Similarity, column: Any, blocks: Iterable[Block], places: int) -> NDArray[np.float64]:
+    """(places,) the largest similarity of all pairs that may decide a place, 0 without any."""
+    best = np.zeros(places)
+    for left, right, place in blocks:
+        if measure.bound is None:
+            _raise(best, place, measure.values(column, left, column, right))
+        else:
+            _go_down(measure, column, left, right, place, best)
+    return best
+
+
+def _go_down(
+    measure: Similarity,
+    column: Any,
+    left: NDArray[np.intp],
+    right: NDArray[np.intp],
+    place: NDArray[np.intp],
+    best: NDArray[np.float64],
+) -> None:
+    """Compare pairs from the highest upper bound downwards, as long as a bound is above the best found."""
+    assert measure.bound is not None
+    bound = measure.bound(column, left, column, right)
+    left_over = np.argsort(-bound, kind="stable")
+    first = np.empty(len(best), np.intp)
+    while True:
+        left_over = left_over[bound[left_over] > best[place[left_over]].min(axis=1)]
+        if not len(left_over):
+            return
+        chosen = _first_of_each(place[left_over], first)
+        pairs = left_over[chosen]
+        floor = float(best[place[pairs]].min())
+        _raise(best, place[pairs], measure.values(column, left[pairs], column, right[pairs], floor))
+        left_over = left_over[~chosen]
+
+
+def _first_of_each(place: NDArray[np.intp], first: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(P,) which pairs come first at any of their places (P, M); `first` is scratch space, overwritten."""
+    position = np.arange(len(place))
+    first[place[::-1].ravel()] = np.repeat(position[::-1], place.shape[1])  # the last write wins: the first pair
+    chosen: NDArray[np.bool_] = (first[place] == position[:, None]).any(axis=1)
+    return chosen
+
+
+def _raise(best: NDArray[np.float64], place: NDArray[np.intp], values: NDArray[np.float64]) -> None:
+    """Lift the best of every place to the values of its pairs; most are 0 and lift nothing."""
+    some = np.flatnonzero(values)
+    for column in place[some].T:
+        np.maximum.at(best, column, values[some])

@@ -1,0 +1,159 @@
+"""What `calibrate` returns: how far observed and expected distances are apart, for each similarity, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import lookup
+from kalos_core.resampling import interval_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Observed against expected distances of one similarity, of all marks or of those of one size.
+
+    Parameters
+    ----------
+    name : str
+        The similarity.
+    size : str
+        ``"all"``, or the size of the target marks: ``"small"``, ``"medium"`` or ``"large"``.
+    observed : (n,) float64 in [0, 1]
+        Distance (1 - similarity) of each mark to each other rater of its image.
+    expected : (m,) float64 in [0, 1]
+        Distance of each mark to a rater of another image, drawn at random: chance.
+    ks : float in [0, 1]
+        Largest excess of the observed over the expected distribution function; NaN without distances.
+    ks_at : float in [0, 1]
+        The distance at which it is reached.
+    tau : float in [0, 1]
+        Distance from which on chance is the likelier explanation; NaN where it cannot be told.
+    reason : str
+        Why `tau` is NaN, "" where it is not.
+    ks_interval, tau_interval : (2,) float64
+        95 % percentile bootstrap over images; NaN without a bootstrap.
+    strata : mapping size -> Separation
+        The same for marks of one size as targets, each against marks of any size; empty within a stratum.
+
+    Examples
+    --------
+    >>> found = Separation("box_iou", "all", np.array([0.1]), np.array([0.9]), 1.0, 0.1, 0.4, "")
+    >>> found.threshold, found.threshold_interval.tolist()
+    (0.6, [nan, nan])
+    """
+
+    name: str
+    size: str
+    observed: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    ks: float
+    ks_at: float
+    tau: float
+    reason: str
+    ks_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
+    tau_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
+    strata: Mapping[str, Separation] = field(default_factory=dict)
+
+    @property
+    def threshold(self) -> float:
+        """The least similarity at which marks may correspond: 1 - tau."""
+        return 1 - self.tau
+
+    @property
+    def threshold_interval(self) -> NDArray[np.float64]:
+        """(2,) that of tau, from the other end."""
+        return 1 - self.tau_interval[::-1]
+
+    def __str__(self) -> str:
+        size = "" if self.size == "all" else f" of {self.size} marks"
+        tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (similarity {self.threshold:.3f})"
+        found = tau if np.isfinite(self.tau) else f"no τ*: {self.reason}"
+        return f"{self.name}{size}: KS = {self.ks:.3f}{_brackets(self.ks_interval)} at {self.ks_at:.3f}, {found}"
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The result of `calibrate`: a `Separation` for each similarity, the largest KS first.
+
+    Parameters
+    ----------
+    separations : sequence of Separation
+    repeats : int
+        How many times the expected distances were drawn.
+    bootstrap, seed : int
+
+    Examples
+    --------
+    >>> near, far = np.array([0.1, 0.3]), np.array([0.8, 1.0])
+    >>> result = Calibration([Separation("box_iou", "all", near, far, 1.0, 0.3, 0.6, "")])
+    >>> result["box_iou"].threshold, result.best.name, [found.ks for found in result]
+    (0.4, 'box_iou', [1.0])
+    >>> result.to_pandas()[["similarity", "ks", "tau"]].values.tolist()
+    [['box_iou', 1.0, 0.6]]
+    """
+
+    separations: Sequence[Separation]
+    repeats: int = 1
+    bootstrap: int = 0
+    seed: int = 0
+
+    @property
+    def best(self) -> Separation:
+        """The similarity that separates signal from chance best."""
+        return self.separations[0]
+
+    def __len__(self) -> int:
+        return len(self.separations)
+
+    def __iter__(self) -> Iterator[Separation]:
+        return iter(self.separations)
+
+    def __getitem__(self, name: str) -> Separation:
+        """The similarity of that name."""
+        return lookup({found.name: found for found in self.separations}, name, "similarity")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each similarity, the largest KS first."""
+        return _table(self.separations)
+
+    def strata_to_pandas(self) -> pd.DataFrame:
+        """A row for each similarity and size of targets."""
+        return _table([found for whole in self.separations for found in whole.strata.values()])
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.separations))
+
+
+def _table(separations: Sequence[Separation]) -> pd.DataFrame:
+    import pandas as pd
+
+    ends = {
+        name: np.array([getattr(found, f"{name}_interval") for found in separations]).reshape(-1, 2)
+        for name in ("ks", "tau", "threshold")
+    }
+    return pd.DataFrame(
+        {
+            "similarity": [found.name for found in separations],
+            "size": [found.size for found in separations],
+            **{
+                name: [getattr(found, name) for found in separations]
+                for name in ("ks", "ks_at", "tau", "threshold", "reason")
+            },
+            **interval_columns(**ends),
+            "observed": [len(found.observed) for found in separations],
+            "expected": [len(found.expected) for found in separations],
+        }
+    )
+
+
+def _brackets(interval: NDArray[np.float64]) -> str:
+    low, high = interval
+    return "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"

@@ -1,0 +1,123 @@
+"""Which annotations of different raters mean the same thing: pairs in, a unit for every annotation out.
+
+Every solver is invariant to the order of raters, annotations and images: candidates stand in one strict order, by
+cost, then similarity, and where both are equal by the geometry of the two shapes, class, rater name and last the
+source's id.
+
+=========  =================================================================  ====================================
+solver     joins                                                              two marks of a unit
+=========  =================================================================  ====================================
+`greedy`   the best pair first, if its clusters share no rater                are linked by a chain of candidates
+`shm`      one rater after the other, the most pairs first                    are linked by a chain of candidates
+`ahc`      the two clusters whose worst pair is best                          are a candidate
+`mgm`      what makes the sum over all pairs small (optional library)         are a candidate
+=========  =================================================================  ====================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.correspondence.agglomerative import ahc
+from kalos_core.correspondence.costs import COSTS, Cost, neg_cost, soft_cost
+from kalos_core.correspondence.greedy import greedy
+from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
+from kalos_core.correspondence.order import rank_rows, strict_order
+from kalos_core.correspondence.sequential import shm
+from kalos_core.errors import lookup
+from kalos_core.pairs import Pairs
+
+__all__ = [
+    "COSTS",
+    "SOLVERS",
+    "Cost",
+    "Solver",
+    "ahc",
+    "correspond",
+    "greedy",
+    "mgm",
+    "neg_cost",
+    "rank_rows",
+    "shm",
+    "soft_cost",
+    "strict_order",
+    "usable_solvers",
+]
+
+Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
+"""``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
+
+SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "ahc": ahc, "mgm": mgm}
+"""Name -> solver; the App's drop-downs and the laws in the tests read this table."""
+
+
+def usable_solvers() -> list[str]:
+    """Names in `SOLVERS` that work here: all but `mgm` if its optional library is not installed.
+
+    Examples
+    --------
+    >>> usable_solvers()[:3]
+    ['greedy', 'shm', 'ahc']
+    """
+    return [name for name in SOLVERS if name != "mgm" or mgm_is_installed()]
+
+
+def correspond(
+    annotations: Annotations,
+    pairs: Pairs,
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+) -> NDArray[np.intp]:
+    """The unit of every annotation: annotations of one unit mean the same thing, at most one of each rater.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        Computed from `threshold` or lower.
+    threshold : float in [0, 1]
+        Pairs of a lower similarity never correspond.
+    solver : name in `SOLVERS`
+    cost : name in `COSTS`
+
+    Returns
+    -------
+    (N,) int
+        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else drew is a unit by itself.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a threshold below the floor of the pairs, or `mgm` without its library.
+
+    Examples
+    --------
+    >>> from kalos_core.pairs import compute_pairs
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": "cat", "box": [x, 0, 10, 10]}
+    ...     for r, x in [("ann", 0), ("bob", 2.5), ("cid", 5), ("ann", 50)]
+    ... ]
+    >>> annotations = Annotations.from_rows(rows)
+    >>> pairs = compute_pairs(annotations)
+    >>> correspond(annotations, pairs).tolist()
+    [0, 0, 0, 1]
+    >>> correspond(annotations, pairs, solver="ahc").tolist()  # ann and cid overlap too little
+    [0, 0, 1, 2]
+    """
+    solve = lookup(SOLVERS, solver, "solver")
+    cost_function = lookup(COSTS, cost, "cost")
+    label = solve(annotations, pairs.at_least(threshold), cost_function)
+    return _numbered(annotations, label)
+
+
+def _numbered(annotations: Annotations, label: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Labels -> 0 to U - 1, by image and then by the first annotation of the unit."""
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.intp)
+    number[np.lexsort((first, annotations.image[first]))] = np.arange(len(first))
+    return number[inverse]

@@ -1,0 +1,41 @@
+"""What it costs to join a pair: the table COSTS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Cost = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
+"""``cost(similarity, same_class)`` -> (P,) costs, lower is joined first."""
+
+
+def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Class-aware cost psi_soft: -s - 1 where the classes agree, else -s (KαLOS Eq. 6).
+
+    Examples
+    --------
+    >>> soft_cost(np.array([0.5, 0.5]), np.array([True, False])).tolist()
+    [-1.5, -0.5]
+    """
+    return -similarity - same_class
+
+
+def neg_cost(
+    similarity: NDArray[np.float64],
+    same_class: NDArray[np.bool_],  # noqa: ARG001 - a cost is given both
+) -> NDArray[np.float64]:
+    """Class-blind cost psi_neg: -s.
+
+    KαLOS Eq. 21 prints -d = -(1 - s), which would prefer the worst overlap; its text says the opposite and is followed.
+
+    Examples
+    --------
+    >>> neg_cost(np.array([0.5]), np.array([True])).tolist()
+    [-0.5]
+    """
+    return -similarity
+
+
+COSTS: dict[str, Cost] = {"soft": soft_cost, "neg": neg_cost}

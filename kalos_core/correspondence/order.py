@@ -1,0 +1,65 @@
+"""The strict order of candidates: what makes every solver independent of the order of its input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.correspondence.costs import Cost
+from kalos_core.pairs import Pairs
+
+
+def pair_costs(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np.float64]:
+    """(P,) the cost of every pair."""
+    return cost(pairs.similarity, annotations.category[pairs.left] == annotations.category[pairs.right])
+
+
+def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np.intp]:
+    """(P,) the candidates by image, cost, similarity, and then by what does not depend on any order of the input."""
+    costs = pair_costs(annotations, pairs, cost)
+    image = annotations.image[pairs.left]
+    order = np.lexsort((-pairs.similarity, costs, image))
+    tied = (
+        (image[order][1:] == image[order][:-1])
+        & (costs[order][1:] == costs[order][:-1])
+        & (pairs.similarity[order][1:] == pairs.similarity[order][:-1])
+    )
+    if not tied.any():
+        return order
+    in_tie = np.concatenate([[False], tied]) | np.concatenate([tied, [False]])
+    rank = np.zeros(len(annotations), np.intp)
+    rows = np.unique(np.concatenate([pairs.left[order[in_tie]], pairs.right[order[in_tie]]]))
+    rank[rows] = rank_rows(annotations, rows, pairs.kind)
+    first = np.minimum(rank[pairs.left], rank[pairs.right])
+    second = np.maximum(rank[pairs.left], rank[pairs.right])
+    return np.lexsort((second, first, -pairs.similarity, costs, image))
+
+
+def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.intp]:
+    """(M,) rank of each row by geometry, class name, rater name and id: the same for any order of the input."""
+    keys: list[NDArray[Any]] = [
+        *annotations.shapes[kind].tie_keys(rows),
+        _alphabetical(annotations.categories)[annotations.category[rows]],
+        rank_raters(annotations)[annotations.rater[rows]],
+        _alphabetical(annotations.id[rows]),
+    ]
+    rank = np.empty(len(rows), np.intp)
+    rank[np.lexsort(keys[::-1])] = np.arange(len(rows))
+    return rank
+
+
+def rank_raters(annotations: Annotations) -> NDArray[np.intp]:
+    """(R,) the place of each rater's name in alphabetical order."""
+    return _alphabetical(annotations.raters)
+
+
+def _alphabetical(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Rank of each value; ids of several types are compared as text, and 1 is told from "1" by its type."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+    keys = [(str(value), type(value).__name__) for value in values]
+    place = {key: position for position, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.intp)

@@ -1,0 +1,29 @@
+"""What lies behind one number: thresholds, classes, raters, pairs of raters and sessions (KαLOS §13).
+
+All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
+heeds who was asked for which image and class; what is undefined is NaN, is left out of means and never counts as 1.
+"""
+
+from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
+from kalos_core.diagnostics.collaboration import Collaboration, collaboration, pair_image_alpha
+from kalos_core.diagnostics.sensitivity import Sensitivity, sensitivity
+from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
+from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
+
+__all__ = [
+    "ClassDifficulty",
+    "Collaboration",
+    "IntraRater",
+    "RaterVitality",
+    "Sensitivity",
+    "TeamAgreement",
+    "class_difficulty",
+    "class_image_alpha",
+    "collaboration",
+    "intra_rater",
+    "pair_image_alpha",
+    "rater_labels",
+    "rater_vitality",
+    "sensitivity",
+    "team_agreement",
+]

@@ -1,0 +1,150 @@
+"""Class difficulty: how well raters agree where a class is in question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement
+from kalos_core.errors import InputError, listed
+from kalos_core.reliability import coincidences
+from kalos_core.resampling import Cells, estimate, interval_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDifficulty:
+    """Agreement about each class that anybody drew, in the order of the vocabulary.
+
+    Parameters
+    ----------
+    category : (C,) object
+        Class names.
+    alpha : (C,) float64
+        Mean over the images in which the class occurs; NaN where it is defined in none.
+    alpha_interval : (C, 2) float64
+        95 % percentile bootstrap over images, all classes on the same draws; draws without the class are left out.
+    global_alpha : (C,) float64
+        Of all units with the class in one matrix.
+    global_alpha_interval : (C, 2) float64
+    images : (C,) int
+        Over how many images the mean is.
+    units : (C,) int
+        In how many units at least one rater chose the class.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, class_difficulty
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> frame = class_difficulty(agreement(Annotations.from_rows(rows))).to_pandas()
+    >>> frame[["category", "alpha", "images", "units"]].to_dict("list")
+    {'category': ['cat'], 'alpha': [1.0], 'images': [1], 'units': [1]}
+    """
+
+    category: NDArray[np.object_]
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+    global_alpha_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+    units: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.category)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a class."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "category": self.category,
+                "alpha": self.alpha,
+                "global_alpha": self.global_alpha,
+                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
+                "images": self.images,
+                "units": self.units,
+            }
+        )
+
+
+def class_difficulty(agreement: Agreement) -> ClassDifficulty:
+    """Class recognition difficulty (KαLOS §13): alpha of the units in which a class occurs.
+
+    A unit in which raters chose two classes counts for both. A rater who was asked and drew nothing there disagrees
+    about existence; nothing is added for images without the class.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Its configuration also says how intervals are drawn.
+
+    Returns
+    -------
+    ClassDifficulty
+
+    Examples
+    --------
+    Two units with a dog in them, cat and dog, dog and dog: n = 4, D_o = 2 / 4, D_e = (16 - 10) / 12.
+
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("ann", "cat", 0), ("bob", "dog", 0), ("ann", "dog", 50), ("bob", "dog", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in marks]
+    >>> found = class_difficulty(agreement(Annotations.from_rows(rows)))
+    >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
+    (['cat', 'dog'], [0.0, 0.0], [1, 2])
+    """
+    cells, units, names = _class_cells(agreement)
+    chosen = agreement.configuration
+    made = estimate(cells, len(names), chosen.bootstrap, chosen.seed)
+    return ClassDifficulty(
+        category=names,
+        alpha=made.alpha,
+        alpha_interval=made.alpha_interval,
+        global_alpha=made.global_alpha,
+        global_alpha_interval=made.global_alpha_interval,
+        images=made.images,
+        units=units,
+    )
+
+
+def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64]:
+    """(I,) alpha of the units of each image in which a class occurs; NaN where there is none or it is undefined.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> class_image_alpha(agreement(Annotations.from_rows(rows, images=[1, 2])), "cat").tolist()
+    [1.0, nan]
+    """
+    known = agreement.annotations.categories
+    if category not in known.tolist():
+        raise InputError(f"category: expected one of {listed(map(repr, known), 20)}, got {category!r}")
+    code = known.tolist().index(category)
+    chosen = (agreement.units.values == code).any(axis=1)
+    images = len(agreement.image_alpha)
+    sums = coincidences(agreement.units.values[chosen], agreement.units.image[chosen], images)
+    return Cells.of(np.zeros(images, np.intp), np.arange(images), sums).value
+
+
+def _class_cells(agreement: Agreement) -> tuple[Cells, NDArray[np.intp], NDArray[np.object_]]:
+    """A figure for each class that occurs and a cell for each of its images; (C,) units; (C,) names."""
+    annotations, units = agreement.annotations, agreement.units
+    classes = len(annotations.categories)
+    drawn = np.unique(agreement.unit_of * classes + annotations.category)
+    unit, category = drawn // classes, drawn % classes
+    occurring, figure = np.unique(category, return_inverse=True)
+    images = len(annotations.images)
+    distinct, cell = np.unique(figure.reshape(-1) * images + units.image[unit], return_inverse=True)
+    sums = coincidences(units.values[unit], cell.reshape(-1), len(distinct))
+    count = np.bincount(category, minlength=classes)[occurring]
+    return Cells.of(distinct // images, distinct % images, sums), count, annotations.categories[occurring]

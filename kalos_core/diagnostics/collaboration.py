@@ -1,0 +1,166 @@
+"""Collaboration: the agreement of every two raters, and which raters form a school of thought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement
+from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
+from kalos_core.errors import InputError, listed
+from kalos_core.resampling import estimate, interval_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Collaboration:
+    """The agreement of every two of R raters, matched on these two alone; all matrices are symmetric.
+
+    Parameters
+    ----------
+    raters : (R,) object
+        Names.
+    alpha : (R, R) float64
+        Mean over the images both were asked for; NaN where it is defined in none. 1 on the diagonal: with oneself
+        there is nothing to disagree about; NaN there for a rater who was asked for no image.
+    alpha_interval : (R, R, 2) float64
+        95 % percentile bootstrap over images, all pairs on the same draws; NaN on the diagonal, which is not measured.
+    global_alpha : (R, R) float64
+        Of all units of the two in one matrix; the diagonal as in `alpha`.
+    global_alpha_interval : (R, R, 2) float64
+    images : (R, R) int
+        Over how many images the mean is; on the diagonal, for how many the rater was asked.
+    linkage : (R - 1, 4) float64
+        The clustering, as SciPy writes it: average linkage on 1 - `alpha`. Two raters without an alpha are put at
+        distance 1, where chance agreement lies, so that they neither attract nor repel.
+    order : (R,) int
+        The raters as the leaves of that tree stand side by side, similar ones as near as the tree allows.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, collaboration
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> frame = collaboration(agreement(Annotations.from_rows(rows))).to_pandas()
+    >>> frame[["rater_a", "rater_b", "alpha"]].to_dict("list")
+    {'rater_a': ['ann'], 'rater_b': ['bob'], 'alpha': [1.0]}
+    """
+
+    raters: NDArray[np.object_]
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+    global_alpha_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+    linkage: NDArray[np.float64]
+    order: NDArray[np.intp]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a pair of raters."""
+        import pandas as pd
+
+        pair = np.triu_indices(len(self.raters), 1)
+        return pd.DataFrame(
+            {
+                "rater_a": self.raters[pair[0]],
+                "rater_b": self.raters[pair[1]],
+                "alpha": self.alpha[pair],
+                "global_alpha": self.global_alpha[pair],
+                **interval_columns(alpha=self.alpha_interval[pair], global_alpha=self.global_alpha_interval[pair]),
+                "images": self.images[pair],
+            }
+        )
+
+
+def collaboration(agreement: Agreement) -> Collaboration:
+    """Collaboration clusters (KαLOS §13): alpha of each pair of raters, matched again, and a clustering of raters.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Its configuration also says how intervals are drawn.
+
+    Returns
+    -------
+    Collaboration
+
+    Raises
+    ------
+    InputError
+        For raters that are local to their image.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> found = collaboration(agreement(Annotations.from_rows(rows)))
+    >>> found.alpha.round(2).tolist()
+    [[1.0, -0.5, 1.0], [-0.5, 1.0, -0.5], [1.0, -0.5, 1.0]]
+    >>> found.raters[found.order].tolist()
+    ['bob', 'cid', 'ann']
+    """
+    from scipy.cluster import hierarchy  # slow to import, and needed here only
+
+    annotations = agreement.annotations
+    refuse_local_raters(annotations, "collaboration")
+    raters = len(annotations.raters)
+    first, second = np.triu_indices(raters, 1)
+    groups = np.zeros((len(first), raters), np.bool_)
+    groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
+    chosen = agreement.configuration
+    made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed)
+    asked = taking_part(annotations).sum(axis=0)
+    alone = np.where(asked > 0, 1.0, np.nan)
+    linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
+    return Collaboration(
+        raters=annotations.raters,
+        alpha=_symmetric(made.alpha, alone),
+        alpha_interval=_symmetric(made.alpha_interval, np.full((raters, 2), np.nan)),
+        global_alpha=_symmetric(made.global_alpha, alone),
+        global_alpha_interval=_symmetric(made.global_alpha_interval, np.full((raters, 2), np.nan)),
+        images=_symmetric(made.images, asked),
+        linkage=linkage,
+        order=hierarchy.leaves_list(linkage).astype(np.intp),
+    )
+
+
+def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArray[np.float64]:
+    """(I,) alpha of each image for two raters alone, matched again; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> pair_image_alpha(agreement(Annotations.from_rows(rows)), "ann", "cid").tolist()
+    [1.0]
+    """
+    refuse_local_raters(agreement.annotations, "collaboration")
+    names = agreement.annotations.raters.tolist()
+    unknown = [name for name in (rater_a, rater_b) if name not in names]
+    if unknown or rater_a == rater_b:
+        came = listed(map(repr, unknown or (rater_a, rater_b)))
+        raise InputError(f"raters: expected two of {listed(map(repr, names), 20)}, got {came}")
+    group = np.isin(np.arange(len(names)), [names.index(rater_a), names.index(rater_b)])
+    cells = rematch(agreement, group[None])
+    values = np.full(len(agreement.image_alpha), np.nan)
+    values[cells.image] = cells.value
+    return values
+
+
+def _symmetric(values: NDArray[Any], diagonal: NDArray[Any]) -> NDArray[Any]:
+    """(P, ...) values of all pairs of R raters and (R, ...) of each with oneself -> (R, R, ...)."""
+    raters = len(diagonal)
+    matrix = np.empty((raters, *diagonal.shape), diagonal.dtype)
+    first, second = np.triu_indices(raters, 1)
+    matrix[first, second] = matrix[second, first] = values
+    matrix[np.arange(raters), np.arange(raters)] = diagonal
+    return matrix

@@ -1,0 +1,191 @@
+"""Matching again among some of the raters, for many groups of raters at once, from the similarities that are there.
+
+Every group and image becomes an image of its own in a table in which only the raters of the group were asked; one
+call of the solver then matches all groups. Marks are repeated in it by their row numbers, shapes and similarities
+are not copied or computed again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement, image_coincidences
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.correspondence import correspond
+from kalos_core.errors import InputError
+from kalos_core.pairs import Pairs
+from kalos_core.reliability import build_units
+from kalos_core.resampling import Cells, join_cells
+from kalos_core.shapes.borrowed import Borrowed
+
+LARGEST_BLOCK = 1 << 18
+"""Entries of the largest temporary table: images are matched again in blocks of about as many, to stay in cache."""
+
+
+def all_cells(agreement: Agreement) -> Cells:
+    """The cells of the agreement itself: one figure, every image."""
+    sums, _ = image_coincidences(agreement.annotations, agreement.units)
+    images = np.arange(len(agreement.image_alpha))
+    return Cells(np.zeros_like(images), images, sums, agreement.image_alpha)
+
+
+def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
+    """(I, R) True where a rater was asked for an image, or drew on it what they were not asked for (`excluded`)."""
+    part = annotations.asked.copy()
+    part[annotations.image, annotations.rater] = True
+    return part
+
+
+def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.bool_] | None = None) -> Cells:
+    """What each image holds when only the raters of a group are matched, with the agreement's own configuration.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    groups : (G, R) bool
+        Raters of each group.
+    images : (G, I) bool, optional
+        Which images are wanted of which group; by default all.
+
+    Returns
+    -------
+    Cells
+        Figure g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, h]} for r, h in zip("abc", (9, 9, 1))]
+    >>> result = agreement(Annotations.from_rows(rows))
+    >>> cells = rematch(result, np.array([[True, True, False], [True, False, True]]))
+    >>> cells.figure.tolist(), cells.image.tolist(), cells.value.tolist()
+    ([0, 1], [0, 0], [1.0, -0.5])
+    """
+    enough = groups.astype(np.float32) @ taking_part(agreement.annotations).T.astype(np.float32) >= 2
+    image, figure = np.nonzero((enough if images is None else enough & images).T)
+    source = _Source(agreement, groups)
+    parts = [source.match(figure[start:stop], image[start:stop]) for start, stop in source.blocks(figure, image)]
+    return join_cells(parts)
+
+
+class _Source:
+    """An agreement's annotations and pairs, sorted for being taken out again by image, rater and group."""
+
+    def __init__(self, agreement: Agreement, groups: NDArray[np.bool_]) -> None:
+        self.annotations = agreement.annotations
+        self.configuration = agreement.configuration
+        self.groups = groups
+        images, raters = self.annotations.assigned.shape
+        home = self.annotations.image * raters + self.annotations.rater
+        self.order = np.argsort(home, kind="stable")
+        self.marks = np.bincount(home, minlength=images * raters).reshape(images, raters)
+        self.first = run_starts(self.marks.ravel())[:-1].reshape(images, raters)
+        self.rank = np.empty(len(home), np.intp)  # of a mark among those of its rater and image
+        self.rank[self.order] = np.arange(len(home)) - self.first.ravel()[home[self.order]]
+        near = agreement.pairs.at_least(agreement.configuration.threshold)
+        image_of_pair = self.annotations.image[near.left]
+        by_image = np.argsort(image_of_pair, kind="stable")
+        self.pairs = Pairs(
+            near.left[by_image], near.right[by_image], near.similarity[by_image], near.name, near.floor, near.kind
+        )
+        self.exclusion_starts = np.searchsorted(self.annotations.excluded[:, 0], np.arange(images + 1))
+        self.pair_starts = np.searchsorted(image_of_pair[by_image], np.arange(images + 1))
+
+    def blocks(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> list[tuple[int, int]]:
+        """Runs of the cells (M,), sorted by image, each of whole images; at least one, empty if there is no cell."""
+        if not len(image):
+            return [(0, 0)]
+        ends = np.append(np.flatnonzero(np.diff(image)) + 1, len(image))
+        rows = (self.groups.astype(np.float64) @ self.marks.T)[figure, image]
+        pairs = np.diff(self.pair_starts)[image[ends - 1]] * np.diff(self._groups_of_two[0]).max()
+        work = np.cumsum(self.groups.shape[1] * (1 + rows))[ends - 1] + np.cumsum(len(self.groups) + pairs)
+        stops = ends[np.append(np.diff(work // LARGEST_BLOCK) > 0, True)].tolist()
+        return list(zip([0, *stops[:-1]], stops, strict=True))
+
+    def match(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> Cells:
+        """The cells (M,) of some images, all their groups matched in one call."""
+        members = self.groups[figure]
+        counts = np.where(members, self.marks[image], 0)
+        owner, place = expand_runs(self.first[image].ravel(), counts.ravel())
+        rows = self.order[place]
+        starts = run_starts(counts.ravel())[:-1].reshape(counts.shape)
+        table = self._table(figure, image, owner // members.shape[1], rows)
+        pairs = self._pairs(figure, image, starts)
+        chosen = self.configuration
+        unit_of = correspond(table, pairs, chosen.threshold, chosen.solver, chosen.cost)
+        sums, _ = image_coincidences(table, build_units(table, unit_of))
+        return Cells.of(figure, image, sums)
+
+    def _table(
+        self, figure: NDArray[np.intp], image: NDArray[np.intp], cell: NDArray[np.intp], rows: NDArray[np.intp]
+    ) -> Annotations:
+        """Each cell an image of its own; the marks at `rows` lie in the images `cell`."""
+        given = self.annotations
+        names = object_array(range(len(image)))
+        return replace(
+            given,
+            image=cell,
+            rater=given.rater[rows],
+            category=given.category[rows],
+            id=given.id[rows],
+            shapes={kind: Borrowed(column, rows) for kind, column in given.shapes.items()},
+            images=names,
+            files=names,
+            image_size=given.image_size[image],
+            assigned=given.assigned[image] & self.groups[figure],
+            crowds=given.crowds[image],
+            skipped=given.skipped[image],
+            excluded=self._excluded(figure, image),
+        )
+
+    def _excluded(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The exclusions of the cells' images, of the raters of their groups."""
+        starts = self.exclusion_starts
+        cell, place = expand_runs(starts[image], np.diff(starts)[image])
+        excluded = np.stack([cell, *self.annotations.excluded[place, 1:].T], axis=1)
+        return np.asarray(excluded[self.groups[figure[cell], excluded[:, 1]]])
+
+    def _pairs(self, figure: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
+        """The pairs of all cells, in rows of their table; (M, R) `starts` says where a rater's marks begin there."""
+        if not len(image):
+            return self.pairs.keep(np.zeros(len(self.pairs), np.bool_))
+        begin, end = self.pair_starts[image[0]], self.pair_starts[image[-1] + 1]
+        left, right = self.pairs.left[begin:end], self.pairs.right[begin:end]
+        similarity = self.pairs.similarity[begin:end]
+        cell_of = np.full((image[-1] - image[0] + 1, len(self.groups)), -1, np.intp)
+        cell_of[image - image[0], figure] = np.arange(len(image))
+        raters = len(self.annotations.raters)
+        key = self.annotations.rater[left] * raters + self.annotations.rater[right]
+        first, groups = self._groups_of_two
+        pair, place = expand_runs(first[key], np.diff(first)[key])
+        cell = cell_of[(self.annotations.image[left] - image[0])[pair], groups[place]]
+        pair, cell = pair[cell >= 0], cell[cell >= 0]
+        left, right = (
+            starts[cell, self.annotations.rater[side[pair]]] + self.rank[side[pair]] for side in (left, right)
+        )
+        return Pairs(left, right, similarity[pair], self.pairs.name, self.pairs.floor, self.pairs.kind)
+
+    @cached_property
+    def _groups_of_two(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(R * R + 1,) where the groups that hold raters a and b begin, at a * R + b, and those groups back to back."""
+        raters = self.groups.shape[1]
+        group, member = np.nonzero(self.groups)
+        size = self.groups.sum(axis=1)
+        entry, other = expand_runs(run_starts(size)[group], size[group])
+        key = member[entry] * raters + member[other]
+        order = np.argsort(key, kind="stable")
+        return np.searchsorted(key[order], np.arange(raters**2 + 1)), group[entry][order]
+
+
+def refuse_local_raters(annotations: Annotations, what: str) -> None:
+    """An error where raters mean nothing beyond their image: `what` would add up different people."""
+    if annotations.raters_are_local:
+        raise InputError(
+            f"{what}: expected raters who are the same person on every image, got raters that are local to their "
+            "image (raters_are_local), as the reading sessions of LIDC: a figure per rater would mix different people"
+        )

@@ -1,0 +1,247 @@
+"""Sessions: how far people agree with themselves when they annotate again, and how the team agrees each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
+from kalos_core.errors import InputError
+from kalos_core.resampling import Estimates, estimate, interval_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class IntraRater:
+    """How far each of P people agrees with themselves over their sessions.
+
+    Parameters
+    ----------
+    person : (P,) object
+        Everyone behind a rater, in the order of the raters.
+    sessions : (P,) int
+        How many sessions they have.
+    alpha, global_alpha : (P,) float64
+        Mean over the images they were asked for in at least two sessions, and of all units in one matrix; NaN for a
+        person with one session.
+    alpha_interval, global_alpha_interval : (P, 2) float64
+        95 % percentile bootstrap over images.
+    images : (P,) int
+        Over how many images the mean is.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, intra_rater
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("a", "b")]
+    >>> people = {"person": ["ann", "ann"], "session": ["1", "2"]}
+    >>> frame = intra_rater(agreement(Annotations.from_rows(rows, **people))).to_pandas()
+    >>> frame[["person", "sessions", "alpha"]].to_dict("list")
+    {'person': ['ann'], 'sessions': [2], 'alpha': [1.0]}
+    """
+
+    person: NDArray[np.object_]
+    sessions: NDArray[np.intp]
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+    global_alpha_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a person."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "person": self.person,
+                "sessions": self.sessions,
+                "alpha": self.alpha,
+                "global_alpha": self.global_alpha,
+                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
+                "images": self.images,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TeamAgreement:
+    """How far the people of each of S sessions agree with one another in it.
+
+    Parameters
+    ----------
+    session : (S,) object
+        In the order of the raters.
+    raters : (S,) int
+        How many people took part.
+    alpha, global_alpha : (S,) float64
+        Mean over images, and of all units in one matrix; NaN for a session of one person.
+    alpha_interval, global_alpha_interval : (S, 2) float64
+        95 % percentile bootstrap over images.
+    images : (S,) int
+        Over how many images the mean is.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, team_agreement
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("a", "b", "c")]
+    >>> people = {"person": ["ann", "bob", "ann"], "session": ["1", "1", "2"]}
+    >>> frame = team_agreement(agreement(Annotations.from_rows(rows, **people))).to_pandas()
+    >>> frame["raters"].tolist(), frame["alpha"].tolist()
+    ([2, 1], [1.0, nan])
+    """
+
+    session: NDArray[np.object_]
+    raters: NDArray[np.intp]
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+    global_alpha_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.session)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a session."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "session": self.session,
+                "raters": self.raters,
+                "alpha": self.alpha,
+                "global_alpha": self.global_alpha,
+                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
+                "images": self.images,
+            }
+        )
+
+
+def intra_rater(agreement: Agreement) -> IntraRater:
+    """Intra-annotator agreement (KαLOS §13): alpha of the sessions of one person, matched on these alone.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Of annotations whose raters are sessions of people: `Annotations.person` and `Annotations.session`. Its
+        configuration also says how intervals are drawn.
+
+    Returns
+    -------
+    IntraRater
+
+    Raises
+    ------
+    InputError
+        If nobody has two sessions, or raters are local to their image.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}
+    >>> found = intra_rater(agreement(Annotations.from_rows(rows, **people)))
+    >>> dict(zip(found.person.tolist(), found.alpha.tolist()))
+    {'ann': 1.0, 'bob': -0.5}
+    """
+    _check_sessions(agreement.annotations)
+    people, groups = _groups(agreement.annotations.person)
+    made = _estimate(agreement, groups)
+    return IntraRater(
+        person=people,
+        sessions=groups.sum(axis=1),
+        alpha=made.alpha,
+        alpha_interval=made.alpha_interval,
+        global_alpha=made.global_alpha,
+        global_alpha_interval=made.global_alpha_interval,
+        images=made.images,
+    )
+
+
+def team_agreement(agreement: Agreement) -> TeamAgreement:
+    """Agreement of all people within each session (KαLOS §13), matched on that session alone.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        As for `intra_rater`.
+
+    Returns
+    -------
+    TeamAgreement
+
+    Raises
+    ------
+    InputError
+        If nobody has two sessions, or raters are local to their image.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}
+    >>> found = team_agreement(agreement(Annotations.from_rows(rows, **people)))
+    >>> dict(zip(found.session.tolist(), found.alpha.tolist()))
+    {'1': 1.0, '2': -0.5}
+    """
+    _check_sessions(agreement.annotations)
+    sessions, groups = _groups(agreement.annotations.session)
+    made = _estimate(agreement, groups)
+    return TeamAgreement(
+        session=sessions,
+        raters=groups.sum(axis=1),
+        alpha=made.alpha,
+        alpha_interval=made.alpha_interval,
+        global_alpha=made.global_alpha,
+        global_alpha_interval=made.global_alpha_interval,
+        images=made.images,
+    )
+
+
+def rater_labels(annotations: Annotations) -> NDArray[np.object_]:
+    """(R,) how raters are displayed: "person (S1)" where sessions are known, else the rater's name.
+
+    Examples
+    --------
+    >>> people = {"raters": ["a1", "a2"], "person": ["ann", "ann"], "session": ["1", "2"]}
+    >>> rater_labels(Annotations.from_rows([], **people)).tolist()
+    ['ann (S1)', 'ann (S2)']
+    """
+    rows = zip(annotations.raters, annotations.person, annotations.session, strict=True)
+    return object_array([f"{person} (S{session})" if session != "" else name for name, person, session in rows])
+
+
+def _check_sessions(annotations: Annotations) -> None:
+    refuse_local_raters(annotations, "sessions")
+    if len(set(annotations.person)) == len(annotations.person):
+        raise InputError(
+            "sessions: expected at least one person with two sessions (`person` and `session` of the annotations), "
+            f"got {len(annotations.raters)} raters, each a person of their own"
+        )
+
+
+def _groups(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """(G,) the distinct labels, in order of first occurrence, and (G, R) which raters bear each."""
+    distinct = object_array(dict.fromkeys(labels))
+    return distinct, np.array([[label == name for label in labels] for name in distinct], dtype=np.bool_)
+
+
+def _estimate(agreement: Agreement, groups: NDArray[np.bool_]) -> Estimates:
+    chosen = agreement.configuration
+    return estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed)

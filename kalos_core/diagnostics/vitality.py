@@ -1,0 +1,164 @@
+"""Rater vitality: what agreement gains by having a rater, or loses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement, with_empty_images
+from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch, taking_part
+from kalos_core.errors import InputError
+from kalos_core.reliability import NOT_ASSIGNED, coincidences
+from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class RaterVitality:
+    """What each of R raters adds to agreement: above 0 a rater who brings the others together, below 0 one who differs.
+
+    Parameters
+    ----------
+    rater : (R,) object
+        Names.
+    vitality : (R,) float64
+        Mean of alpha with all raters minus alpha without this one, matched again, over the images for which this rater
+        and at least two others were asked; NaN where there is none.
+    vitality_interval : (R, 2) float64
+        95 % percentile bootstrap over images, alpha with and without the rater on the same draws.
+    global_vitality : (R,) float64
+        The same of all units in one matrix whose row of this rater is dropped, nothing matched again: what only this
+        rater drew stays, as agreement of the others on absence.
+    global_vitality_interval : (R, 2) float64
+    global_rematched : (R,) float64
+        The same of all units in one matrix, matched again without this rater on all images.
+    global_rematched_interval : (R, 2) float64
+    images : (R,) int
+        Over how many images `vitality` is the mean.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, rater_vitality
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob", "cid")]
+    >>> frame = rater_vitality(agreement(Annotations.from_rows(rows))).to_pandas()
+    >>> frame["vitality"].tolist()
+    [0.0, 0.0, 0.0]
+    """
+
+    rater: NDArray[np.object_]
+    vitality: NDArray[np.float64]
+    vitality_interval: NDArray[np.float64]
+    global_vitality: NDArray[np.float64]
+    global_vitality_interval: NDArray[np.float64]
+    global_rematched: NDArray[np.float64]
+    global_rematched_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.rater)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "rater": self.rater,
+                "vitality": self.vitality,
+                "global_vitality": self.global_vitality,
+                "global_rematched": self.global_rematched,
+                **interval_columns(
+                    vitality=self.vitality_interval,
+                    global_vitality=self.global_vitality_interval,
+                    global_rematched=self.global_rematched_interval,
+                ),
+                "images": self.images,
+            }
+        )
+
+
+def rater_vitality(agreement: Agreement) -> RaterVitality:
+    """Vitality V_r = alpha of all raters - alpha of all but r (KαLOS §13, Eq. 22, after Nassar et al.).
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Its configuration also says how intervals are drawn.
+
+    Returns
+    -------
+    RaterVitality
+
+    Raises
+    ------
+    InputError
+        For fewer than three raters: without one of two there is nobody left to agree. For raters that are local to
+        their image.
+
+    Examples
+    --------
+    Two agree, the third drew elsewhere:
+
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.agreement import agreement
+    >>> marks = [("ann", 0), ("bob", 0), ("cid", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> found = rater_vitality(agreement(Annotations.from_rows(rows)))
+    >>> dict(zip(found.rater.tolist(), found.vitality.round(3).tolist()))
+    {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
+    """
+    annotations = agreement.annotations
+    refuse_local_raters(annotations, "vitality")
+    raters = len(annotations.raters)
+    if raters < 3:
+        raise InputError(
+            f"vitality: expected at least three raters, since without one of them two must be left, got {raters}"
+        )
+    everyone = all_cells(agreement)
+    rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), taking_part(annotations).T)
+    rematched = replace(rematched, figure=1 + rematched.figure, value=everyone.value[rematched.image] - rematched.value)
+    cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
+    figures = 1 + 2 * raters
+    drawn = resample(cells, figures, agreement.configuration.bootstrap, agreement.configuration.seed)
+    mean, whole = cells.mean(figures), cells.whole(figures)
+    without, dropped = slice(1, 1 + raters), slice(1 + raters, figures)
+    return RaterVitality(
+        rater=annotations.raters,
+        vitality=mean[without],
+        vitality_interval=intervals(drawn.mean[:, without]),
+        global_vitality=whole[0] - whole[dropped],
+        global_vitality_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, dropped]),
+        global_rematched=whole[0] - whole[without],
+        global_rematched_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, without]),
+        images=cells.count(figures)[without],
+    )
+
+
+def _unchanged(agreement: Agreement, everyone: Cells) -> list[Cells]:
+    """For figure 1 + r, the images for which rater r was not asked: as they are, and not part of r's mean."""
+    parts = []
+    for rater, part in enumerate(taking_part(agreement.annotations).T):
+        cells = everyone.take(np.flatnonzero(~part))
+        parts.append(replace(cells, figure=np.full(len(cells), 1 + rater), value=np.full(len(cells), np.nan)))
+    return parts
+
+
+def _dropped(agreement: Agreement) -> list[Cells]:
+    """For figure 1 + R + r, all images with the row of rater r dropped from the reliability matrix."""
+    annotations = agreement.annotations
+    images, raters = annotations.assigned.shape
+    whole, _ = with_empty_images(annotations, agreement.units)
+    parts = []
+    for rater in range(raters):
+        values = whole.values.copy()
+        values[:, rater] = NOT_ASSIGNED
+        figure = np.full(images, 1 + raters + rater)
+        sums = coincidences(values, whole.image, images)
+        parts.append(Cells(figure, np.arange(images), sums, np.full(images, np.nan)))
+    return parts

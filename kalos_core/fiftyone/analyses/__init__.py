@@ -1,0 +1,17 @@
+"""The analyses on FiftyOne: read a view's labels, compute, write the result under a run key."""
+
+from kalos_core.fiftyone.analyses.agreement import agreement_figures, compute_agreement
+from kalos_core.fiftyone.analyses.calibration import calibrate_threshold, choose_threshold
+from kalos_core.fiftyone.analyses.storing import restore, stale_samples
+from kalos_core.fiftyone.analyses.variations import find_variations, variation_figures
+
+__all__ = [
+    "agreement_figures",
+    "calibrate_threshold",
+    "choose_threshold",
+    "compute_agreement",
+    "find_variations",
+    "restore",
+    "stale_samples",
+    "variation_figures",
+]

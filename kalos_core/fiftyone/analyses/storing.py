@@ -1,0 +1,91 @@
+"""The result of a stored run, from what was stored and the labels as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement, agreement
+from kalos_core.annotations import Annotations
+from kalos_core.calibration import calibrate
+from kalos_core.fiftyone.labels import Labels, read_labels
+from kalos_core.fiftyone.runs import Run, digest_arrays, load_arrays, load_figures, load_run_view
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.variations import Variations, variations
+
+
+def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
+    """The result of a stored run; only images whose labels have changed are compared again."""
+    labels = read_labels(samples, run.choice, _compared(run), again=True)
+    annotations = labels.annotations
+    stale, gone = _changes(labels, stored)
+    changed = (*annotations.images[stale], *gone)
+    if run.kind == "calibration":
+        return replace(run, result=calibrate(annotations, **run.settings), stale=changed)
+    pairs = _stored_pairs(annotations, stored, stale, run.settings["similarity"])
+    result: Agreement | Variations
+    if run.kind == "agreement":
+        result = agreement(annotations, **run.settings, pairs=pairs)
+    else:
+        result = variations(annotations, **run.settings, pairs=pairs)
+    return replace(run, result=result, stale=changed)
+
+
+def stale_samples(samples: Any, run_key: str) -> list[str]:
+    """Ids of the samples of a run whose labels have changed since, or that are gone."""
+    run = load_figures(samples, run_key)
+    labels = read_labels(load_run_view(samples, run_key), run.choice, _compared(run), again=True)
+    stale, gone = _changes(labels, load_arrays(samples, run_key))
+    return [*labels.annotations.images[stale], *gone]
+
+
+def _compared(run: Run) -> list[str]:
+    """The similarities a run was told."""
+    settings = run.settings
+    return list(settings["similarities"]) if run.kind == "calibration" else [settings["similarity"]]
+
+
+def _changes(labels: Labels, stored: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.bool_], list[str]]:
+    """(I,) which images differ from those a run read, and the ids of those that are there no more."""
+    images = labels.annotations.images
+    hash_of = dict(zip(stored["image_ids"].tolist(), stored["hashes"].tolist(), strict=True))
+    stale = [hash_of.get(image) != digest for image, digest in zip(images, labels.hashes, strict=True)]
+    return np.array(stale, dtype=np.bool_), sorted(set(hash_of) - set(images))
+
+
+def pack_result(labels: Labels, pairs: Pairs, **arrays: NDArray[Any]) -> str:
+    """What every run with pairs stores: whose labels it read, their digests, the similarities, and `arrays`."""
+    return digest_arrays(
+        labels,
+        left=pairs.left,
+        right=pairs.right,
+        similarity=pairs.similarity,
+        floor=np.array(pairs.floor),
+        **arrays,
+    )
+
+
+def _stored_pairs(
+    annotations: Annotations, stored: Mapping[str, NDArray[Any]], stale: NDArray[np.bool_], similarity: str
+) -> Pairs:
+    """The stored pairs of unchanged images, in today's rows, with those of changed images computed now."""
+    row_of = {label_id: row for row, label_id in enumerate(annotations.id)}
+    today = np.array([row_of.get(label_id, -1) for label_id in stored["label_ids"].tolist()], dtype=np.intp)
+    left, right = today[stored["left"]], today[stored["right"]]
+    valid = (left >= 0) & (right >= 0)
+    valid[valid] = ~stale[annotations.image[left[valid]]]
+    floor = float(stored["floor"])
+    pairs = Pairs(left, right, stored["similarity"], similarity, floor).keep(valid)
+    changed = np.flatnonzero(stale[annotations.image])
+    fresh = compute_pairs(annotations.select(rows=changed), similarity, floor)
+    left = np.concatenate([pairs.left, changed[fresh.left]])
+    right = np.concatenate([pairs.right, changed[fresh.right]])
+    place = np.empty(len(annotations), np.intp)
+    place[np.lexsort((annotations.rater, annotations.image))] = np.arange(len(annotations))
+    order = np.lexsort((place[right], place[left]))  # as computed anew, so that nothing depends on it
+    values = np.concatenate([pairs.similarity, fresh.similarity])
+    return Pairs(left[order], right[order], values[order], similarity, floor)

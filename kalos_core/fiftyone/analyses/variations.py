@@ -1,0 +1,155 @@
+"""Variations on FiftyOne: every difference named and tagged on the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.fiftyone.analyses.steps import COMPARING, READING, WRITING
+from kalos_core.fiftyone.analyses.storing import pack_result
+from kalos_core.fiftyone.diagnostics import plain
+from kalos_core.fiftyone.labels import (
+    LabelAttribute,
+    LabelChoice,
+    check_samples,
+    read_labels,
+    similarity_to_store,
+    write_values,
+)
+from kalos_core.fiftyone.progress import Progress, Report
+from kalos_core.fiftyone.runs import Run, RunNames, check_run_key, label_schema, writing
+from kalos_core.variations import Variations, variations
+
+
+def find_variations(
+    samples: Any,
+    run_key: str,
+    *,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    max_merge: int = 4,
+    choice: LabelChoice | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Run:
+    """Name every difference between raters and tag it on the labels; see `kalos_core.variations`.
+
+    Writes three attributes of every label: ``<run_key>`` (its most serious variation type towards any other rater),
+    ``<run_key>_similarity`` (the least similarity to a partner, None without one) and ``<run_key>_match`` (ids of the
+    partners).
+
+    Parameters
+    ----------
+    samples, run_key, similarity, choice, progress, **options
+        As in `compute_agreement`.
+    threshold, max_merge
+        As in `kalos_core.variations`.
+
+    Returns
+    -------
+    Run
+        Its `result` is a `Variations`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is written then.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> box = [0.1, 0.1, 0.5, 0.5]
+    >>> _ = dataset.add_sample(
+    ...     fo.Sample(
+    ...         "a.jpg",
+    ...         raters=["ann", "bob"],
+    ...         ann=fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box)]),
+    ...         bob=fo.Detections(detections=[fo.Detection(label="dog", bounding_box=box)]),
+    ...     )
+    ... )
+    >>> run = find_variations(dataset, "first", raters=("ann", "bob"))
+    >>> run.result.counts()["wrong_class"], dataset.values("ann.detections.first")
+    (1, [['wrong_class']])
+    >>> dataset.delete()
+    """
+    choice = LabelChoice.of(choice, options)
+    with Report(progress) as report:
+        check_samples(samples)
+        check_run_key(samples, run_key)
+        report(READING, "Reading labels")
+        measure = similarity_to_store(samples, choice, similarity)
+        labels = read_labels(samples, choice, [measure])
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        result = variations(labels.annotations, measure, threshold, max_merge)
+        settings = {
+            "similarity": result.similarity_name,
+            "threshold": result.threshold,
+            "max_merge": result.max_merge,
+        }
+        names = RunNames(run_key)
+        attributes: dict[str, Mapping[str, Any]] = {
+            names.variation: {"ftype": fo.StringField},
+            names.similarity: {"ftype": fo.FloatField},
+            names.match: {"ftype": fo.ListField, "subfield": fo.StringField},
+        }
+        report(WRITING, f"Writing {len(result):,} findings")
+        with writing(labels, run_key, "variations", settings, label_schema(labels, attributes)) as draft:
+            write_values(labels, _variation_attributes(names, labels.annotations, result))
+            draft.figures = variation_figures(result)
+            draft.arrays = pack_result(labels, result.pairs, **_findings(result))
+        report(1.0, "Done")
+    return Run(run_key, "variations", settings, labels.choice, draft.figures, labels.fields, result=result)
+
+
+def variation_figures(result: Variations) -> dict[str, Any]:
+    """The figures of a search for variations as plain values."""
+    annotations = result.annotations
+    confusions = result.confusions()
+    return {
+        "counts": result.counts(),
+        "confusions": [
+            {"category_a": a, "category_b": b, "count": int(count)}
+            for a, b, count in zip(confusions.category_a, confusions.category_b, confusions.count, strict=True)
+        ],
+        "by_rater": result.counts_by_rater(),
+        "identical_share": plain(result.identical_share),
+        "findings": len(result),
+        "images": len(annotations.images),
+        "annotations": len(annotations),
+        "raters": list(annotations.raters),
+    }
+
+
+def _variation_attributes(names: RunNames, annotations: Annotations, result: Variations) -> list[LabelAttribute]:
+    own = result.of_annotations()
+    ids = annotations.id
+    return [
+        LabelAttribute(names.variation, [name or None for name in own.type.tolist()]),
+        LabelAttribute(names.similarity, plain(own.similarity)),
+        LabelAttribute(names.match, [[ids[row] for row in rows] for rows in own.matches]),
+    ]
+
+
+def _findings(result: Variations) -> dict[str, NDArray[Any]]:
+    """The findings as flat arrays: one entry a finding, and one a mark that belongs to it."""
+    category = result.annotations.category
+    lead = [rows_a or rows_b for rows_a, rows_b in zip(result.rows_a, result.rows_b, strict=True)]
+    other = [rows_b or rows_a for rows_a, rows_b in zip(result.rows_a, result.rows_b, strict=True)]
+    marks = [(f, row) for f, rows in enumerate(result.rows_a + result.rows_b) for row in rows]
+    table = np.array(marks, dtype=np.intp).reshape(-1, 2)
+    return {
+        "finding_type": result.type,
+        "finding_rater_a": result.rater_a,
+        "finding_rater_b": result.rater_b,
+        "finding_category_a": category[[rows[0] for rows in lead]],
+        "finding_category_b": category[[rows[0] for rows in other]],
+        "mark_finding": table[:, 0],
+        "mark_row": table[:, 1],
+        "categories": result.annotations.categories.astype(str),
+        "raters": result.annotations.raters.astype(str),
+    }

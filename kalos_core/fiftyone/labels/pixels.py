@@ -1,0 +1,171 @@
+"""From what FiftyOne stores, relative to the picture, to shapes as a source of ours holds them, in pixels.
+
+What is no such shape stays as it came, to be refused by its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.core.utils as fou
+import numpy as np
+from numpy.typing import NDArray
+
+Fault = tuple[str, str]
+"""What was expected of a label, and what came."""
+
+OPEN: Fault = ("a closed polyline", "an open one")
+
+LABELLED = 2
+"""COCO's word for a keypoint that is labelled and visible; FiftyOne knows none that is labelled and hidden."""
+
+
+def shapes_of(
+    labels: str, stored: Mapping[str, list[Any]], size: tuple[float, float]
+) -> tuple[dict[str, list[Any]], list[Fault | None]]:
+    """The shapes of one list of labels by kind, and what is wrong with each label that cannot be read.
+
+    `labels`: what it is a list of; `stored`: their attributes as the database holds them.
+    """
+    width, height = size
+    faults: list[Fault | None] = [None] * len(stored["id"])
+    if labels == "polylines":
+        outlines = [rings_in_pixels(rings, width, height) for rings in stored["points"]]
+        return {"polygon": outlines}, [None if closed else OPEN for closed in stored["closed"]]
+    if labels == "keypoints":
+        return {"keypoints": [keypoints_in_pixels(points, width, height) for points in stored["points"]]}, faults
+    shapes = {}
+    if "bounding_box" in stored:
+        shapes["box"] = [box_in_pixels(box, width, height) for box in stored["bounding_box"]]
+    if "mask" in stored:
+        read = [stored_mask(*given) for given in zip(stored["mask"], stored["mask_path"], strict=True)]
+        shapes["mask"] = [
+            None if crop is None else mask_in_pixels(crop, box, width, height)
+            for (crop, _), box in zip(read, stored["bounding_box"], strict=True)
+        ]
+        faults = [fault for _, fault in read]
+    if "location" in stored:
+        parts = zip(stored["location"], stored["dimensions"], stored["rotation"], strict=True)
+        shapes["cuboid"] = [cuboid(*part) for part in parts]
+    return shapes, faults
+
+
+def box_in_pixels(box: Any, width: float, height: float) -> Any:
+    """x, y, width, height.
+
+    Examples
+    --------
+    >>> box_in_pixels([0.1, 0.25, 0.5, 0.5], 10, 20), box_in_pixels("here", 10, 20)
+    ([1.0, 5.0, 5.0, 10.0], 'here')
+    """
+    try:
+        x, y, w, h = box
+        return [x * width, y * height, w * width, h * height]
+    except (TypeError, ValueError):
+        return box
+
+
+def rings_in_pixels(rings: Any, width: float, height: float) -> Any:
+    """Lists of (x, y).
+
+    Examples
+    --------
+    >>> rings_in_pixels([[(0.5, 0.5), (1, 0)]], 10, 20)
+    [[(5.0, 10.0), (10, 0)]]
+    """
+    try:
+        return [[(x * width, y * height) for x, y in ring] for ring in rings]
+    except (TypeError, ValueError):
+        return rings
+
+
+def keypoints_in_pixels(points: Any, width: float, height: float) -> Any:
+    """x1, y1, v1, x2, ... as COCO writes keypoints; a point of NaN is not labelled: 0, 0, 0.
+
+    Examples
+    --------
+    >>> keypoints_in_pixels([(0.5, 0.5), (float("nan"), float("nan"))], 10, 20)
+    [5.0, 10.0, 2, 0, 0, 0]
+    """
+    try:
+        flat: list[float] = []
+        for x, y in points:
+            flat += (0, 0, 0) if x != x and y != y else (x * width, y * height, LABELLED)
+        return flat
+    except (TypeError, ValueError):
+        return points
+
+
+def mask_in_pixels(crop: Any, box: Any, width: float, height: float) -> Any:
+    """Run lengths on the grid of the whole picture, as COCO writes them, of a crop (h, w) that fills a box.
+
+    The crop lies where it was cut: at the corners of the box, rounded to whole pixels and cut off at the edge of the
+    picture, as FiftyOne's importers cut it. A crop of another size than these corners is stretched to them, the
+    nearest pixel giving the value.
+
+    Examples
+    --------
+    >>> mask_in_pixels(np.array([[True, False], [True, True]]), [0.25, 0.5, 0.5, 0.5], 4, 4)["counts"].tolist()
+    [6, 2, 3, 1, 4]
+    """
+    try:
+        x, y, w, h = box
+        corners = np.rint(np.array([x * width, y * height, (x + w) * width, (y + h) * height], np.float64))
+        left, top, right, bottom = np.clip(corners, 0, [width, height] * 2).astype(np.intp)
+    except (TypeError, ValueError):
+        return crop
+    drawn = np.asarray(crop)
+    if drawn.ndim == 3:
+        drawn = drawn[:, :, 0]
+    if drawn.ndim != 2 or not drawn.size:
+        return crop
+    placed = _stretched(drawn != 0, int(bottom - top), int(right - left))
+    column, row = np.nonzero(placed.T)  # down the columns, as COCO counts
+    return _run_lengths((left + column) * int(height) + top + row, int(width), int(height))
+
+
+def _stretched(crop: NDArray[np.bool_], height: int, width: int) -> NDArray[np.bool_]:
+    if crop.shape == (height, width):
+        return crop
+    rows, columns = (
+        ((np.arange(size) + 0.5) * there / max(size, 1)).astype(np.intp)
+        for size, there in zip((height, width), crop.shape, strict=True)
+    )
+    return crop[np.ix_(rows, columns)]
+
+
+def _run_lengths(inside: NDArray[np.intp], width: int, height: int) -> dict[str, Any]:
+    """Of the ascending places that are inside: lengths of the runs outside, inside, outside, ..."""
+    breaks = np.flatnonzero(np.diff(inside) > 1)
+    starts = inside[np.append(0, breaks + 1)] if len(inside) else inside
+    stops = inside[np.append(breaks, len(inside) - 1)] + 1 if len(inside) else inside
+    edges = np.concatenate([[0], np.column_stack([starts, stops]).ravel(), [width * height]])
+    return {"size": [height, width], "counts": np.diff(edges)}
+
+
+def stored_mask(stored: Any, path: str | None) -> tuple[Any, Fault | None]:
+    """The crop of a mask as the database holds it, or that of its file, None without either; and what is wrong."""
+    if isinstance(stored, bytes):
+        return fou.deserialize_numpy_array(stored), None
+    if stored is None and path is not None:
+        try:
+            return fo.Detection(mask_path=path).get_mask(), None
+        except OSError as error:
+            return None, ("a mask that can be read", str(error))
+    return stored, None
+
+
+def cuboid(location: Any, dimensions: Any, rotation: Any) -> Any:
+    """A record of all three; no rotation is none about any axis. None without location and dimensions.
+
+    Examples
+    --------
+    >>> cuboid([1, 2, 3], [4, 5, 6], None)["rotation"], cuboid(None, None, None)
+    ([0.0, 0.0, 0.0], None)
+    """
+    if location is None and dimensions is None:
+        return None
+    turned: Sequence[float] = [0.0, 0.0, 0.0] if rotation is None else rotation
+    return {"location": location, "dimensions": dimensions, "rotation": turned}

@@ -1,0 +1,156 @@
+"""Which lists of labels are read for a choice, which kinds of shapes they hold, and what can compare those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from fiftyone import ViewField as F
+
+from kalos_core.errors import lookup
+from kalos_core.fiftyone.labels.choice import LabelChoice
+from kalos_core.fiftyone.labels.samples import is_3d, settle
+from kalos_core.fiftyone.raters import label_fields, reference_name, resolve_fields
+from kalos_core.similarity import SIMILARITIES, get_similarity
+
+STORED: dict[str, tuple[str, ...]] = {
+    "box": ("bounding_box",),
+    "mask": ("bounding_box", "mask", "mask_path"),
+    "cuboid": ("location", "dimensions", "rotation"),
+}
+"""Kind of shape of a detection -> the attributes that hold it."""
+
+OF_LISTS: dict[str, tuple[str, ...]] = {"polylines": ("polygon", "box"), "keypoints": ("keypoints", "box")}
+"""List of labels of one kind -> the kinds each has; a box is the bounds of the other shape."""
+
+PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
+"""Kind -> the similarity proposed where all labels have it, the first that fits; otherwise boxes are compared."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One label list and whose labels it holds: one rater, or `attribute` tells.
+
+    Parameters
+    ----------
+    path, field : str
+        Such as ``"r1.detections"`` and ``"r1"``.
+    rater, attribute : str, optional
+    """
+
+    path: str
+    field: str
+    rater: str | None
+    attribute: str | None
+
+    @property
+    def labels(self) -> str:
+        """What it is a list of: detections, polylines or keypoints."""
+        return self.path.rpartition(".")[2]
+
+    def attributes(self, kinds: Iterable[str]) -> list[str]:
+        """What is read of each label: id, label, confidence, what holds its shape, and last whose it is.
+
+        `kinds`: of the shapes of detections, those that are read.
+        """
+        if self.labels == "polylines":
+            shape = ["points", "closed"]
+        elif self.labels == "keypoints":
+            shape = ["points"]
+        else:
+            shape = list(dict.fromkeys(name for kind in STORED if kind in kinds for name in STORED[kind]))
+        return ["id", "label", "confidence", *shape, *([self.attribute] if self.attribute else [])]
+
+
+def sources_of(samples: Any, choice: LabelChoice) -> list[Source]:
+    """The lists that hold the labels of a choice, one per rater or one of all."""
+    paths = label_fields(samples)
+    if choice.field is None:
+        fields = resolve_fields(samples, choice.raters)
+        reference = reference_name(samples, choice.reference)
+        return [Source(paths[field], field, name, None) for name, field in fields.items() if name != reference]
+    resolve_fields(samples, [choice.field])  # refuses what is no label field
+    return [Source(paths[choice.field], choice.field, None, choice.rater_attribute)]
+
+
+def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
+    """The kinds of shapes that similarities compare: what has to be read. One that compares anything needs all.
+
+    Examples
+    --------
+    >>> sorted(kinds_compared(["box_iou", "polygon_iou"]))
+    ['box', 'polygon']
+    """
+    kinds = {get_similarity(name).kind for name in similarities}
+    return frozenset({*STORED, *kinds} if "" in kinds else kinds)
+
+
+def similarity_to_store(samples: Any, choice: LabelChoice, similarity: str | None) -> str:
+    """The name of the similarity asked for, or of the default; only one that has a name can be found again."""
+    if similarity is None:
+        return default_similarity(samples, choice)
+    return lookup(SIMILARITIES, similarity, "similarity").name
+
+
+def default_similarity(samples: Any, choice: LabelChoice) -> str:
+    """What is compared unless said otherwise: the most exact shape that every label has.
+
+    Polygons where every field holds polylines, poses where every field holds keypoints, masks and cuboids where every
+    detection has one, boxes otherwise.
+    """
+    kinds = _kinds(samples, choice)
+    fitting = (name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES)
+    return next(fitting, "box_iou")
+
+
+def fitting_similarities(samples: Any, choice: LabelChoice) -> list[str]:
+    """Names of the similarities that every label of a choice has a shape for, the default first.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> box = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
+    >>> _ = dataset.add_sample(fo.Sample("a.jpg", ann=fo.Detections(detections=[box]), bob=fo.Detections()))
+    >>> fitting = fitting_similarities(dataset, LabelChoice(raters=("ann", "bob")))
+    >>> fitting[0], "polygon_iou" in fitting
+    ('box_iou', False)
+    >>> dataset.delete()
+    """
+    kinds = _kinds(samples, choice)
+    fitting = [name for name, measure in SIMILARITIES.items() if not measure.kind or measure.kind in kinds]
+    first = default_similarity(samples, choice)
+    return sorted(fitting, key=lambda name: name != first)
+
+
+def _kinds(samples: Any, choice: LabelChoice) -> set[str]:
+    """The kinds of shapes that every label of a choice has."""
+    sources = sources_of(samples, choice)
+    lists = {source.labels for source in sources}
+    found = [set(OF_LISTS[name]) for name in lists if name in OF_LISTS]
+    detections = [source.path for source in sources if source.labels == "detections"]
+    if detections:
+        found.append(_kinds_of_detections(settle(samples), detections))
+    return set.intersection(*found)
+
+
+def _kinds_of_detections(samples: Any, paths: Sequence[str]) -> set[str]:
+    """Each question stops at the first label that answers it, so that a form can ask while one types."""
+    located = F("location").exists() & F("dimensions").exists()
+    if _all_have(samples, paths, located):
+        flat = not is_3d(samples) and _all_have(samples, paths, F("bounding_box").length() == 4)
+        return {"box", "cuboid"} if flat else {"cuboid"}
+    masked = F("mask").exists() | F("mask_path").exists()
+    return {"box", "mask"} if _all_have(samples, paths, masked) else {"box"}
+
+
+def _all_have(samples: Any, paths: Sequence[str], has: Any) -> bool:
+    return not _any_label(samples, paths, ~has) and _any_label(samples, paths, has)
+
+
+def _any_label(samples: Any, paths: Sequence[str], what: Any) -> bool:
+    there = reduce(or_, [F(path).filter(what).length() > 0 for path in paths])
+    return bool(samples.match(there).limit(1))

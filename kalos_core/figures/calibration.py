@@ -1,0 +1,233 @@
+"""Figures of calibration: observed against expected distances, and the distance that parts them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.calibration import GRID, Sample, Separation, densities, has_density, once_each
+from kalos_core.figures.common import NEUTRAL, significant, with_interval
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+OBSERVED_COLOUR = "#7A5CE0"
+"""Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
+
+BIN_OF_DISTANCES = 0.02
+
+DISTANCE_EDGES = np.round(np.arange(51) * BIN_OF_DISTANCES, 10)
+"""Edges of the 50 bins of distances."""
+
+SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1.0]
+
+CURVE = slice(None, None, 9)
+"""Points of `GRID` at which a density is drawn: 112 of 1,000, its two ends among them."""
+
+
+def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "") -> str:
+    """What a calibration says, in one line.
+
+    Examples
+    --------
+    >>> calibration_title("box_iou", 0.831, 0.735)
+    'Beyond distance 0.735 chance is likelier: threshold 0.265 for box_iou (KS 0.831)'
+    >>> calibration_title("box_iou", 0.0, None, "all 9 expected distances are 1, and have no density")
+    'No threshold for box_iou: all 9 expected distances are 1, and have no density'
+    """
+    if tau is None or np.isnan(tau):
+        return f"No threshold for {name}: {reason}"
+    return (
+        f"Beyond distance {significant(tau)} chance is likelier: threshold {significant(1 - tau)} for {name} "
+        f"(KS {significant(ks)})"
+    )
+
+
+def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(50,) share of distances (n,) in each bin of `DISTANCE_EDGES`, the last with its upper edge; 0 without any.
+
+    Examples
+    --------
+    >>> shares = distance_shares(np.array([0.0, 0.01, 0.5, 1.0]))
+    >>> shares[0], shares[25], shares[49], distance_shares(np.zeros(0)).sum()
+    (np.float64(0.5), np.float64(0.25), np.float64(0.25), np.float64(0.0))
+    """
+    counts = np.histogram(distances, DISTANCE_EDGES)[0]
+    return np.asarray(counts / max(len(distances), 1))
+
+
+def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(112,) the density of distances (n,) as the share a bin would hold; empty where there is no density.
+
+    Examples
+    --------
+    >>> len(distance_curve(np.array([0.2, 0.4]))), len(distance_curve(np.ones(5)))
+    (112, 0)
+    """
+    if not has_density(distances):
+        return np.zeros(0)
+    sample = Sample(distances, np.zeros(len(distances), np.intp))
+    return densities(sample, once_each(1))[0, CURVE] * BIN_OF_DISTANCES
+
+
+def calibration_figure(
+    observed: Sequence[float] | NDArray[np.float64],
+    expected: Sequence[float] | NDArray[np.float64],
+    tau: float | None,
+    ks_at: float | None,
+    tau_interval: Sequence[float | None] | NDArray[np.float64] = (None, None),
+    curves: Sequence[Sequence[float] | NDArray[np.float64]] = ((), ()),
+    title: str = "",
+    points: Sequence[float] | NDArray[np.float64] = GRID[CURVE],
+) -> go.Figure:
+    """Observed against expected distances as shares (50,), with their densities and the lines at tau* and of KS.
+
+    `observed` and `expected` are what `distance_shares` answers, `curves` what `distance_curve` answers for both, at
+    the distances `points`.
+    """
+    import plotly.graph_objects as go
+
+    named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
+    figure = go.Figure()
+    for (name, colour), shares in zip(named, (observed, expected), strict=True):
+        figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
+    for (name, colour), curve in zip(named, curves, strict=True):
+        figure.add_trace(_line(name, colour, np.asarray(points), np.asarray(curve, dtype=np.float64)))
+    figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
+    shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
+    least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
+    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}, "y": 0.97, "yanchor": "top"},
+        xaxis={"title": {"text": "distance to the nearest mark (1 - similarity)"}, **ticks},
+        xaxis2={
+            "title": {"text": "similarity", "standoff": 4, "font": {"size": 14}},
+            "overlaying": "x",
+            "side": "top",
+            "showgrid": False,
+            "ticktext": ["1", "0.8", "0.6", "0.4", "0.2", "0"],
+            **ticks,
+        },
+        yaxis={
+            "title": {"text": "share of marks (log scale)"},
+            "type": "log",  # chance is mostly one bar at distance 1, and the densities cross far below it
+            "range": [np.log10(least), np.log10(1.2)],
+            "tickvals": SHARE_TICKS,
+            "ticktext": [f"{100 * share:g} %" for share in SHARE_TICKS],
+            "fixedrange": True,
+        },
+        barmode="overlay",
+        bargap=0,
+        margin={"t": 90 if title else 50, "b": 85, "l": 60, "r": 15},
+        legend={"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
+        height=380,
+        shapes=_lines(tau, ks_at, tau_interval),
+        annotations=_labels(tau, ks_at, tau_interval),
+    )
+    return figure
+
+
+def plot_calibration(found: Separation) -> go.Figure:
+    """Observed against expected distances of one similarity, titled with the finding."""
+    return calibration_figure(
+        distance_shares(found.observed),
+        distance_shares(found.expected),
+        found.tau,
+        found.ks_at,
+        found.tau_interval,
+        (distance_curve(found.observed), distance_curve(found.expected)),
+        calibration_title(
+            found.name if found.size == "all" else f"{found.name} of {found.size} marks",
+            found.ks,
+            found.tau,
+            found.reason,
+        ),
+    )
+
+
+def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
+    import plotly.graph_objects as go
+
+    ranges = [
+        f"{low:.2f} to {high:.2f} (similarity {1 - high:.2f} to {1 - low:.2f})"
+        for low, high in itertools.pairwise(DISTANCE_EDGES)
+    ]
+    return go.Bar(
+        x=((DISTANCE_EDGES[:-1] + DISTANCE_EDGES[1:]) / 2).tolist(),
+        y=shares.tolist(),
+        width=[BIN_OF_DISTANCES] * len(shares),
+        marker={"color": colour, "line": {"width": 0}},
+        opacity=0.55,
+        customdata=ranges,
+        hovertemplate="%{y:.2%} at distance %{customdata}<extra>" + name.split(":")[0] + "</extra>",
+        name=name,
+        legendgroup=name,
+    )
+
+
+def _line(name: str, colour: str, points: NDArray[np.float64], curve: NDArray[np.float64]) -> go.Scatter:
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=points[: len(curve)].tolist(),
+        y=curve.tolist(),
+        mode="lines",
+        line={"color": colour, "width": 2},
+        hoverinfo="skip",
+        name=name,
+        legendgroup=name,
+        showlegend=False,
+    )
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and bool(np.isfinite(value))
+
+
+def _lines(
+    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
+    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
+    shapes: list[dict[str, Any]] = []
+    low, high = tau_interval
+    if _known(low) and _known(high):
+        band = {"type": "rect", "x0": low, "x1": high, "layer": "below", "line": {"width": 0}}
+        shapes.append({**upright, **band, "fillcolor": "rgba(128, 128, 128, 0.2)"})
+    if _known(ks_at):
+        shapes.append({**upright, "x0": ks_at, "x1": ks_at, "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}})
+    if _known(tau):
+        shapes.append({**upright, "x0": tau, "x1": tau, "line": {"color": OBSERVED_COLOUR, "width": 2, "dash": "dash"}})
+    return shapes
+
+
+def _labels(
+    tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """The numbers at the lines, all on the side where there is more room."""
+    texts = [
+        (tau, f"τ* = {with_interval(tau, tau_interval)} (dashed)"),
+        (ks_at, f"largest gap at {significant(ks_at)} (dotted)"),
+    ]
+    known = [(at, text) for at, text in texts if at is not None and np.isfinite(at)]
+    leftmost, rightmost = min((at for at, _ in known), default=0.0), max((at for at, _ in known), default=0.0)
+    on_left = leftmost > 1 - rightmost
+    return [
+        {
+            "x": leftmost if on_left else rightmost,
+            "xref": "x",
+            "y": 0.99 - 0.07 * number,
+            "yref": "paper",
+            "text": text,
+            "font": {"size": 11},
+            "showarrow": False,
+            "xanchor": "right" if on_left else "left",
+            "yanchor": "top",
+            "xshift": -4 if on_left else 4,
+        }
+        for number, (_, text) in enumerate(known)
+    ]

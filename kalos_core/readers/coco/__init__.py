@@ -1,0 +1,7 @@
+"""COCO detection, segmentation and keypoint files of several raters: the reader and the writer."""
+
+from kalos_core.readers.coco.raters import RATER_FIELDS, Assignment
+from kalos_core.readers.coco.reading import read_coco
+from kalos_core.readers.coco.writing import write_coco
+
+__all__ = ["RATER_FIELDS", "Assignment", "read_coco", "write_coco"]

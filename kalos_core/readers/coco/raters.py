@@ -1,0 +1,155 @@
+"""Who drew and who was asked: names, persons and sessions in a COCO file of several raters.
+
+A rater is one row of the reliability matrix: a person, or one session of a person. Where ``rater_list`` maps persons to
+their sessions (KaLOS files), each mark says its ``session_id`` and every session is a rater of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kalos_core.annotations import as_name
+from kalos_core.errors import InputError, Problems, is_hashable
+
+RATER_FIELDS = ("rater_id", "rater", "annotator", "rad_id")
+"""Names under which files hold the rater of an annotation, the first that occurs is read."""
+
+SESSION_FIELD = "session_id"
+
+Assignment = Literal["all", "drew"]
+"""Who counts as assigned where a file has no `rater_list`: every rater everywhere, or those who drew in an image."""
+
+Identity = tuple[str, str]
+"""Person and session, "" where there are no sessions."""
+
+
+@dataclass(frozen=True)
+class Raters:
+    """The raters of a file.
+
+    Parameters
+    ----------
+    identity : dict
+        Name of each rater, in order -> person and session.
+    of_mark : list (N,)
+        The rater of each mark; what is no name stays as it came, to be refused.
+    listed : list (I,)
+        Who each image lists, None where it has no list.
+    """
+
+    identity: dict[str, Identity]
+    of_mark: list[Any]
+    listed: list[list[str] | None]
+
+    @property
+    def names(self) -> list[str]:
+        """The raters' names, in the source's order."""
+        return list(self.identity)
+
+    def assigned(self, image_of_mark: Sequence[Any], images: Sequence[Any], rule: Assignment) -> list[list[str] | None]:
+        """Who was asked in each image, None for every rater."""
+        if rule == "all":
+            return list(self.listed)
+        drew: dict[Any, set[str]] = {}
+        for image, rater in zip(image_of_mark, self.of_mark, strict=True):
+            if isinstance(rater, str) and is_hashable(image):
+                drew.setdefault(image, set()).add(rater)
+        return [
+            sorted(drew.get(image, ())) if names is None else names
+            for image, names in zip(images, self.listed, strict=True)
+        ]
+
+    def rows_of(self, person_or_name: str) -> list[str]:
+        """The rater of that name, else all sessions of that person, else the name as it came."""
+        if person_or_name in self.identity:
+            return [person_or_name]
+        return [name for name, (person, _) in self.identity.items() if person == person_or_name] or [person_or_name]
+
+
+def find_raters(
+    data: Mapping[str, Any],
+    images: Sequence[Mapping[str, Any]],
+    marks: Sequence[Mapping[str, Any]],
+    rater_field: str,
+    name_of_mark: Sequence[str],
+    problems: Problems,
+) -> Raters:
+    """The raters of a file: those of ``info.raters`` first, then those of the images' lists, then those who drew."""
+    known = _described(data)
+    name_of = {identity: name for name, identity in known.items() if identity[1]}
+    found: dict[str, Identity] = dict(known)
+
+    def note(person: str, session: str) -> str:
+        name = name_of.get((person, session)) or (f"{person} (S{session})" if session else person)
+        identity = found.setdefault(name, (person, session))
+        if identity != (person, session) and name not in known:
+            problems.add(f"rater {name!r}", "a name of its own", f"also session {session!r} of {person!r}")
+        return name
+
+    listed = [_listed(image.get("rater_list"), note) for image in images]
+    in_sessions = {image.get("id"): isinstance(image.get("rater_list"), Mapping) for image in images}
+    has_list = {image.get("id") for image in images if image.get("rater_list") is not None}
+    of_mark: list[Any] = []
+    for position, mark in enumerate(marks):
+        person, image = as_name(mark.get(rater_field)), mark.get("image_id")
+        session: Any = ""
+        known_image = is_hashable(image)
+        if known_image and (in_sessions.get(image) or (SESSION_FIELD in mark and image not in has_list)):
+            session = as_name(mark.get(SESSION_FIELD))
+            if not isinstance(session, str):
+                came = "nothing" if session is None else repr(session)
+                problems.add(name_of_mark[position], f"a {SESSION_FIELD}, as its image lists sessions", came)
+                session = ""
+        of_mark.append(note(person, session) if isinstance(person, str) else person)
+    return Raters(found, of_mark, listed)
+
+
+def rater_field(marks: Sequence[Mapping[str, Any]]) -> str:
+    """The field that holds the rater of an annotation."""
+    return next((name for name in RATER_FIELDS if any(name in mark for mark in marks)), RATER_FIELDS[0])
+
+
+def is_rater_list(value: object) -> bool:
+    """Whether `value` is a list of names, or a mapping of persons to lists of sessions."""
+    if isinstance(value, Mapping):
+        return all(isinstance(as_name(person), str) and are_names(of) for person, of in value.items())
+    return are_names(value)
+
+
+def are_names(value: object) -> bool:
+    """Whether `value` is a list of names."""
+    return isinstance(value, (list, tuple)) and all(isinstance(as_name(name), str) for name in value)
+
+
+def class_limits(data: Mapping[str, Any], source: str) -> dict[str, list[Any]] | None:
+    """``info.rater_categories``: the classes each rater was asked for, by name or by id."""
+    info = data.get("info")
+    limits = info.get("rater_categories") if isinstance(info, Mapping) else None
+    if limits is None:
+        return None
+    if not isinstance(limits, Mapping) or not all(isinstance(keys, (list, tuple)) for keys in limits.values()):
+        raise InputError(f"{source}: expected info.rater_categories to map raters to lists of classes, got {limits!r}")
+    return {as_name(rater): list(keys) for rater, keys in limits.items()}
+
+
+def _listed(value: Any, note: Any) -> list[str] | None:
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return [note(as_name(person), as_name(session)) for person, of in value.items() for session in of]
+    return [note(as_name(name), "") for name in value]
+
+
+def _described(data: Mapping[str, Any]) -> dict[str, Identity]:
+    """``info.raters``: names, or records of ``name``, ``person`` and ``session``. Another file's may be anything."""
+    info = data.get("info")
+    entries = info.get("raters", ()) if isinstance(info, Mapping) else ()
+    if are_names(entries):
+        return {as_name(name): (as_name(name), "") for name in entries}
+    records = isinstance(entries, (list, tuple)) and all(
+        isinstance(entry, Mapping) and all(isinstance(entry.get(key), str) for key in ("name", "person", "session"))
+        for entry in entries
+    )
+    return {entry["name"]: (entry["person"], entry["session"]) for entry in entries if entry["name"]} if records else {}

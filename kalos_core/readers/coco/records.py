@@ -1,0 +1,168 @@
+"""The records of a COCO file: images, categories and annotations, each checked for what everything else rests on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.readers.coco.raters import is_rater_list
+from kalos_core.readers.files import as_path, load_json
+from kalos_core.shapes.boxes import LARGEST
+
+NotExhaustive = Literal["ignore", "exclude"]
+"""What becomes of LVIS's classes of which not every object of an image was marked."""
+
+NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_category_ids"
+"""Of an image: LVIS's list for all raters, and ours of each rater."""
+
+
+def load(path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """The content of a file and its name, for messages."""
+    if isinstance(path_or_dict, Mapping):
+        return path_or_dict, "COCO data"
+    path = as_path(path_or_dict, "path_or_dict", "a path or the mapping a COCO file holds")
+    data = load_json(path, "COCO file")
+    if not isinstance(data, Mapping):
+        raise InputError(f"{path}: expected a COCO object, got a JSON {type(data).__name__}")
+    return data, path.name
+
+
+def records(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[str, Any]]:
+    """The list of objects under a key."""
+    found = data.get(key)
+    if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
+        there = listed(sorted(map(str, data)), 10) or "nothing"
+        came = f"{key!r} as {type(found).__name__}" if key in data else there
+        raise InputError(f"{source}: expected COCO with a list {key!r}, got {came}")
+    problems = Problems(source)
+    wrong = [position for position, record in enumerate(found) if not isinstance(record, Mapping)]
+    problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr(found[row]))
+    problems.raise_if_any()
+    return list(found)
+
+
+def check_images(images: list[Mapping[str, Any]], problems: Problems) -> None:
+    """Ids that can be looked up, and lists of raters."""
+    seen: set[Any] = set()
+    for position, image in enumerate(images):
+        key = image.get("id")
+        record = image_name(image, position)
+        if key is None or isinstance(key, bool) or not is_hashable(key):
+            problems.add(record, "an id", "nothing" if key is None else repr(key))
+        elif key in seen:
+            problems.add(record, "an id of its own", f"{key!r} a second time")
+        else:
+            seen.add(key)
+        names = image.get("rater_list")
+        if names is not None and not is_rater_list(names):
+            problems.add(record, "a rater_list of names", repr(names))
+    problems.raise_if_any()  # nothing can be looked up in images like these
+
+
+def image_name(image: Mapping[str, Any], position: int) -> str:
+    """The record of an image, for messages."""
+    return f"images[{position}] (id {image.get('id')!r})"
+
+
+def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> dict[Any, str]:
+    """Category id -> class name, in the order of the file."""
+    categories: dict[Any, str] = {}
+    names: set[str] = set()
+    for position, record in enumerate(records(data, "categories", source)):
+        key, name = record.get("id"), record.get("name")
+        where = f"categories[{position}] (id {key!r})"
+        if not isinstance(name, str) or not name:
+            problems.add(where, "a name", repr(name))
+        elif key is None or isinstance(key, bool) or not is_hashable(key):
+            problems.add(where, "an id", "nothing" if key is None else repr(key))
+        elif key == -1:
+            problems.add(where, "an id that is not -1, which means 'no category'", repr(key))
+        elif key in categories:
+            problems.add(where, "an id of its own", f"{key!r} a second time")
+        elif name in names:
+            problems.add(where, "a name of its own", f"{name!r} a second time")
+        else:
+            categories[key] = name
+            names.add(name)
+    return categories
+
+
+def joint_counts(data: Mapping[str, Any]) -> dict[Any, int]:
+    """Category id -> how many keypoints it names, where it names any."""
+    return {
+        record["id"]: len(record["keypoints"])
+        for record in data.get("categories") or ()
+        if isinstance(record, Mapping) and is_hashable(record.get("id")) and isinstance(record.get("keypoints"), list)
+    }
+
+
+def size(image: Mapping[str, Any], position: int, problems: Problems) -> tuple[float, float]:
+    """Width and height in pixels, NaN where the image does not say."""
+    width, height = image.get("width"), image.get("height")
+    if width is None or height is None:
+        return (np.nan, np.nan)
+    if not (_is_length(width) and _is_length(height)):
+        problems.add(image_name(image, position), "a positive width and height", f"{width!r} x {height!r}")
+        return (np.nan, np.nan)
+    return (float(width), float(height))
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= LARGEST
+
+
+def counts_of_images(images: list[Mapping[str, Any]], marks: list[Mapping[str, Any]]) -> list[int]:
+    """Crowd regions of each image: those of the file, and those its writer says had been kept out before."""
+    position = {image.get("id"): row for row, image in enumerate(images)}
+    counts = [_count(image.get("crowds")) for image in images]
+    for mark in marks:
+        image = mark.get("image_id")
+        if is_crowd(mark) and is_hashable(image) and image in position:
+            counts[position[image]] += 1
+    return counts
+
+
+def exclusions(
+    images: list[Mapping[str, Any]],
+    asked: Sequence[Sequence[str] | None],
+    raters: Sequence[str],
+    categories: Mapping[Any, str],
+    not_exhaustive: NotExhaustive,
+    problems: Problems,
+) -> list[tuple[int, str, str]]:
+    """Position of the image, rater and class of which the rater was not asked to mark every object there."""
+    found: list[tuple[int, str, str]] = []
+    for position, image in enumerate(images):
+        by_rater = image.get(EXCLUDED_FIELD, {})
+        everyone = image.get(NOT_EXHAUSTIVE_FIELD, ()) if not_exhaustive == "exclude" else ()
+        if not _are_keys(everyone):
+            problems.add(image_name(image, position), f"a list {NOT_EXHAUSTIVE_FIELD}", repr(everyone))
+        elif not isinstance(by_rater, Mapping) or not all(
+            _are_keys(keys) and all(key in categories for key in keys) for keys in by_rater.values()
+        ):
+            problems.add(image_name(image, position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater))
+        else:
+            whose = asked[position]
+            known = [key for key in everyone if key in categories]  # LVIS also names classes it dropped later
+            found += [
+                (position, name, categories[key]) for key in known for name in (raters if whose is None else whose)
+            ]
+            found += [(position, name, categories[key]) for name, keys in by_rater.items() for key in keys]
+    return found
+
+
+def _are_keys(keys: object) -> bool:
+    return isinstance(keys, (list, tuple)) and all(map(is_hashable, keys))
+
+
+def is_crowd(mark: Mapping[str, Any]) -> bool:
+    """Whether a mark is a region of many objects, which no rater drew one by one."""
+    return bool(mark.get("iscrowd"))
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31 else 0

@@ -1,0 +1,222 @@
+"""`write_coco`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, listed
+from kalos_core.readers.coco.raters import SESSION_FIELD
+from kalos_core.readers.coco.records import EXCLUDED_FIELD
+from kalos_core.readers.files import as_path, write_whole
+from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
+
+SHAPES = ("box", "polygon", "mask", "keypoints")
+"""Kinds of shapes that a COCO file can hold."""
+
+Fields = dict[str, Any]
+
+
+def write_coco(annotations: Annotations, path: str | os.PathLike[str]) -> Path:
+    """Write annotations as a COCO file that `read_coco` reads back as the same table.
+
+    The file appears whole or not at all. Masks are written as run lengths, keypoints as x, y, v with v = 2 where one is
+    labelled. Where every rater is a session of a person, ``rater_list`` maps persons to sessions, as KaLOS files have
+    it. Image and annotation ids stay where they are whole numbers; others are numbered from 1 and, if they are text or
+    whole numbers, kept under ``source_id``. Categories are numbered from 1 in the order of the vocabulary. `skipped` is
+    not written.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    path : path
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Raises
+    ------
+    InputError
+        If the folder is not there, or for what COCO cannot hold: volumes, cuboids, a polygon and a mask of one mark.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kalos_core import read_coco
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 4, 2]}]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_coco(Annotations.from_rows(rows), Path(folder) / "labels.json")
+    ...     read_coco(path)
+    Annotations(1 marks of 1 raters on 1 images, 1 categories, shapes: box)
+    """
+    target = as_path(path, "path")
+    _check_shapes(annotations)
+    image_ids, mark_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
+    in_sessions = _are_sessions(annotations)
+    info: Fields = {
+        "description": "Labels of several raters, one rater_id per annotation",
+        "raters": _described(annotations),
+    }
+    if annotations.raters_are_local:
+        info["raters_are_local"] = True
+    if image_ids != list(annotations.images) or mark_ids != list(annotations.id):
+        info["ids"] = "source_id"
+    if annotations.assigned_categories is not None:
+        info["rater_categories"] = {
+            rater: list(annotations.categories[allowed])
+            for rater, allowed in zip(annotations.raters, annotations.assigned_categories, strict=True)
+        }
+    content = {
+        "info": info,
+        "images": [_image_record(annotations, row, image_id, in_sessions) for row, image_id in enumerate(image_ids)],
+        "categories": _category_records(annotations),
+        "annotations": _mark_records(annotations, mark_ids, image_ids, in_sessions),
+    }
+    write_whole(target, json.dumps(content, allow_nan=False))
+    return target
+
+
+def _check_shapes(annotations: Annotations) -> None:
+    others = [kind for kind in annotations.shapes if kind not in SHAPES]
+    if others:
+        raise InputError(f"annotations: expected shapes among {listed(SHAPES, 10)}, got {listed(others, 10)}")
+    drawn = [~annotations.shapes[kind].absent() for kind in ("polygon", "mask") if kind in annotations.shapes]
+    both = np.flatnonzero(np.logical_and.reduce(drawn))
+    if len(drawn) == 2 and len(both):
+        ids = listed(annotations.id[both])
+        raise InputError(
+            f"annotations: expected a polygon or a mask of each mark, got both for {len(both):,} (ids {ids})"
+        )
+
+
+def _whole_ids(ids: Any) -> list[int]:
+    entries = list(ids)
+    if all(isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) for entry in entries):
+        return [int(entry) for entry in entries]
+    return list(range(1, len(entries) + 1))
+
+
+def _are_sessions(annotations: Annotations) -> bool:
+    """Whether every rater is a session of a person, and no other the same."""
+    pairs = set(zip(annotations.person, annotations.session, strict=True))
+    return all(annotations.session) and len(pairs) == len(annotations.raters) > 0
+
+
+def _described(annotations: Annotations) -> list[Any]:
+    persons = zip(annotations.raters, annotations.person, annotations.session, strict=True)
+    if (annotations.person == annotations.raters).all() and not any(annotations.session):
+        return list(annotations.raters)
+    return [{"name": name, "person": person, "session": session} for name, person, session in persons]
+
+
+def _image_record(annotations: Annotations, row: int, image_id: int, in_sessions: bool) -> Fields:
+    raters = np.flatnonzero(annotations.assigned[row])
+    who: Any = list(annotations.raters[raters])
+    if in_sessions:
+        who = {}
+        for person, session in zip(annotations.person[raters], annotations.session[raters], strict=True):
+            who.setdefault(person, []).append(session)
+    record: Fields = {"id": image_id, "file_name": annotations.files[row], "rater_list": who}
+    width, height = annotations.image_size[row]
+    if np.isfinite(width) and np.isfinite(height):
+        record |= {"width": _plain(width), "height": _plain(height)}
+    if annotations.crowds[row]:
+        record["crowds"] = int(annotations.crowds[row])
+    excluded = annotations.excluded[annotations.excluded[:, 0] == row]
+    if len(excluded):
+        record[EXCLUDED_FIELD] = {
+            annotations.raters[rater]: (excluded[excluded[:, 1] == rater, 2] + 1).tolist()
+            for rater in np.unique(excluded[:, 1])
+        }
+    return record | _source_id(annotations.images[row], image_id)
+
+
+def _category_records(annotations: Annotations) -> list[Fields]:
+    records: list[Fields] = [{"id": code + 1, "name": name} for code, name in enumerate(annotations.categories)]
+    poses = annotations.shapes.get("keypoints")
+    if isinstance(poses, Keypoints):
+        joints = [str(number + 1) for number in range(poses.points.shape[1])]
+        for code in np.unique(annotations.category[poses.present]):
+            records[code]["keypoints"] = joints
+    return records
+
+
+def _mark_records(
+    annotations: Annotations, mark_ids: list[int], image_ids: list[int], in_sessions: bool
+) -> list[Fields]:
+    areas = np.full(len(annotations), np.nan)
+    for kind in ("polygon", "mask", "box"):
+        if kind in annotations.shapes:
+            column = annotations.shapes[kind]
+            areas = np.where(np.isnan(areas) & ~column.absent(), column.area(), areas)
+    writers = [_WRITERS[kind](column) for kind, column in annotations.shapes.items()]
+    records = []
+    for row, mark_id in enumerate(mark_ids):
+        rater = annotations.rater[row]
+        record: Fields = {
+            "id": mark_id,
+            "image_id": image_ids[annotations.image[row]],
+            "category_id": int(annotations.category[row]) + 1,
+            "rater_id": annotations.person[rater] if in_sessions else annotations.raters[rater],
+            "iscrowd": 0,
+        }
+        if in_sessions:
+            record[SESSION_FIELD] = annotations.session[rater]
+        if np.isfinite(areas[row]):
+            record["area"] = float(areas[row])
+        for write in writers:
+            record |= write(row)
+        records.append(record | _source_id(annotations.id[row], mark_id))
+    return records
+
+
+def _box_writer(boxes: Boxes) -> Callable[[int], Fields]:
+    """One without area, around a shape without area, is not written: it is derived again when read."""
+    xywh, solid = boxes.xywh().tolist(), boxes.area() > 0
+    return lambda row: {"bbox": xywh[row]} if solid[row] else {}
+
+
+def _polygon_writer(polygons: Polygons) -> Callable[[int], Fields]:
+    absent = polygons.absent()
+    return lambda row: {} if absent[row] else {"segmentation": [ring.ravel().tolist() for ring in polygons.rings(row)]}
+
+
+def _mask_writer(masks: Masks) -> Callable[[int], Fields]:
+    absent = masks.absent()
+    return lambda row: {} if absent[row] else {"segmentation": masks.rle(row)}
+
+
+def _keypoint_writer(poses: Keypoints) -> Callable[[int], Fields]:
+    numbers = np.dstack([np.nan_to_num(poses.points), 2 * poses.visible]).reshape(len(poses), -1).tolist()
+    count = poses.visible.sum(axis=1).tolist()
+    return lambda row: {"keypoints": numbers[row], "num_keypoints": count[row]} if poses.present[row] else {}
+
+
+_WRITERS: dict[str, Callable[[Any], Callable[[int], Fields]]] = {
+    "box": _box_writer,
+    "polygon": _polygon_writer,
+    "mask": _mask_writer,
+    "keypoints": _keypoint_writer,
+}
+
+
+def _source_id(source_id: Any, written_id: int) -> Fields:
+    if source_id == written_id:
+        return {}
+    return {"source_id": source_id if isinstance(source_id, str) else int(source_id)} if _is_kept(source_id) else {}
+
+
+def _is_kept(source_id: Any) -> bool:
+    return isinstance(source_id, (str, int, np.integer))
+
+
+def _plain(number: float) -> int | float:
+    return int(number) if float(number).is_integer() else float(number)

@@ -1,0 +1,134 @@
+"""What a reader finds record by record, gathered into the one table that is then checked as a whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import Annotations, RawTable, build_annotations
+from kalos_core.annotations.build import OnInvalid
+from kalos_core.errors import KalosWarning, Problems, as_number
+from kalos_core.shapes.boxes import LARGEST
+
+UNKNOWN_SIZE = (np.nan, np.nan)
+
+KINDS = ("box", "polygon", "mask", "keypoints", "volume")
+"""Kinds of shapes that the readers find."""
+
+
+@dataclass
+class Findings:
+    """Images, raters, classes and marks in the order in which a source names them.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file or folder, for messages.
+    on_invalid : "raise" or "skip"
+        Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Examples
+    --------
+    >>> findings = Findings("export.xml")
+    >>> findings.add_image("a.jpg", "image 1", size=(20, 10))
+    >>> findings.assign("a.jpg", "ann")
+    >>> findings.assign("a.jpg", "bob")
+    >>> findings.add_mark("image 1, box 1", "a.jpg", "ann", "cat", box=[0, 0, 8, 4])
+    >>> findings.build().assigned.tolist()
+    [[True, True]]
+    """
+
+    source: str
+    on_invalid: OnInvalid = "raise"
+    problems: Problems = field(init=False)
+    broken: Problems = field(init=False)
+    skipped: Counter[Hashable] = field(default_factory=Counter)
+    files: dict[Hashable, str] = field(default_factory=dict)
+    sizes: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
+    assigned: dict[Hashable, dict[str, None]] = field(default_factory=dict)
+    raters: dict[str, None] = field(default_factory=dict)
+    categories: dict[str, None] = field(default_factory=dict)
+    records: list[str] = field(default_factory=list)
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.source)
+        self.broken = Problems(self.source)
+        self.columns = {name: [] for name in ("image", "rater", "category", "id", *KINDS)}
+
+    def add_image(
+        self, image: Hashable, record: str, *, file: str = "", size: tuple[float, float] = UNKNOWN_SIZE
+    ) -> None:
+        """Note an image; one that is known already has to have the same size, where both are known."""
+        self.files.setdefault(image, file)
+        known = self.sizes.setdefault(image, size)
+        if np.isnan(known[0]):
+            self.sizes[image] = size
+        elif not np.isnan(size[0]) and known != size:
+            expected = f"the size {_by(known)} that it has elsewhere"
+            self.problems.add(record, expected, _by(size))
+
+    def assign(self, image: Hashable, rater: str) -> None:
+        """Note that a rater was asked to annotate an image."""
+        self.raters[rater] = None
+        self.assigned.setdefault(image, {})[rater] = None
+
+    def add_mark(self, record: str, image: Hashable, rater: str, category: str, id: Any = None, **shape: Any) -> None:
+        """Note a mark and the record it comes from; without an id it is numbered."""
+        self.categories[category] = None
+        self.records.append(record)
+        numbered = len(self.records) if id is None else id
+        for name, value in {"image": image, "rater": rater, "category": category, "id": numbered}.items():
+            self.columns[name].append(value)
+        for kind in KINDS:
+            self.columns[kind].append(shape.get(kind))
+
+    def fault(self, record: str, image: Hashable, expected: str, came: str) -> None:
+        """Note a mark whose shape cannot be read."""
+        if self.on_invalid == "skip":
+            self.broken.add(record, expected, came)
+            self.skipped[image] += 1
+        else:
+            self.problems.add(record, expected, came)
+
+    def size_from(self, width: object, height: object, record: str) -> tuple[float, float]:
+        """Width and height if both are positive numbers; nothing for both is unknown, anything else a problem."""
+        if width is None and height is None:
+            return UNKNOWN_SIZE
+        sides = (as_number(width) or 0.0, as_number(height) or 0.0)
+        if not all(0 < side <= LARGEST for side in sides):
+            self.problems.add(record, "a positive width and height", f"{width!r} x {height!r}")
+            return UNKNOWN_SIZE
+        return sides
+
+    def build(self, *, order: Iterable[str] = (), **options: Any) -> Annotations:
+        """The checked table; `order` names classes that come first. `options` go to `build_annotations`."""
+        names = dict.fromkeys([*order, *self.categories])
+        made = build_annotations(
+            RawTable(**self.columns),
+            source=self.source,
+            images=list(self.files),
+            files=list(self.files.values()),
+            raters=list(self.raters),
+            categories={name: name for name in names},
+            image_size=list(self.sizes.values()),
+            assigned=[list(self.assigned.get(image, ())) for image in self.files],
+            describe=lambda row: self.records[row],
+            problems=self.problems,
+            on_invalid=self.on_invalid,
+            stacklevel=4,  # whoever called the reader
+            **options,
+        )
+        if self.broken.count:
+            warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+        more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)
+        return replace(made, skipped=made.skipped + more)
+
+
+def _by(size: tuple[float, float]) -> str:
+    return f"{size[0]:g} x {size[1]:g}"

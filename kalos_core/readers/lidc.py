@@ -1,0 +1,268 @@
+"""LIDC-IDRI: nodules that up to four radiologists outlined slice by slice in a CT scan.
+
+The reading sessions of a scan are anonymous: session 1 of two scans is not the same person, so the raters are local to
+their scan (`Annotations.raters_are_local`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations.shapes.faults import as_numbers
+from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.readers.files import as_float, as_path, load_json, load_xml
+from kalos_core.readers.findings import Findings
+
+NODULE = "nodule"
+
+SLICE = (512, 512)
+"""Width and height of every slice of LIDC-IDRI, in pixels; XML does not say it."""
+
+MOST_SLICES = 10_000
+"""Of a scan: far more than any has."""
+
+SMALLEST_OUTLINE = 3
+"""Points a contour needs to enclose anything; a finding without such a contour is a point, not an outline."""
+
+
+@dataclass
+class _Scan:
+    """One scan: what the files say of it, and the contours of each nodule of each session."""
+
+    series: str
+    record: str
+    file: str = ""
+    size: tuple[Any, Any] = (None, None)
+    spacing: float = np.nan
+    positions: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    sessions: dict[int, list[tuple[str, list[Any]]]] = field(default_factory=dict)
+    points: int = 0
+
+
+def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") -> Annotations:
+    """Nodules of LIDC-IDRI scans, each a stack of contours.
+
+    Parameters
+    ----------
+    path : path
+        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth (the XML of radiographs beside them
+        is passed over), or a JSON file, which may end in ``.gz``: ``{"scans": [...]}``, each scan with ``series_uid``,
+        ``sessions`` (``session``, ``nodules``, ``small_nodules``, ``non_nodules``), ``slice_z`` and
+        ``pixel_spacing`` in mm.
+    on_invalid : "raise" or "skip"
+        Nodules whose contours cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        An image is a scan, its id the series' UID; raters are "session 1", "session 2", ..., local to their scan; the
+        one class is "nodule", the one shape a volume. A session without a nodule looked and found none. Marks of
+        nodules under 3 mm and of non-nodules are points: they are left out and counted in `skipped`. XML knows neither
+        pixel spacing nor the slices without a mark: these are laid between the marked ones, the smallest distance
+        between two marked slices apart.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is not LIDC-IDRI, a scan comes twice, or a record cannot be used.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> contour = {"z": 2.5, "incl": 1, "pts": [[10, 10], [14, 10], [14, 13]]}
+    >>> nodule = {"nodule_id": "Nodule 001", "contours": [contour]}
+    >>> sessions = [{"session": 1, "nodules": [nodule]}, {"session": 2, "nodules": []}]
+    >>> scan = {"series_uid": "1.2.3", "slice_z": [0.0, 2.5, 5.0], "pixel_spacing": 0.7, "sessions": sessions}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scans.json"
+    ...     _ = path.write_text(json.dumps({"scans": [scan]}))
+    ...     annotations = read_lidc(path)
+    >>> annotations, annotations.raters_are_local
+    (Annotations(1 marks of 2 raters on 1 images, 1 categories, shapes: box, volume), True)
+    """
+    source = as_path(path, "path")
+    findings = Findings(source.name, on_invalid)
+    if source.is_dir():
+        scans = _read_folder(source, findings.problems)
+    elif {".json", ".gz"} & set(source.suffixes):
+        scans = _read_json(source, findings.problems)
+    else:
+        scans = [_read_xml(load_xml(source, "LIDC-IDRI file"), source, findings.problems)]
+    last = max((number for scan in scans for number in scan.sessions), default=0)
+    findings.raters = {_name(number): None for number in range(1, last + 1)}
+    findings.categories[NODULE] = None
+    kept: dict[str, _Scan] = {}
+    for scan in scans:
+        if kept.setdefault(scan.series, scan) is not scan:
+            findings.problems.add(scan.record, "a scan of its own", f"series {scan.series} a second time")
+            continue
+        size = findings.size_from(*scan.size, scan.record)
+        findings.add_image(scan.series, scan.record, file=scan.file, size=size)
+        findings.skipped[scan.series] = scan.points
+        for number, nodules in scan.sessions.items():
+            findings.assign(scan.series, _name(number))
+            for name, contours in nodules:
+                record = f"{scan.record}, session {number}, nodule {name!r}"
+                findings.add_mark(record, scan.series, _name(number), NODULE, volume=contours)
+    return findings.build(
+        raters_are_local=True,
+        slice_positions=[scan.positions for scan in kept.values()],
+        pixel_spacing=[scan.spacing for scan in kept.values()],
+    )
+
+
+def _name(session: int) -> str:
+    return f"session {session}"
+
+
+def _read_json(path: Path, problems: Problems) -> list[_Scan]:
+    data = load_json(path, "LIDC-IDRI file")
+    entries = data.get("scans") if isinstance(data, Mapping) else None
+    if not isinstance(entries, list) or not entries:
+        came = f"an object with {listed(data, 10) or 'nothing'}" if isinstance(data, Mapping) else type(data).__name__
+        raise InputError(f"{path}: expected an object with a list 'scans', got {came}")
+    scans = []
+    for number, entry in enumerate(entries):
+        record = f"scans[{number}]"
+        series = entry.get("series_uid") if isinstance(entry, Mapping) else None
+        if isinstance(series, str) and series:
+            scans.append(_json_scan(entry, series, f"{record} (series {series})", problems))
+        else:
+            problems.add(record, "an object with a 'series_uid'", repr(entry))
+    return scans
+
+
+def _json_scan(entry: Mapping[str, Any], series: str, record: str, problems: Problems) -> _Scan:
+    scan = _Scan(
+        series, record, file=str(entry.get("patient_id") or ""), size=(entry.get("width"), entry.get("height"))
+    )
+    spacing = entry.get("pixel_spacing")
+    if spacing is not None:
+        if 0 < (as_number(spacing) or 0) < np.inf:
+            scan.spacing = float(spacing)
+        else:
+            problems.add(record, "a positive 'pixel_spacing' in mm", repr(spacing))
+    positions = as_numbers(entry.get("slice_z", []))
+    if positions is None or positions.ndim != 1 or not np.isfinite(positions).all():
+        problems.add(record, "a list 'slice_z' of positions in mm", repr(entry.get("slice_z")))
+    else:
+        scan.positions = np.unique(positions)
+    sessions = entry.get("sessions")
+    if not isinstance(sessions, list):
+        problems.add(record, "a list 'sessions'", repr(sessions))
+        return scan
+    for session in sessions:
+        number = session.get("session") if isinstance(session, Mapping) else None
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= len(sessions):
+            problems.add(record, f"sessions numbered 1 to {len(sessions)}", repr(session))
+        elif number in scan.sessions:
+            problems.add(record, "sessions with numbers of their own", f"session {number} a second time")
+        else:
+            scan.sessions[number] = _json_nodules(session, f"{record}, session {number}", problems)
+            scan.points += sum(_length(session.get(kind)) for kind in ("small_nodules", "non_nodules"))
+    return scan
+
+
+def _json_nodules(session: Mapping[str, Any], record: str, problems: Problems) -> list[tuple[str, list[Any]]]:
+    nodules = session.get("nodules")
+    if not isinstance(nodules, list):
+        problems.add(record, "a list 'nodules'", repr(nodules))
+        return []
+    found = []
+    for place, nodule in enumerate(nodules):
+        contours = nodule.get("contours") if isinstance(nodule, Mapping) else None
+        if isinstance(contours, list):
+            found.append((str(nodule.get("nodule_id", place + 1)), [_json_contour(contour) for contour in contours]))
+        else:
+            problems.add(f"{record}, nodules[{place}]", "an object with a list 'contours'", repr(nodule))
+    return found
+
+
+def _json_contour(contour: Any) -> Any:
+    """What every reader of volumes gives; what is no contour stays as it came, to be refused."""
+    if not isinstance(contour, Mapping):
+        return contour
+    included = contour.get("incl", 1)
+    known = included in (0, 1)
+    return {
+        "z": contour.get("z"),
+        "points": contour.get("pts"),
+        "inclusion": bool(included) if known else included,
+    }
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+def _read_folder(folder: Path, problems: Problems) -> list[_Scan]:
+    scans = []
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
+    for path in files:
+        root = load_xml(path, "LIDC-IDRI file")
+        if root.tag != "IdriReadMessage":  # the radiographs that lie beside some scans
+            scans.append(_read_xml(root, path, problems))
+    if not scans:
+        raise InputError(f"{folder}: expected XML files of LIDC-IDRI scans, got {len(files):,} files, none of a scan")
+    return scans
+
+
+def _read_xml(root: Element, path: Path, problems: Problems) -> _Scan:
+    series = (root.findtext("ResponseHeader/SeriesInstanceUid") or "").strip()
+    if root.tag != "LidcReadMessage" or not series:
+        came = f"<{root.tag}>" if root.tag != "LidcReadMessage" else "none"
+        raise InputError(f"{path}: expected <LidcReadMessage> with a SeriesInstanceUid in its header, got {came}")
+    scan = _Scan(series, path.name, file=path.name, size=SLICE)
+    marked = [
+        as_float(z.text) for tag in ("roi", "nonNodule") for part in root.iter(tag) for z in part.iter("imageZposition")
+    ]
+    scan.positions = _filled([z for z in marked if z is not None and np.isfinite(z)], path.name, problems)
+    for number, session in enumerate(root.findall("readingSession"), start=1):
+        scan.sessions[number] = []
+        scan.points += len(session.findall("nonNodule"))
+        for place, nodule in enumerate(session.findall("unblindedReadNodule"), start=1):
+            name = (nodule.findtext("noduleID") or str(place)).strip()
+            record = f"{path.name}, session {number}, nodule {name!r}"
+            contours = [_xml_contour(roi, record, problems) for roi in nodule.findall("roi")]
+            if any(len(contour["points"]) >= SMALLEST_OUTLINE for contour in contours):
+                scan.sessions[number].append((name, contours))
+            else:
+                scan.points += 1
+    return scan
+
+
+def _xml_contour(roi: Element, record: str, problems: Problems) -> dict[str, Any]:
+    z, included = roi.findtext("imageZposition"), (roi.findtext("inclusion") or "TRUE").strip().upper()
+    points = [[as_float(point.findtext(name)) for name in ("xCoord", "yCoord")] for point in roi.findall("edgeMap")]
+    if as_float(z) is None:
+        problems.add(record, "a number as imageZposition", repr(z))
+    if included not in ("TRUE", "FALSE"):
+        problems.add(record, "TRUE or FALSE as inclusion", repr(included))
+    if any(coordinate is None for point in points for coordinate in point):
+        problems.add(record, "numbers as xCoord and yCoord", "others")
+    return {"z": as_float(z), "points": points, "inclusion": included == "TRUE"}
+
+
+def _filled(positions: list[float], record: str, problems: Problems) -> NDArray[np.float64]:
+    """Positions of the marked slices, and between them those that nobody marked, the smallest distance apart."""
+    marked = np.unique(np.array(positions, dtype=np.float64))
+    gaps = np.diff(marked)
+    if not len(gaps):
+        return marked
+    if marked[-1] - marked[0] > MOST_SLICES * gaps.min():
+        came = f"z from {marked[0]:g} to {marked[-1]:g}, some only {gaps.min():g} apart"
+        problems.add(record, f"at most {MOST_SLICES:,} slices in a scan", came)
+        return marked
+    steps = np.rint(gaps / gaps.min()).astype(np.intp)
+    inner = [low + gap / count * np.arange(count) for low, gap, count in zip(marked, gaps, steps, strict=False)]
+    return np.append(np.concatenate(inner), marked[-1])

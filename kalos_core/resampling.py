@@ -1,0 +1,285 @@
+"""Figures over images and their intervals: means and whole-data-set alphas, images drawn with replacement.
+
+A *figure* is anything that has a value per image: the agreement of all raters, of two of them, of one class. Its
+images are *cells*, and many figures are resampled at once, all with the same draws, so that their differences have
+intervals too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kalos_core.arrays import total
+from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group
+
+INTERVAL = (2.5, 97.5)
+"""Percentiles of a bootstrap that bound a 95 % interval."""
+
+REPLICATES_AT_ONCE = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """M cells: what one image holds for one figure, each image and figure at most once.
+
+    Parameters
+    ----------
+    figure, image : (M,) int
+    sums : Coincidences
+        Of the units of each cell: M groups.
+    value : (M,) float64
+        What is averaged over the images of a figure, NaN where undefined: the alpha of the cell, if nothing else.
+
+    Examples
+    --------
+    One figure, two images of one unit each, agreed in the first only:
+
+    >>> from kalos_core.reliability import coincidences
+    >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
+    >>> cells = Cells.of(np.array([0, 0]), np.array([0, 1]), sums)
+    >>> cells.value.tolist(), cells.mean(1).tolist(), cells.whole(1).tolist(), cells.count(1).tolist()
+    ([1.0, 0.0], [0.5], [0.0], [2])
+    """
+
+    figure: NDArray[np.intp]
+    image: NDArray[np.intp]
+    sums: Coincidences
+    value: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, figure: NDArray[np.intp], image: NDArray[np.intp], sums: Coincidences) -> Cells:
+        """Cells whose value is their alpha."""
+        return cls(figure, image, sums, alpha_by_group(sums))
+
+    def __len__(self) -> int:
+        return len(self.figure)
+
+    def count(self, figures: int) -> NDArray[np.intp]:
+        """(F,) over how many images the mean of each figure is."""
+        return np.bincount(self.figure[np.isfinite(self.value)], minlength=figures)
+
+    def mean(self, figures: int) -> NDArray[np.float64]:
+        """(F,) mean of the defined values of each figure; NaN without any."""
+        defined = np.isfinite(self.value)
+        sums = total(self.figure[defined], self.value[defined], figures)
+        return sums / np.where(self.count(figures), self.count(figures), np.nan)
+
+    def whole(self, figures: int) -> NDArray[np.float64]:
+        """(F,) alpha of all units of each figure taken as one reliability matrix; NaN where nothing is pairable."""
+        column, figure = self.columns()
+        counts = total(column, self.sums.count, len(figure))
+        return alpha(
+            total(self.figure, self.sums.pairable, figures),
+            total(self.figure, self.sums.agreeing, figures),
+            total(figure, counts**2, figures),
+        )
+
+    def columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """A column for each value that occurs in a figure: (counts of `sums`,) its column, and (C,) its figure."""
+        span = int(self.sums.value.max(initial=NO_OBJECT)) - NO_OBJECT + 1
+        key = self.figure[self.sums.group] * span + self.sums.value - NO_OBJECT
+        distinct, column = np.unique(key, return_inverse=True)
+        return column.reshape(-1), distinct // span
+
+    def take(self, chosen: NDArray[np.intp]) -> Cells:
+        """The cells at the given places, in that order, each at most once."""
+        place = np.full(len(self), -1, np.intp)
+        place[chosen] = np.arange(len(chosen))
+        kept = place[self.sums.group] >= 0
+        sums = Coincidences(
+            self.sums.pairable[chosen],
+            self.sums.agreeing[chosen],
+            place[self.sums.group[kept]],
+            self.sums.value[kept],
+            self.sums.count[kept],
+        )
+        return Cells(self.figure[chosen], self.image[chosen], sums, self.value[chosen])
+
+
+def join_cells(parts: Sequence[Cells]) -> Cells:
+    """The cells of all parts, one part after the other.
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> zero = np.array([0])
+    >>> cells = Cells.of(zero, zero, coincidences(np.array([[0, 0]]), zero, 1))
+    >>> join_cells([cells, cells]).sums.group.tolist()
+    [0, 1]
+    """
+    starts = np.cumsum([0, *map(len, parts)])
+    sums = [part.sums for part in parts]
+    return Cells(
+        figure=np.concatenate([part.figure for part in parts]),
+        image=np.concatenate([part.image for part in parts]),
+        sums=Coincidences(
+            pairable=np.concatenate([part.pairable for part in sums]),
+            agreeing=np.concatenate([part.agreeing for part in sums]),
+            group=np.concatenate([part.group + start for part, start in zip(sums, starts, strict=False)]),
+            value=np.concatenate([part.value for part in sums]),
+            count=np.concatenate([part.count for part in sums]),
+        ),
+        value=np.concatenate([part.value for part in parts]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """B replicates of F figures, all from the same draws of images.
+
+    Parameters
+    ----------
+    mean, whole : (B, F) float64
+        As `Cells.mean` and `Cells.whole`; NaN in a replicate that drew no image of a figure. B may be 0.
+    """
+
+    mean: NDArray[np.float64]
+    whole: NDArray[np.float64]
+
+
+def resample(cells: Cells, figures: int, replicates: int, seed: int) -> Replicates:
+    """Percentile bootstrap over images: those with a value or a pairable value in any figure, with replacement.
+
+    Parameters
+    ----------
+    cells : Cells
+    figures : int
+        F
+    replicates : int
+        B, 0 for none.
+    seed : int
+
+    Returns
+    -------
+    Replicates
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
+    >>> drawn = resample(Cells.of(np.array([0, 0]), np.array([0, 1]), sums), 1, replicates=4, seed=0)
+    >>> drawn.mean.ravel().tolist()
+    [0.0, 0.5, 1.0, 1.0]
+    """
+    defined, pairable = np.isfinite(cells.value), cells.sums.pairable > 0
+    images = np.unique(cells.image[defined | pairable])
+    if not replicates or not len(images):
+        return Replicates(np.zeros((0, figures)), np.zeros((0, figures)))
+    place = np.searchsorted(images, cells.image)
+    column, figure_of_column = cells.columns()
+    # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
+    entries = (
+        (place[defined], cells.figure[defined], cells.value[defined]),
+        (place[defined], cells.figure[defined] + figures, np.ones(int(defined.sum()))),
+        (place[pairable], cells.figure[pairable] + 2 * figures, cells.sums.pairable[pairable]),
+        (place[pairable], cells.figure[pairable] + 3 * figures, cells.sums.agreeing[pairable]),
+        (place[cells.sums.group], column + 4 * figures, cells.sums.count),
+    )
+    rows, columns, data = (np.concatenate(part) for part in zip(*entries, strict=True))
+    table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * figures + len(figure_of_column)))
+    of_figure = sparse.csr_array(
+        (np.ones(len(figure_of_column)), (np.arange(len(figure_of_column)), figure_of_column)),
+        shape=(len(figure_of_column), figures),
+    )
+    means, wholes = [], []
+    for times in draws(len(images), replicates, seed):
+        parts = np.split(np.asarray(times @ table), figures * np.arange(1, 5), axis=1)
+        values, count, n, agreeing, counts = parts
+        with np.errstate(invalid="ignore"):  # 0 / 0: no image of that figure was drawn
+            means.append(values / count)
+        wholes.append(alpha(n, agreeing, np.asarray(np.square(counts) @ of_figure)))
+    return Replicates(np.concatenate(means), np.concatenate(wholes))
+
+
+def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """(B', I) how often each image was drawn with replacement, `REPLICATES_AT_ONCE` replicates at a time.
+
+    Examples
+    --------
+    >>> [times.sum(axis=1).tolist() for times in draws(images=5, replicates=3, seed=0)]
+    [[5.0, 5.0, 5.0]]
+    """
+    rng = np.random.default_rng(seed)
+    for start in range(0, replicates, REPLICATES_AT_ONCE):
+        size = min(REPLICATES_AT_ONCE, replicates - start)
+        drawn = rng.integers(0, images, (size, images)) + np.arange(size)[:, None] * images
+        yield np.bincount(drawn.ravel(), minlength=size * images).reshape(size, -1).astype(np.float64)
+
+
+def intervals(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(F, 2) the percentiles `INTERVAL` of replicates (B, F), those that are NaN left out; NaN without any.
+
+    Examples
+    --------
+    >>> intervals(np.array([[0.0, np.nan], [1.0, np.nan], [np.nan, np.nan]])).tolist()
+    [[0.025, 0.975], [nan, nan]]
+    """
+    figures = replicates.shape[1]
+    if not len(replicates):
+        return np.full((figures, 2), np.nan)
+    ordered = np.sort(replicates.T, axis=1)  # NaN last
+    last = np.isfinite(ordered).sum(axis=1, keepdims=True) - 1
+    position = np.maximum(last, 0) * np.array(INTERVAL) / 100
+    low = np.floor(position).astype(np.intp)
+    below = np.take_along_axis(ordered, low, axis=1)
+    above = np.take_along_axis(ordered, np.minimum(low + 1, np.maximum(last, 0)), axis=1)
+    return np.asarray(below + (above - below) * (position - low))
+
+
+def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Intervals (F, 2) as the columns ``<name>_low`` and ``<name>_high`` of a table.
+
+    Examples
+    --------
+    >>> {name: column.tolist() for name, column in interval_columns(alpha=np.array([[0.1, 0.2]])).items()}
+    {'alpha_low': [0.1], 'alpha_high': [0.2]}
+    """
+    sides = ("low", "high")
+    return {f"{name}_{side}": values[:, at] for name, values in named.items() for at, side in enumerate(sides)}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """F figures with their intervals.
+
+    Parameters
+    ----------
+    alpha, global_alpha : (F,) float64
+        `Cells.mean` and `Cells.whole`.
+    alpha_interval, global_alpha_interval : (F, 2) float64
+        95 % percentile bootstrap over images; NaN without a bootstrap.
+    images : (F,) int
+        Over how many images the mean is.
+    """
+
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+    global_alpha_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+
+
+def estimate(cells: Cells, figures: int, replicates: int, seed: int) -> Estimates:
+    """Each figure's mean and whole alpha, how many images it has, and the intervals of both.
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
+    >>> made = estimate(Cells.of(np.array([0, 1]), np.array([0, 0]), sums), 2, replicates=10, seed=0)
+    >>> made.alpha.tolist(), made.alpha_interval.tolist(), made.images.tolist()
+    ([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1, 1])
+    """
+    drawn = resample(cells, figures, replicates, seed)
+    return Estimates(
+        alpha=cells.mean(figures),
+        alpha_interval=intervals(drawn.mean),
+        global_alpha=cells.whole(figures),
+        global_alpha_interval=intervals(drawn.whole),
+        images=cells.count(figures),
+    )

@@ -1,0 +1,179 @@
+"""Similarities of poses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError
+from kalos_core.shapes import Keypoints
+from kalos_core.similarity.base import Similarity, check_image_sizes, ratio
+
+COCO_SIGMAS = (
+    *(0.026, 0.025, 0.025, 0.035, 0.035),  # nose, eyes, ears
+    *(0.079, 0.079, 0.072, 0.072, 0.062, 0.062),  # shoulders, elbows, wrists
+    *(0.107, 0.107, 0.087, 0.087, 0.089, 0.089),  # hips, knees, ankles
+)
+"""How far COCO's own raters scatter at each of its 17 keypoints, over the square root of an object's area."""
+
+USUAL_SIGMA = sum(COCO_SIGMAS) / len(COCO_SIGMAS)
+"""For keypoints that nobody has measured: the mean of COCO's."""
+
+WITH_AREA = ("polygon", "mask", "box")
+"""Kinds whose area is the scale of a pose, the most exact first."""
+
+
+def pose(
+    left: Keypoints,
+    left_rows: NDArray[np.intp],
+    right: Keypoints,
+    right_rows: NDArray[np.intp],
+    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+) -> NDArray[np.float64]:
+    """1 - N-MPJPE, the mean error over keypoints in coordinates relative to the image (KαLOS §14, Eq. 30, 31).
+
+    The mean runs over the keypoints that either has labelled. One that both have counts its distance, relative to the
+    width and the height of its own image and divided by sqrt(2); one that only one has counts 1. Eq. 30 prints a stray
+    "1 -"; the distance is the mean itself.
+
+    Parameters
+    ----------
+    left, right : Keypoints
+        With the size of every image.
+    left_rows, right_rows : (P,) int
+    floor : float
+        Not used: poses are cheap.
+
+    Returns
+    -------
+    (P,) float64 in [0, 1]
+        1 where neither has a labelled keypoint; 0 where points outside of the image are farther than its diagonal.
+
+    Examples
+    --------
+    >>> points = np.array([[[0.0, 0.0], [50.0, 50.0]], [[30.0, 40.0], [np.nan, np.nan]]])
+    >>> poses = Keypoints(points, ~np.isnan(points[..., 0]), np.full((2, 2), 100.0), np.array([True, True]))
+    >>> pose(poses, np.array([0, 0]), poses, np.array([0, 1])).round(4).tolist()
+    [1.0, 0.3232]
+    """
+    a, b = (column.points / column.size[:, None] for column in (left, right))
+    error = np.zeros(len(left_rows))
+    count = np.zeros(len(left_rows))
+    for joint in range(a.shape[1]):  # one after the other: few, and their arrays stay small
+        seen_left, seen_right = left.visible[left_rows, joint], right.visible[right_rows, joint]
+        away = np.hypot(*(a[left_rows, joint] - b[right_rows, joint]).T) / np.sqrt(2)
+        error += np.where(seen_left & seen_right, away, seen_left ^ seen_right)
+        count += seen_left | seen_right
+    return np.maximum(1 - ratio(error, count), 0.0)
+
+
+def with_image_sizes(annotations: Annotations, column: Keypoints) -> Keypoints:
+    """The poses themselves, once the size of every image that has some is known."""
+    check_image_sizes("pose", annotations)
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledPoses:
+    """N poses, the area each is measured by, and how far its keypoints may scatter.
+
+    Parameters
+    ----------
+    poses : Keypoints
+    scale : (N,) float64
+        Area of each mark in square pixels.
+    sigmas : (J,) float64
+    """
+
+    poses: Keypoints
+    scale: NDArray[np.float64]
+    sigmas: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, annotations: Annotations, column: Keypoints, sigmas: NDArray[np.float64] | None) -> ScaledPoses:
+        """Poses with the area of the mark's polygon, else mask, else box, else of the keypoints' bounds."""
+        joints = column.points.shape[1]
+        if sigmas is None:
+            sigmas = np.array(COCO_SIGMAS) if joints == len(COCO_SIGMAS) else np.full(joints, USUAL_SIGMA)
+        elif len(sigmas) != joints:
+            raise InputError(f"sigmas: expected {joints}, one a keypoint, got {len(sigmas)}")
+        scale = column.area()
+        for kind in reversed(WITH_AREA):
+            if kind in annotations.shapes:
+                other = annotations.shapes[kind]
+                scale = np.where(other.absent(), scale, other.area())
+        return cls(column, scale, sigmas)
+
+
+def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str = "oks") -> Similarity:
+    """Object keypoint similarity (COCO), made alike for both sides, as a similarity of its own name.
+
+    The mean of exp(-d² / (2 s² k²)) over the keypoints that either has labelled, with k = 2 sigma and s² the geometric
+    mean of both marks' areas: of their polygons, else masks, else boxes, else of the keypoints' bounds. COCO compares a
+    detection, which has all keypoints, with the truth, and takes the area of the truth; here a keypoint that only one
+    has labelled counts 0, as it counts a whole error in `pose`.
+
+    Parameters
+    ----------
+    sigmas : (J,) floats, optional
+        How far raters scatter at each keypoint, over the square root of the area. By default COCO's for 17 keypoints,
+        and for any other number the mean of COCO's, 0.067, for each.
+    name : str
+        To tell it from the "oks" of the table `SIMILARITIES`.
+
+    Returns
+    -------
+    Similarity
+        1 where neither has a labelled keypoint, and otherwise 0 where a mark has no area.
+
+    Raises
+    ------
+    InputError
+        For sigmas that are not positive; when used, for another number than there are keypoints.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 10, 10], "keypoints": [[x, 5], [9, 9]]}
+    ...     for rater, x in [("ann", 5), ("bob", 7)]
+    ... ]
+    >>> measure = oks([0.1, 0.1], "close")
+    >>> column = measure.column(Annotations.from_rows(rows))
+    >>> measure.values(column, np.array([0]), column, np.array([1])).round(4).tolist()
+    [0.8033]
+    """
+    given = None if sigmas is None else np.asarray(sigmas, dtype=np.float64)
+    if given is not None and not (given.ndim == 1 and (given > 0).all() and np.isfinite(given).all()):
+        raise InputError(f"sigmas: expected positive numbers, one a keypoint, got {sigmas!r}")
+    return Similarity(
+        name,
+        "keypoints",
+        "object keypoint similarity",
+        _oks,
+        merges=False,
+        prepare=partial(ScaledPoses.of, sigmas=given),
+    )
+
+
+def _oks(
+    left: ScaledPoses,
+    left_rows: NDArray[np.intp],
+    right: ScaledPoses,
+    right_rows: NDArray[np.intp],
+    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+) -> NDArray[np.float64]:
+    """(P,) object keypoint similarity; see `oks`."""
+    scale = np.sqrt(left.scale[left_rows] * right.scale[right_rows])
+    near = np.zeros(len(left_rows))
+    count = np.zeros(len(left_rows))
+    for joint, sigma in enumerate(left.sigmas.tolist()):
+        seen_left, seen_right = left.poses.visible[left_rows, joint], right.poses.visible[right_rows, joint]
+        away = left.poses.points[left_rows, joint] - right.poses.points[right_rows, joint]
+        near += np.where(seen_left & seen_right, np.exp(-ratio((away**2).sum(axis=1), 2 * scale * (2 * sigma) ** 2)), 0)
+        count += seen_left | seen_right
+    return np.where(count > 0, np.where(scale > 0, ratio(near, count), 0.0), 1.0)

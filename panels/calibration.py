@@ -1,0 +1,164 @@
+"""From which similarity on two marks may be the same object: what raters drew for one image against chance."""
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import PUBLISHED_CALIBRATIONS, calibration_figure, calibration_title, significant, with_interval
+
+from .common import RunPanel, add_caption, add_figure, add_run_menu, add_table, changed_since, guarded, put_figures
+
+COLUMNS = (("name", "Similarity"), ("ks", "KS"), ("tau", "τ*"), ("threshold", "Threshold (1 − τ*)"))
+
+SIZE_COLUMNS = (("size", "Size"), *COLUMNS[1:])
+
+PUBLISHED_COLUMNS = (
+    ("dataset", "Data set"),
+    ("name", "Similarity"),
+    ("ks", "KS"),
+    ("tau", "τ*"),
+    ("threshold", "Threshold"),
+    ("source", "Source"),
+)
+
+NOTHING_YET = (
+    "**Calibration of the threshold**\n\nNothing is computed yet. Calibration compares each mark with the nearest one "
+    "of another rater of its image, and with that of a rater of another image, which is chance. Where chance becomes "
+    "the likelier explanation is the threshold; the similarity with the larger gap (KS) tells the two apart better."
+)
+
+CAPTION = (
+    "Distance (1 − similarity) of each mark to the nearest one of another rater: of the same image (*observed*), of "
+    "another image (*expected* by chance). KS: largest gap of the two distribution functions, 0 to 1. τ*: where their "
+    "densities cross; marks that are farther apart are as likely chance."
+)
+
+
+class CalibrationPanel(RunPanel):
+    NAME, LABEL, ICON = "calibration", "Calibration", "/assets/calibration.svg"
+    HELP = "Observed against expected distances, and the threshold that parts them"
+    KIND, OPERATOR, BUTTON = "calibration", "calibrate_threshold", "Calibrate the threshold"
+    NOTHING_YET = NOTHING_YET
+
+    def load_run(self, ctx, key):
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        found = run.figures["similarities"]
+        state.names = [entry["name"] for entry in found]
+        if state.similarity not in state.names:
+            state.similarity = state.names[0]
+        state.headline = _headline(run, found[0]) + changed_since(ctx, key)
+        state.chosen = {entry["similarity"]: entry["threshold"] for entry in run.figures["chosen"]}
+        state.thresholds = {entry["name"]: entry["threshold"] for entry in found}
+        ctx.panel.set_data("similarities", [_row(entry, state) for entry in found])
+        self._load_similarity(ctx, key)
+
+    def _load_similarity(self, ctx, key):
+        """The plot and the sizes of the similarity that is shown."""
+        state, stored = ctx.panel.state, kf.load_diagnostics(ctx.dataset, key)
+        shown = next(entry for entry in stored["similarities"] if entry["name"] == state.similarity)
+        state.finding = calibration_title(shown["name"], shown["ks"], shown["tau"], shown["reason"])
+        put_figures(ctx, {"distances": _figure(shown, stored["edges"], stored["grid"])})
+        state.has_sizes = bool(shown["strata"])
+        ctx.panel.set_data("sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
+        ctx.panel.set_data("published", _published(state.similarity))
+
+    @guarded
+    def on_click_similarity(self, ctx):
+        ctx.panel.state.similarity = ctx.panel.state.names[ctx.params["row"]]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    @guarded
+    def use_threshold(self, ctx):
+        state = ctx.panel.state
+        kf.choose_threshold(ctx.dataset, state.run, state.similarity)
+        self.load_run(ctx, state.run)
+        value = significant(state.chosen[state.similarity])
+        ctx.ops.notify(f"Later forms offer {value} for {state.similarity}", variant="success")
+
+    def render_run(self, panel, ctx):
+        state = ctx.panel.state
+        panel.md(state.headline, name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        label = "Similarities, the one that tells signal from chance best first: click one to see it"
+        add_table(panel, "similarities", label, COLUMNS, self.on_click_similarity)
+        panel.md(f"**{state.finding}**", name="found")
+        self._add_choice(panel, state)
+        add_figure(panel, ctx, "distances")
+        add_caption(panel, CAPTION)
+        if state.has_sizes:
+            label = f"{state.similarity} by the size of the mark (small to 32², large from 96² of 640 × 480 pixels)"
+            add_table(panel, "sizes", label, SIZE_COLUMNS)
+        add_table(panel, "published", "Published calibrations", PUBLISHED_COLUMNS)
+        panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+    def _add_choice(self, panel, state):
+        """The button that makes the threshold the default; what is the default already."""
+        threshold = state.thresholds[state.similarity]
+        if threshold is None:
+            return
+        if state.chosen.get(state.similarity) == threshold:
+            panel.md(
+                f"{significant(threshold)} is what later forms offer as the threshold of {state.similarity}.",
+                name="is_default",
+            )
+            return
+        panel.btn(
+            "use",
+            label=f"Use {significant(threshold)} as the default threshold of {state.similarity}",
+            icon="check",
+            on_click=self.use_threshold,
+            variant="contained",
+        )
+
+
+def _headline(run, best):
+    """The best similarity first, then what it is over."""
+    f, settings = run.figures, run.settings
+    title = f"{best['name']} tells signal from chance best: KS {with_interval(best['ks'], best['ks_interval'])}"
+    if best["ks"] is None:
+        title = "No similarity could be calibrated"
+    draws = "1 draw of chance" if settings["repeats"] == 1 else f"{settings['repeats']:,} draws of chance"
+    return (
+        f"###### {title}\n\nover {f['images']:,} images, {f['annotations']:,} annotations, {len(f['raters'])} raters; "
+        f"{draws}, seed {settings['seed']}."
+    )
+
+
+def _row(found, state=None):
+    """What a calibration found, as texts; why there is no threshold where there is none."""
+    name, threshold = found["name"], found["reason"] or _stacked(found["threshold"], found["threshold_interval"])
+    shown = state is not None and name == state.similarity
+    default = state is not None and name in state.chosen
+    return {
+        "name": f"▸ {name}" if shown else name,
+        "ks": _stacked(found["ks"], found["ks_interval"]),
+        "tau": significant(found["tau"]),
+        "threshold": f"{threshold}\n✓ default" if default else threshold,
+    }
+
+
+def _stacked(value, interval):
+    """A value with its interval below: a narrow column."""
+    return with_interval(value, interval).replace(" [", "\n[")
+
+
+def _figure(found, edges, grid):
+    """The plot; stored are counts and densities, drawn are shares."""
+    width = edges[1] - edges[0]
+    sides = [found["observed"], found["expected"]]
+    shares = [[count / max(side["count"], 1) for count in side["histogram"]] for side in sides]
+    curves = [[width * value for value in side["density"] or ()] for side in sides]
+    return calibration_figure(*shares, found["tau"], found["ks_at"], found["tau_interval"], curves, points=grid)
+
+
+def _published(similarity):
+    """Published calibrations, those of the similarity that is shown first."""
+    records = sorted(PUBLISHED_CALIBRATIONS, key=lambda record: record.similarity != similarity)
+    return [
+        {
+            "dataset": record.dataset,
+            "name": record.similarity,
+            "ks": significant(record.ks),
+            "tau": significant(record.tau),
+            "threshold": significant(record.threshold),
+            "source": record.source,
+        }
+        for record in records
+    ]

@@ -1,0 +1,180 @@
+"""The sections of the Agreement panel: which figures each has, what they say, and how to read them."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kalos_core.figures import (
+    PUBLISHED_ALPHAS,
+    alpha_histogram,
+    alpha_scale,
+    class_difficulty_bars,
+    class_difficulty_title,
+    collaboration_heatmap,
+    collaboration_title,
+    hardest_classes,
+    left_out,
+    sensitivity_curve,
+    sensitivity_title,
+    session_bars,
+    session_title,
+    significant,
+    vitality_bars,
+    vitality_title,
+)
+
+from .common import add_caption, add_figure
+
+FIGURES = {
+    "Images": ("histogram",),
+    "Reading": ("scale",),
+    "Boundaries": ("sensitivity",),
+    "Classes": ("classes",),
+    "Raters": ("vitality", "collaboration", "intra_rater", "team"),
+}
+"""Section -> its figures, from top to bottom."""
+
+NAMES = tuple(FIGURES)
+
+CAPTIONS = {
+    "histogram": (
+        "α = 1 − observed / expected disagreement (Krippendorff), mean over images; at most 1. 1: the same objects and "
+        "classes. 0: no better than chance. Below 0: systematic disagreement. **Click a bar to see its images.**"
+    ),
+    "scale": (
+        "Your alpha (diamond, with its 95 % interval) among published ones, bands behind. Bands are for display; the "
+        "papers name none. **Values of other configurations are not comparable**: another similarity or threshold is "
+        "another question. Those with your similarity stand out."
+    ),
+    "sensitivity": (
+        "Mean α when two marks need at least this similarity to be the same object; grey: 95 % interval. What is lost "
+        "between the anchor (this run's threshold) and the strict threshold is imprecise boundaries, what is missing "
+        "from 1 before it is other objects and classes."
+    ),
+    "classes": (
+        "Mean α of the units in which somebody chose the class; whiskers: 95 % interval; in brackets: images. "
+        "**Click a class to see its images, worst first, and to filter the other figures.**"
+    ),
+    "vitality": (
+        "α of all raters − α without this one, matched again, over all units; whiskers: 95 % interval. Above 0: brings "
+        "the others together. Below 0: differs from them. **Click a rater to filter the other figures.**"
+    ),
+    "collaboration": (
+        "Mean α of each two raters, matched on these alone; who agree stand together (average linkage on 1 − α). "
+        "**Click a cell to see the images where these two disagree most.**"
+    ),
+    "intra_rater": "Mean α of each rater's own sessions, matched on these alone: how far they agree with themselves.",
+    "team": "Mean α of all raters within each session: does the team come together over time?",
+}
+"""One line under each figure: what is shown, formula, range, how to read it."""
+
+PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure with its finding; without a figure, `said` is why there is none. `note`: what the figure leaves out."""
+
+    said: str
+    figure: Any = None
+    note: str = ""
+
+
+def build(run, figures, alphas, category, rater):
+    """All figures of a run, by name; of a class or a rater as far as `figures` are."""
+    own = run.figures
+    parts = {
+        "histogram": Part("", alpha_histogram(alphas)),
+        "scale": Part("", alpha_scale(own["alpha"], own["alpha_interval"], run.settings["similarity"])),
+        "sensitivity": _sensitivity(figures["sensitivity"]),
+        "classes": _classes(figures["class_difficulty"], category),
+        "vitality": _vitality(figures["vitality"], rater),
+        "collaboration": _collaboration(figures["collaboration"]),
+    }
+    if "reason" not in figures["intra_rater"]:
+        parts["intra_rater"] = _sessions(figures["intra_rater"], "person", "mean alpha across own sessions")
+        parts["team"] = _sessions(figures["team_agreement"], "session", "mean alpha within the session")
+    if category or rater:
+        for name in ("sensitivity", "vitality", "intra_rater", "team"):
+            if name in parts:
+                parts[name] = replace(parts[name], note="Of all labels: the filter does not apply here.")
+    return parts
+
+
+def _sensitivity(found):
+    if "reason" in found:
+        return Part(found["reason"])
+    anchor, strict = found["anchor"], found["strict"]
+    return Part(
+        sensitivity_title(found["delta"], anchor, strict, found["delta_interval"]),
+        sensitivity_curve(found["threshold"], found["alpha"], found["alpha_interval"], anchor, strict),
+    )
+
+
+def _classes(found, chosen):
+    if "reason" in found:
+        return Part(found["reason"])
+    names, alphas, images = found["category"], found["alpha"], found["images"]
+    return Part(
+        class_difficulty_title(names, alphas, images),
+        class_difficulty_bars(names, alphas, images, found["alpha_interval"], chosen=chosen),
+        left_out(alphas, images),
+    )
+
+
+def _vitality(found, chosen):
+    if "reason" in found:
+        return Part(found["reason"])
+    raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
+    return Part(vitality_title(raters, values), vitality_bars(raters, values, found["images"], ends, chosen=chosen))
+
+
+def _collaboration(found):
+    if "reason" in found:
+        return Part(found["reason"])
+    raters, alphas = found["raters"], found["alpha"]
+    return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
+
+
+def _sessions(found, who, axis):
+    names, alphas = found[who], found["alpha"]
+    return Part(
+        session_title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis)
+    )
+
+
+def shown_classes(found):
+    """Names of the bars of class difficulty, from top to bottom."""
+    if "reason" in found:
+        return []
+    return [found["category"][place] for place in hardest_classes(found["alpha"], found["images"])]
+
+
+def shown_raters(found):
+    """Names of the rows of the heatmap, from top to bottom."""
+    return [] if "reason" in found else [found["raters"][place] for place in found["order"]]
+
+
+def published_rows(run):
+    """Published values, those with the similarity of the run first."""
+    records = sorted(PUBLISHED_ALPHAS, key=lambda record: record.similarity != run.settings["similarity"])
+    return [
+        {
+            "dataset": f"{record.dataset}\n{record.task}",
+            "alpha": significant(record.alpha, 4),
+            "notation": f"{record.similarity} ≥ {record.threshold:g}\n{record.note}",
+            "source": record.source,
+        }
+        for record in records
+    ]
+
+
+def add(panel, ctx, name, on_click):
+    """A figure with its finding above and how to read it below; why there is none where it is undefined."""
+    if name not in ctx.panel.state.said:  # a figure that this run does not have at all
+        return
+    said, note = ctx.panel.state.said[name]
+    if said:
+        panel.md(f"**{said}**", name=f"{name}_said")
+    if name in ctx.panel.state.layouts:
+        add_figure(panel, ctx, name, on_click)
+        add_caption(panel, f"{CAPTIONS[name]} {note}".rstrip(), name=f"{name}_caption")

@@ -1,0 +1,86 @@
+"""Complete linkage: by hand, beside scipy and beside the peer."""
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from kalos_core import COSTS, compute_pairs
+from kalos_core.correspondence import correspond
+from tests.correspondence.witnesses import ahc_one_by_one, by_peer, crowd, in_strict_order, table
+from tests.strategies import partition
+
+every_cost = pytest.mark.parametrize("cost", COSTS)
+FAR = 9.0
+"""Stands for the cost of a pair that may not be joined."""
+
+
+def units(annotations, cost="soft", threshold=0.5):
+    unit_of = correspond(annotations, compute_pairs(annotations, floor=threshold), threshold, "ahc", cost)
+    return {tuple(sorted(ids)) for ids in partition(annotations, unit_of) if len(ids) > 1}
+
+
+@every_cost
+def test_the_worst_cross_pair_counts(cost):
+    #   ann 1 0.........10         1-2 .90 is joined first. Then 3 could join the two at .54, its worst pair (with 1),
+    #   bob 2 0........9           or 4 at .74. These two reach .67: 3-4 is better than the one, not than the other.
+    #   cid 3    3.........13
+    #   dan 4  1.........11.5
+    annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 0, 9), ("cid", "cat", 3, 10), ("dan", "cat", 1, 10.5))
+    similarity = {}
+    pairs = compute_pairs(annotations, floor=0.0)
+    for left, right, value in zip(pairs.left, pairs.right, pairs.similarity, strict=True):
+        similarity[tuple(sorted((left + 1, right + 1)))] = round(value, 2)
+    assert similarity == {(1, 2): 0.9, (1, 3): 0.54, (2, 3): 0.46, (1, 4): 0.78, (2, 4): 0.7, (3, 4): 0.71}
+    # joined: 1-2 (.90), then 3-4 (.71) before 12-4 (.70)
+    assert units(annotations, cost) == {(1, 2), (3, 4)}
+    assert units(annotations, cost, 0.45) == {(1, 2, 3, 4)}
+
+
+def test_a_class_joins_another_under_soft():
+    # cats 1-2 .9 (cost -1.9); the dog reaches .8 and .72 (-.8, -.72): the peer's cut leaves it alone, here it joins
+    annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 0, 9), ("cid", "dog", 0, 8))
+    assert units(annotations, "soft") == {(1, 2, 3)}
+
+
+def test_a_worse_overlap_of_one_class_goes_first_under_soft():
+    # 1-2 .9 of two classes, 1-3 .6 of one class, 2-3 .67: soft joins 1-3, then 2 with .67 and .9 at most -.67
+    annotations = table(("ann", "cat", 0, 10), ("bob", "dog", 0, 9), ("bob", "cat", 0, 6))
+    assert units(annotations, "soft") == {(1, 3)}
+    assert units(annotations, "neg") == {(1, 2)}
+
+
+@every_cost
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_exact_ties_among_many_raters(cost, seed, threshold):
+    annotations = crowd(6, 4, seed, images=2, step=4.0)
+    pairs = compute_pairs(annotations, floor=threshold)
+    unit_of = correspond(annotations, pairs, threshold, "ahc", cost)
+    assert partition(annotations, unit_of) == ahc_one_by_one(annotations, pairs, cost)
+
+
+@every_cost
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_scipys_complete_linkage_without_ties(cost, seed, threshold):
+    annotations = crowd(7, 8, seed, step=None)
+    pairs = compute_pairs(annotations, floor=threshold)
+    apart = np.full((len(annotations), len(annotations)), FAR)
+    np.fill_diagonal(apart, 0)
+    for price, a, b in in_strict_order(annotations, pairs, cost):
+        apart[a, b] = apart[b, a] = price + 3  # a distance is positive
+    expected = fcluster(linkage(squareform(apart), "complete"), FAR - 1, "distance")
+    unit_of = correspond(annotations, pairs, threshold, "ahc", cost)
+    assert partition(annotations, unit_of) == partition(annotations, expected)
+
+
+@pytest.mark.parametrize("raters", [2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_peer_without_ties(raters, seed):
+    peer = pytest.importorskip("kalos.correspondence.correspondence_algorithms")
+    annotations = crowd(raters, 25, seed, step=None)
+    pairs = compute_pairs(annotations, floor=0.3)
+    assert partition(annotations, correspond(annotations, pairs, 0.3, "ahc", "neg")) == by_peer(
+        peer.match_ahc, annotations, pairs, "neg"
+    )

@@ -1,0 +1,135 @@
+"""Multi-graph matching through its optional library, and without it."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import COSTS, Annotations, InputError, compute_pairs
+from kalos_core.correspondence import correspond, multigraph, usable_solvers
+from tests.correspondence.witnesses import best_cliques, crowd, in_strict_order, table, total_cost
+from tests.strategies import partition, tables
+
+ROOT = Path(__file__).resolve().parents[2]
+every_cost = pytest.mark.parametrize("cost", COSTS)
+needs_library = pytest.mark.skipif(find_spec("pylibmgm") is None, reason="pylibmgm is not installed")
+
+
+def mgm(annotations, cost="soft", threshold=0.3):
+    pairs = compute_pairs(annotations, floor=threshold)
+    return pairs, correspond(annotations, pairs, threshold, "mgm", cost)
+
+
+def test_without_the_library_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(multigraph, "LIBRARY", "a_library_nobody_has")
+    with pytest.raises(InputError, match=r"'mgm' needs .*pylibmgm: pip install kalos-fiftyone\[mgm\]"):
+        mgm(table(("ann", "cat", 0, 10)))
+    assert usable_solvers() == ["greedy", "shm", "ahc"]
+
+
+def test_the_library_is_imported_only_when_asked_for():
+    code = "import kalos_core, sys; kalos_core.SOLVERS['mgm']; assert 'pylibmgm' not in sys.modules"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=ROOT)
+
+
+@needs_library
+def test_with_the_library_it_is_offered():
+    assert usable_solvers() == ["greedy", "shm", "ahc", "mgm"]
+
+
+@needs_library
+@every_cost
+@given(tables(images=2, raters=5), st.sampled_from([0.1, 0.25, 0.5]))
+def test_every_two_marks_of_a_unit_are_a_candidate(cost, annotations, threshold):
+    pairs, unit_of = mgm(annotations, cost, threshold)
+    within = (np.bincount(unit_of) * (np.bincount(unit_of) - 1) // 2).sum() if len(unit_of) else 0
+    assert within == (unit_of[pairs.left] == unit_of[pairs.right]).sum()
+
+
+@needs_library
+@every_cost
+@given(tables(images=1, raters=2, marks=9), st.sampled_from([0.1, 0.25, 0.5]))
+def test_the_least_sum_for_two_raters(cost, annotations, threshold):
+    pairs, unit_of = mgm(annotations, cost, threshold)
+    assert total_cost(annotations, pairs, cost, unit_of) == pytest.approx(best_cliques(annotations, pairs, cost))
+
+
+@needs_library
+@every_cost
+@given(tables(images=1, raters=4, marks=9), st.sampled_from([0.1, 0.25, 0.5]))
+def test_never_above_the_sum_of_ahc_nor_below_the_least(cost, annotations, threshold):
+    pairs, unit_of = mgm(annotations, cost, threshold)
+    found = total_cost(annotations, pairs, cost, unit_of)
+    linked = correspond(annotations, pairs, threshold, "ahc", cost)
+    assert best_cliques(annotations, pairs, cost) - 1e-9 <= found
+    assert found <= total_cost(annotations, pairs, cost, linked) + 1e-9
+
+
+@needs_library
+def test_the_best_of_three_starts(monkeypatch):
+    sums, search = [], multigraph._search
+
+    def spied(*arguments):
+        solution = search(*arguments)
+        sums[-1].append(solution.evaluate())
+        return solution
+
+    def solve(*arguments):
+        sums.append([])
+        return solve_one(*arguments)
+
+    solve_one = multigraph._solve
+    monkeypatch.setattr(multigraph, "_search", spied)
+    monkeypatch.setattr(multigraph, "_solve", solve)
+    annotations = crowd(8, 30, seed=0, images=6, step=2.0)
+    pairs, unit_of = mgm(annotations, "neg")
+    assert total_cost(annotations, pairs, "neg", unit_of) == pytest.approx(sum(map(min, sums)))
+    # and none of the starts does without the others
+    assert {int(np.argmin(three)) for three in sums if len(three) == 3} == {0, 1, 2}
+
+
+@needs_library
+@every_cost
+def test_the_sum_over_all_pairs_by_hand(cost):
+    #   ann 1   10..........20        1-2 .90 is the best pair, and 3-4 .82 goes with it: 1.72
+    #   bob 2  9.5........19.5        but 1, 3 and 4 have three pairs, .82 + .82 + .67: 2.30
+    #   bob 4     11..........21      2-3 .60 is no candidate
+    #   cid 3       12..........22
+    annotations = table(("ann", "cat", 10, 10), ("bob", "cat", 9.5, 10), ("cid", "cat", 12, 10), ("bob", "cat", 11, 10))
+    pairs, unit_of = mgm(annotations, cost, 0.65)
+    assert partition(annotations, unit_of) == {frozenset((1, 3, 4)), frozenset((2,))}
+    assert correspond(annotations, pairs, 0.65, "ahc", cost).tolist() == [0, 0, 1, 1]
+
+
+@needs_library
+@every_cost
+def test_pictures_in_which_a_rater_has_nothing(cost):
+    # cid drew nothing in the first picture, ann and bob nothing in the second, and dan nothing at all
+    marks = [(1, "ann", 0, 10), (1, "bob", 0, 9), (1, "bob", 2, 9), (1, "ann", 2, 8), (2, "cid", 0, 10)]
+    annotations = Annotations.from_rows(
+        [{"image": image, "rater": name, "category": "cat", "box": [x, 0, w, 10]} for image, name, x, w in marks],
+        raters=["dan", "cid", "bob", "ann"],
+        assigned={1: ["ann", "bob", "cid", "dan"], 2: ["ann", "bob", "cid", "dan"]},
+    )
+    assert mgm(annotations, cost, 0.5)[1].tolist() == [0, 0, 1, 1, 2]
+
+
+@needs_library
+@every_cost
+def test_the_same_answer_every_time(cost):
+    annotations = crowd(8, 30, seed=1, step=2.0)
+    answers = {tuple(mgm(annotations, cost)[1].tolist()) for _ in range(10)}
+    assert len(answers) == 1
+
+
+@needs_library
+def test_equal_sums_are_settled():
+    annotations = table(*[(rater, "cat", 0, 10) for rater in ("ann", "bob", "cid") for _ in range(3)])
+    pairs, unit_of = mgm(annotations, "neg", 0.5)
+    assert sorted(np.bincount(unit_of).tolist()) == [3, 3, 3]
+    assert len(in_strict_order(annotations, pairs, "neg")) == 27

@@ -1,0 +1,215 @@
+"""The solvers as the paper tells them, one mark after the other; and tables to try them on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+
+import numpy as np
+import shapely
+
+from kalos_core import Annotations, Pairs
+
+Candidate = tuple[float, int, int]  # cost, row, row
+
+
+def in_strict_order(annotations: Annotations, pairs: Pairs, cost: str) -> list[Candidate]:
+    """Candidates by cost, similarity, and then geometry, class, rater and id of both marks."""
+
+    def rank(row):
+        if pairs.kind == "box":
+            shape = tuple(annotations.shapes["box"].corners[row])
+        else:
+            geometry = annotations.shapes["polygon"].geometries[row]
+            shape = (*geometry.bounds, geometry.area, shapely.to_wkb(geometry.normalize()))
+        category, rater = annotations.categories[annotations.category[row]], annotations.raters[annotations.rater[row]]
+        return (*shape, category, rater, annotations.id[row])
+
+    candidates = []
+    for a, b, similarity in zip(pairs.left.tolist(), pairs.right.tolist(), pairs.similarity.tolist(), strict=True):
+        same = annotations.category[a] == annotations.category[b]
+        price = -similarity - 1 if same and cost == "soft" else -similarity
+        candidates.append((price, -similarity, *sorted((rank(a), rank(b))), a, b))
+    return [(line[0], *line[-2:]) for line in sorted(candidates)]
+
+
+def as_ids(annotations: Annotations, members: Iterable[Iterable[int]]) -> set[frozenset]:
+    """Units as rows -> as ids."""
+    return {frozenset(annotations.id[sorted(rows)].tolist()) for rows in members}
+
+
+def greedy_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
+    """Down the list, joining two clusters that share no rater."""
+    members = {row: {row} for row in range(len(annotations))}
+    cluster = {row: row for row in members}
+    for _, a, b in in_strict_order(annotations, pairs, cost):
+        one, two = cluster[a], cluster[b]
+        if one != two and not {annotations.rater[m] for m in members[one]} & {
+            annotations.rater[m] for m in members[two]
+        }:
+            for row in members[two]:
+                cluster[row] = one
+            members[one] |= members.pop(two)
+    return as_ids(annotations, members.values())
+
+
+def ahc_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
+    """Join the two clusters whose worst cross pair stands first, until no two have all cross pairs."""
+    place = {frozenset(line[1:]): k for k, line in enumerate(in_strict_order(annotations, pairs, cost))}
+    clusters = [(row,) for row in range(len(annotations))]
+    while True:
+        joins = []
+        for k, one in enumerate(clusters):
+            for other in clusters[:k]:
+                across = [place.get(frozenset((a, b))) for a in one for b in other]
+                if None not in across:
+                    joins.append((max(across), one, other))
+        if not joins:
+            return as_ids(annotations, clusters)
+        _, one, other = min(joins)
+        clusters = [cluster for cluster in clusters if cluster not in (one, other)] + [one + other]
+
+
+def every_assignment(pairs: list[Candidate]) -> Iterator[list[Candidate]]:
+    """All ways to choose pairs that share no mark."""
+    if not pairs:
+        yield []
+        return
+    (_, a, b), *rest = pairs
+    yield from every_assignment(rest)
+    for chosen in every_assignment([line for line in rest if a not in line[1:] and b not in line[1:]]):
+        yield [pairs[0], *chosen]
+
+
+def first_best(pairs: list[Candidate]) -> list[Candidate]:
+    """Of all assignments: the most pairs, the least cost, the first in the order given; nothing is rounded."""
+    return min(
+        every_assignment(pairs),
+        key=lambda chosen: (
+            -len(chosen),
+            sum(Fraction(line[0]) for line in chosen),
+            [pairs.index(line) for line in chosen],
+        ),
+    )
+
+
+def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
+    """Raters by name; each against the free units of every one before, trying all assignments."""
+    candidates = in_strict_order(annotations, pairs, cost)
+    names = annotations.raters[annotations.rater]
+    unit_of: dict[int, set[int]] = {row: {row} for row in range(len(annotations))}
+    for image in range(len(annotations.images)):
+        inside = np.flatnonzero(annotations.image == image).tolist()
+        for k, new in enumerate(sorted(set(annotations.raters))):
+            for placed in sorted(set(annotations.raters))[:k]:
+                own = {row for row in inside if names[row] == new and len(unit_of[row]) == 1}
+                free = {
+                    row
+                    for row in inside
+                    if names[row] == placed and new not in {names[other] for other in unit_of[row]}
+                }
+                open_ = [(c, *sorted((a, b), key=own.__contains__)) for c, a, b in candidates]
+                for _, old, mark in first_best([(c, a, b) for c, a, b in open_ if a in free and b in own]):
+                    unit_of[old].add(mark)
+                    unit_of[mark] = unit_of[old]
+    return as_ids(annotations, unit_of.values())
+
+
+def best_cliques(annotations: Annotations, pairs: Pairs, cost: str) -> float:
+    """The least sum of costs over all partitions in which every two marks of a unit are a candidate."""
+    price = {frozenset((a, b)): c for c, a, b in in_strict_order(annotations, pairs, cost)}
+
+    def least(row: int, cliques: list[list[int]]) -> float:
+        if row == len(annotations):
+            return 0.0
+        best = least(row + 1, [*cliques, [row]])
+        for k, clique in enumerate(cliques):
+            added = [price.get(frozenset((row, other))) for other in clique]
+            if None not in added:
+                best = min(best, sum(added) + least(row + 1, [*cliques[:k], [*clique, row], *cliques[k + 1 :]]))
+        return best
+
+    return least(0, [])
+
+
+def total_cost(annotations: Annotations, pairs: Pairs, cost: str, unit_of: np.ndarray) -> float:
+    """The sum of costs over all pairs within units."""
+    return sum(c for c, a, b in in_strict_order(annotations, pairs, cost) if unit_of[a] == unit_of[b])
+
+
+def by_peer(match: Callable, annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
+    """The units of a solver of the public `kalos` package, of one image."""
+    # whole numbers as raters: the peer walks a set of them, which is in ascending order then
+    marks = [
+        {"id": int(key), "rater_id": int(rater), "category_id": int(category)}
+        for key, rater, category in zip(annotations.id, annotations.rater, annotations.category, strict=True)
+    ]
+    raters = range(len(annotations.raters))
+    scores = {
+        tuple(sorted((marks[a]["id"], marks[b]["id"]))): (similarity, marks[a], marks[b])
+        for a, b, similarity in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)
+    }
+
+    def peer_cost(similarity, one, other):
+        return -similarity - (cost == "soft" and one["category_id"] == other["category_id"] if one else 0)
+
+    found = match(
+        {
+            "annotations_by_rater": {rater: [mark for mark in marks if mark["rater_id"] == rater] for rater in raters},
+            "rater_list": list(raters),
+        },
+        scores,
+        peer_cost,
+        pairs.floor,
+    )
+    return set(map(frozenset, found))
+
+
+def alike(annotations: Annotations, unit_of: np.ndarray) -> Counter:
+    """The units, of marks told apart by all but their ids."""
+    marks = list(
+        zip(
+            annotations.images[annotations.image].tolist(),
+            annotations.raters[annotations.rater].tolist(),
+            annotations.categories[annotations.category].tolist(),
+            map(tuple, annotations.shapes["box"].corners.tolist()),
+            strict=True,
+        )
+    )
+    return Counter(tuple(sorted(marks[row] for row in np.flatnonzero(unit_of == unit))) for unit in np.unique(unit_of))
+
+
+def table(*marks: tuple[str, str, float, float]) -> Annotations:
+    """Boxes of height 10 in one image: rater, class, x, width."""
+    return Annotations.from_rows(
+        [{"image": 1, "rater": rater, "category": name, "box": [x, 0, width, 10]} for rater, name, x, width in marks]
+    )
+
+
+def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | None = 1.0) -> Annotations:
+    """Every rater's copy of the same marks, moved a little; whole steps give many exact ties, None gives none."""
+    rng = np.random.default_rng(seed)
+
+    def moved(place: float) -> float:
+        shift = rng.normal(0, 2)
+        return place + (shift if step is None else step * round(shift / step))
+
+    places = rng.integers(20, 20 + 6 * marks, (images, marks, 2))
+    rows = [
+        {
+            "image": image,
+            "rater": f"r{rater:03}",
+            "category": "cat" if rng.random() < 0.8 else "dog",
+            "box": [moved(x), moved(y), moved(20), moved(20)],
+        }
+        for rater in range(raters)
+        for image in range(images)
+        for x, y in places[image]
+        if rng.random() < 0.9
+    ]
+    return Annotations.from_rows(rows)
+
+
+Solve = Callable[[Annotations, Pairs, str], set[frozenset]]
+ONE_BY_ONE: dict[str, Solve] = {"greedy": greedy_one_by_one, "shm": shm_one_by_one, "ahc": ahc_one_by_one}

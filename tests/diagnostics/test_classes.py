@@ -1,0 +1,110 @@
+"""Class difficulty by hand, as a plain loop, and beside the peer (see test_peer)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import InputError, agreement, class_difficulty, class_image_alpha
+from kalos_core.reliability import NOT_ASSIGNED
+from tests.diagnostics.naive import alpha_of, marks, mean
+from tests.strategies import reordered, tables
+
+
+def with_class(result, code, images):
+    """Values of the units of some images in which a class occurs, one image after the other."""
+    values = result.units.values[np.isin(result.units.image, images)]
+    return np.where(values == NOT_ASSIGNED, np.nan, values.astype(float))[(values == code).any(axis=1)]
+
+
+def test_two_worked_images():
+    #  image 1   0     50    90          image 2   0
+    #  ann       cat   dog   none        ann       cat
+    #  bob       cat   dog   dog         bob       none
+    #  cat: image 1 all equal, 1; image 2 cat none, 0; together cat cat | cat none: D_o = 2/4, D_e = (16 - 10)/12, 0
+    #  dog: image 1 dog dog | none dog: 0 likewise
+    result = agreement(
+        marks(("ann", "cat", 0), ("bob", "cat", 0), ("ann", "dog", 50), ("bob", "dog", 50), ("bob", "dog", 90),
+              ("ann", "cat", 0, 2), images=(1, 2, 3)),
+        bootstrap=0,
+    )  # fmt: skip
+    found = class_difficulty(result)
+    assert found.category.tolist() == ["cat", "dog"]
+    assert found.alpha.tolist() == [0.5, 0]
+    assert found.global_alpha.tolist() == [0, 0]
+    assert found.images.tolist() == [2, 1]
+    assert found.units.tolist() == [2, 2]
+    np.testing.assert_array_equal(class_image_alpha(result, "cat"), [1, 0, np.nan])
+    np.testing.assert_array_equal(class_image_alpha(result, "dog"), [0, np.nan, np.nan])
+
+
+def test_a_unit_of_two_classes_counts_for_both():
+    found = class_difficulty(agreement(marks(("ann", "cat", 0), ("bob", "dog", 0)), bootstrap=0))
+    # cat dog: n = 2, D_o = 1, D_e = (4 - 2) / 2 = 1
+    assert (found.alpha.tolist(), found.units.tolist()) == ([0, 0], [1, 1])
+
+
+def test_a_class_only_one_rater_was_asked_for_is_undefined_and_not_one():
+    limits = {"ann": ["cat", "dog"], "bob": ["dog"]}
+    found = class_difficulty(agreement(marks(("ann", "cat", 0), ("ann", "dog", 50), assigned_categories=limits)))
+    np.testing.assert_array_equal(found.alpha, [np.nan, 0])
+    np.testing.assert_array_equal(found.global_alpha, [np.nan, 0])
+    assert (found.images.tolist(), found.units.tolist()) == ([0, 1], [1, 1])
+    assert np.isnan(found.alpha_interval[0]).all()
+
+
+def test_nothing_drawn_has_no_rows():
+    found = class_difficulty(agreement(marks(images=(1, 2), categories=["cat"])))
+    assert len(found) == 0
+    assert found.alpha_interval.shape == (0, 2)
+    assert len(found.to_pandas()) == 0
+
+
+@given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
+def test_every_figure_as_a_plain_loop(annotations, seed):
+    result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
+    found = class_difficulty(result)
+    drawn = sorted({int(code) for code in annotations.category})
+    assert found.category.tolist() == [annotations.categories[code] for code in drawn]
+    images = range(len(annotations.images))
+    of_images = {code: [alpha_of(with_class(result, code, [image])) for image in images] for code in drawn}
+    for row, code in enumerate(drawn):
+        np.testing.assert_allclose(class_image_alpha(result, found.category[row]), of_images[code], atol=1e-12)
+        np.testing.assert_allclose(found.alpha[row], mean(of_images[code]), atol=1e-12)
+        np.testing.assert_allclose(found.global_alpha[row], alpha_of(with_class(result, code, images)), atol=1e-12)
+        assert found.images[row] == np.isfinite(of_images[code]).sum()
+        assert found.units[row] == len(with_class(result, code, images))
+    pool = np.flatnonzero(np.isfinite(list(of_images.values())).any(axis=0)) if drawn else []
+    if not len(pool):
+        return
+    rng = np.random.default_rng(seed)
+    draws = [pool[rng.integers(0, len(pool), len(pool))] for _ in range(8)]
+    for row, code in enumerate(drawn):
+        means = np.array([mean(np.array(of_images[code])[images]) for images in draws])
+        known = means[np.isfinite(means)]
+        expected = np.percentile(known, [2.5, 97.5]) if len(known) else [np.nan, np.nan]
+        np.testing.assert_allclose(found.alpha_interval[row], expected, atol=1e-12)
+
+
+@given(tables(limits=True, exclusions=True), st.integers(0, 99))
+def test_the_same_in_any_order(annotations, seed):
+    one, two = (
+        class_difficulty(agreement(a, threshold=0.25, bootstrap=0)) for a in (annotations, reordered(annotations, seed))
+    )
+    other = {name: row for row, name in enumerate(two.category)}
+    order = [other[name] for name in one.category]
+    for field in ("alpha", "global_alpha", "images", "units"):
+        np.testing.assert_allclose(getattr(two, field)[order], getattr(one, field), atol=1e-12)
+
+
+def test_a_row_a_class():
+    frame = class_difficulty(agreement(marks(("ann", "cat", 0), ("bob", "cat", 0)), bootstrap=9)).to_pandas()
+    assert frame.to_dict("list") == {
+        "category": ["cat"], "alpha": [1], "global_alpha": [1], "alpha_low": [1], "alpha_high": [1],
+        "global_alpha_low": [1], "global_alpha_high": [1], "images": [1], "units": [1],
+    }  # fmt: skip
+
+
+def test_a_class_nobody_knows_is_named():
+    with pytest.raises(InputError, match=r"category: expected one of 'cat', got 'dog'"):
+        class_image_alpha(agreement(marks(("ann", "cat", 0)), bootstrap=0), "dog")

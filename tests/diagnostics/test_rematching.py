@@ -1,0 +1,147 @@
+"""Matching among some raters again is the same as selecting them and starting over."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import COSTS, SOLVERS, Annotations, InputError, agreement, read_coco
+from kalos_core.diagnostics import rematching
+from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch
+from kalos_core.shapes import Boxes
+from kalos_core.shapes.borrowed import Borrowed
+from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
+from tests.strategies import tables
+
+NEEDS = {"mgm": "pylibmgm"}
+
+every_cost = pytest.mark.parametrize("cost", COSTS)
+
+
+@pytest.fixture(params=SOLVERS)
+def solver(request):
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
+    return request.param
+
+
+def some_groups(annotations, seed):
+    rng = np.random.default_rng(seed)
+    return rng.random((5, len(annotations.raters))) < 0.6
+
+
+def values_of(cells, groups, annotations):
+    """(G, I) values, NaN where there is no cell."""
+    values = np.full((len(groups), len(annotations.images)), np.nan)
+    values[cells.figure, cells.image] = cells.value
+    return values
+
+
+def check_against_selection(result, groups):
+    cells = rematch(result, groups)
+    values, whole = values_of(cells, groups, result.annotations), cells.whole(len(groups))
+    for number, group in enumerate(groups):
+        if group.sum() < 2:
+            assert np.isnan(values[number]).all()
+            assert np.isnan(whole[number])
+            continue
+        alone = among(result, np.flatnonzero(group))
+        np.testing.assert_allclose(values[number], alone.image_alpha, atol=1e-12)
+        np.testing.assert_allclose(whole[number], alone.global_alpha, atol=1e-12)
+
+
+@every_cost
+@given(annotations=tables(limits=True, exclusions=True), seed=st.integers(0, 99))
+def test_a_group_is_what_selecting_its_raters_gives(cost, annotations, seed):
+    result = agreement(annotations, "polygon_iou", 0.25, cost=cost, bootstrap=0)
+    check_against_selection(result, some_groups(annotations, seed))
+
+
+def test_a_group_is_what_selecting_its_raters_gives_with_any_solver(solver):
+    annotations = read_coco(several_raters(sparse=True, images=12))
+    result = agreement(annotations, solver=solver, bootstrap=0)
+    check_against_selection(result, some_groups(annotations, 5))
+
+
+@given(tables(limits=True, exclusions=True))
+def test_all_raters_as_one_group_are_the_agreement_itself(annotations):
+    result = agreement(annotations, threshold=0.25, bootstrap=0)
+    cells = rematch(result, np.ones((1, len(annotations.raters)), bool))
+    np.testing.assert_allclose(values_of(cells, [0], annotations)[0], result.image_alpha, atol=1e-12)
+    np.testing.assert_allclose(all_cells(result).whole(1), [result.global_alpha])
+    np.testing.assert_allclose(all_cells(result).mean(1), [result.alpha])
+
+
+@given(tables(limits=True, exclusions=True), st.integers(0, 99), st.sampled_from([1, 20, 60]))
+def test_blocks_of_any_size_give_the_same(annotations, seed, largest):
+    result, groups = agreement(annotations, threshold=0.25, bootstrap=0), some_groups(annotations, seed)
+    at_once = rematch(result, groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rematching, "LARGEST_BLOCK", largest)
+        in_blocks = rematch(result, groups)
+    np.testing.assert_array_equal(in_blocks.figure, at_once.figure)
+    np.testing.assert_array_equal(in_blocks.image, at_once.image)
+    np.testing.assert_array_equal(in_blocks.value, at_once.value)
+    np.testing.assert_allclose(in_blocks.whole(5), at_once.whole(5), atol=1e-12)
+
+
+@given(tables(), st.integers(0, 99))
+def test_only_the_images_asked_for(annotations, seed):
+    result, groups = agreement(annotations, bootstrap=0), some_groups(annotations, seed)
+    wanted = np.random.default_rng(seed).random((5, len(annotations.images))) < 0.5
+    everything, part = rematch(result, groups), rematch(result, groups, wanted)
+    chosen = wanted[everything.figure, everything.image]
+    np.testing.assert_array_equal(part.figure, everything.figure[chosen])
+    np.testing.assert_array_equal(part.value, everything.value[chosen])
+
+
+def test_similarities_are_not_computed_again(monkeypatch):
+    result = agreement(read_coco(several_raters(images=5)), bootstrap=0)
+
+    def never(*_):
+        raise AssertionError("shapes were compared again")
+
+    monkeypatch.setattr(type(result.annotations.shapes["box"]), "area", never)
+    monkeypatch.setattr(type(result.annotations.shapes["box"]), "bounds", never)
+    assert len(rematch(result, ~np.eye(4, dtype=bool))) == 20
+
+
+def test_no_image_and_no_group():
+    result = agreement(marks(("ann", "cat", 0)), bootstrap=0)
+    assert len(rematch(result, np.array([[True, False]]))) == 0
+    assert len(rematch(result, np.zeros((0, 2), bool))) == 0
+
+
+def test_a_worked_group():
+    #        0     50     without cid: cat cat | cat none, n = 4, D_o = 2/4, D_e = (16 - 10)/12: 0
+    #  ann   cat   cat    with all: 2·1/2 + 0 | 0 + 2·1/2 of 6, cat 4, dog 1, none 1: D_o = 4/6? by the package
+    #  bob   cat   none
+    #  cid   dog   cat
+    result = agreement(
+        marks(("ann", "cat", 0), ("ann", "cat", 50), ("bob", "cat", 0), ("cid", "dog", 0), ("cid", "cat", 50),
+              raters=("ann", "bob", "cid")),
+        bootstrap=0,
+    )  # fmt: skip
+    cells = rematch(result, np.array([[True, True, False], [True, True, True]]))
+    assert cells.value[0] == 0
+    assert cells.value[1] == pytest.approx(alpha_of(columns(result, [0])))
+
+
+def test_local_raters_are_refused_with_the_reason():
+    annotations = Annotations.from_rows([], images=[1], raters=["1", "2"], raters_are_local=True)
+    with pytest.raises(InputError, match=r"vitality: expected raters who .* local to their image .* mix different"):
+        refuse_local_raters(annotations, "vitality")
+
+
+def test_a_borrowed_column_is_the_column_of_its_rows():
+    column = Boxes.from_xywh([[0, 0, 2, 2], [5, 5, 3, 1], [1, 0, 4, 4]])
+    rows = np.array([2, 0, 2, 1])
+    borrowed, taken = Borrowed(column, rows), column.take(rows)
+    assert len(borrowed) == 4
+    for verb in ("absent", "bounds", "drawn_bounds", "area"):
+        np.testing.assert_array_equal(getattr(borrowed, verb)(), getattr(taken, verb)())
+    some = np.array([3, 0])
+    np.testing.assert_array_equal(borrowed.take(some).bounds(), taken.take(some).bounds())
+    np.testing.assert_array_equal(borrowed.tie_keys(some), taken.tie_keys(some))
+    two = np.array([[0, 3], [1, 2]])
+    np.testing.assert_array_equal(borrowed.union(two).bounds(), taken.union(two).bounds())

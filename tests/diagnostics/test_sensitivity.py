@@ -1,0 +1,116 @@
+"""Localization sensitivity by hand, as a plain loop, and the figures of a real data set."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, InputError, agreement, compute_pairs, sensitivity
+from tests.strategies import tables
+
+
+def heights(*rows):
+    """Boxes of one corner and width as (rater, height, image): the IoU of two is the quotient of their heights."""
+    return Annotations.from_rows(
+        [
+            {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, height]}
+            for rater, height, image in rows
+        ]
+    )
+
+
+def test_a_worked_curve():
+    #  image 1: IoU .8; image 2: IoU .6. Matched 1; apart cat none | none cat: -1/2
+    #  all in one: both matched 1; one apart: n = 6, diagonal 2, cat 4, none 2: 1 - (4/6)/((36 - 20)/30) = -1/4;
+    #  both apart: n = 8, cat 4, none 4: 1 - 1/((64 - 32)/56) = -3/4
+    marks = heights(("ann", 10, 1), ("bob", 8, 1), ("ann", 10, 2), ("bob", 6, 2))
+    curve = sensitivity(marks, [0.9, 0.5, 0.7], anchor=0.5, strict=0.8)
+    assert curve.threshold.tolist() == [0.9, 0.5, 0.7]
+    assert curve.alpha.tolist() == [-0.5, 1, 0.25]
+    np.testing.assert_allclose(curve.global_alpha, [-0.75, 1, -0.25])
+    assert curve.images.tolist() == [2, 2, 2]
+    assert curve.delta == 0.75  # at .8 the first pair still matches
+    assert curve.global_delta == pytest.approx(1.25)
+    # a draw of two images holds image 2 never, once or twice: the delta is 0, .75 or 1.5
+    assert curve.delta_interval.tolist() == [0, 1.5]
+
+
+@given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9), st.sampled_from(["greedy", "ahc"]))
+def test_every_row_is_the_agreement_at_its_threshold(annotations, seed, solver):
+    levels = [0.7, 0.1, 0.4]
+    options = {"similarity": "polygon_iou", "solver": solver, "cost": "neg", "bootstrap": 0, "seed": seed}
+    curve = sensitivity(annotations, levels, **options)
+    for row, threshold in enumerate(levels):
+        result = agreement(annotations, threshold=threshold, **options)
+        np.testing.assert_allclose(curve.alpha[row], result.alpha, atol=1e-12)
+        np.testing.assert_allclose(curve.global_alpha[row], result.global_alpha, atol=1e-12)
+        assert curve.images[row] == result.defined_images
+    anchor, strict = (agreement(annotations, threshold=threshold, **options) for threshold in (0.5, 0.9))
+    np.testing.assert_allclose(curve.delta, anchor.alpha - strict.alpha, atol=1e-12)
+    np.testing.assert_allclose(curve.global_delta, anchor.global_alpha - strict.global_alpha, atol=1e-12)
+
+
+@given(tables(images=4, everyone=True), st.integers(0, 9))
+def test_all_thresholds_share_their_draws(annotations, seed):
+    curve = sensitivity(annotations, [0.25, 0.75], anchor=0.25, strict=0.75, bootstrap=8, seed=seed)
+    count = len(annotations.images)
+    rng = np.random.default_rng(seed)
+    draws = [rng.integers(0, count, count) for _ in range(8)]
+    loose, tight = (agreement(annotations, threshold=level, bootstrap=8, seed=seed) for level in (0.25, 0.75))
+    np.testing.assert_allclose(curve.alpha_interval, [loose.alpha_interval, tight.alpha_interval], atol=1e-12)
+    np.testing.assert_allclose(
+        curve.global_alpha_interval, [loose.global_alpha_interval, tight.global_alpha_interval], atol=1e-12
+    )
+    lost = [(loose.image_alpha - tight.image_alpha)[images].mean() for images in draws]
+    np.testing.assert_allclose(curve.delta_interval, np.percentile(lost, [2.5, 97.5]), atol=1e-12)
+
+
+@given(tables())
+def test_pairs_computed_before_change_nothing(annotations):
+    before = sensitivity(annotations, [0.3, 0.6], bootstrap=0, pairs=compute_pairs(annotations, floor=0.2))
+    np.testing.assert_array_equal(before.alpha, sensitivity(annotations, [0.3, 0.6], bootstrap=0).alpha)
+
+
+def test_local_raters_have_a_curve():
+    rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in "12"]
+    assert sensitivity(Annotations.from_rows(rows, raters_are_local=True), [0.5]).alpha.tolist() == [1]
+
+
+def test_a_row_a_threshold():
+    frame = sensitivity(heights(("ann", 10, 1), ("bob", 8, 1)), [0.5, 0.9], bootstrap=5).to_pandas()
+    assert frame.to_dict("list") == {
+        "threshold": [0.5, 0.9], "alpha": [1, -0.5], "global_alpha": [1, -0.5], "alpha_low": [1, -0.5],
+        "alpha_high": [1, -0.5], "global_alpha_low": [1, -0.5], "global_alpha_high": [1, -0.5], "images": [1, 1],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "more", "message"),
+    [
+        ([], {}, "thresholds: expected at least one, got none"),
+        ([0.5, 1.5], {}, "thresholds: expected a similarity from 0 to 1, got 1.5"),
+        ([0.5], {"strict": 0.3}, "strict: expected a threshold of at least the anchor 0.5, got 0.3"),
+        ([0.5], {"anchor": "half"}, "anchor: expected a similarity from 0 to 1, got 'half'"),
+        ([0.5], {"bootstrap": -1}, "bootstrap: expected a whole number of at least 0, got -1"),
+        ([0.5], {"solver": "best"}, "solver: expected one of"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_named(thresholds, more, message):
+    with pytest.raises(InputError, match=message):
+        sensitivity(heights(("ann", 10, 1), ("bob", 8, 1)), thresholds, **more)
+
+
+def test_pairs_computed_too_high_are_refused():
+    annotations = heights(("ann", 10, 1), ("bob", 8, 1))
+    with pytest.raises(InputError, match=r"computed from 0\.5 upwards, got 0\.1"):
+        sensitivity(annotations, pairs=compute_pairs(annotations))
+
+
+def test_lvis200_as_kalos_gives_it(lvis):
+    # computed with the public `kalos` package 0.8.0
+    curve = sensitivity(lvis, bootstrap=0)
+    known = {0.1: 0.790964, 0.3: 0.750339, 0.5: 0.688879, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
+    for row, threshold in enumerate(curve.threshold.tolist()):
+        if threshold in known:
+            assert curve.alpha[row] == pytest.approx(known[threshold], abs=1e-6)
+    assert curve.delta == pytest.approx(0.688879 - 0.319607, abs=2e-6)

@@ -1,0 +1,107 @@
+"""People who annotated twice, by hand and as a plain loop."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, InputError, agreement, intra_rater, rater_labels, team_agreement
+from tests.diagnostics.naive import among, marks
+from tests.strategies import tables
+
+TWICE = {"raters": ("a1", "b1", "a2", "b2"), "person": ["ann", "bob", "ann", "bob"], "session": ["1", "1", "2", "2"]}
+
+
+def test_two_people_twice():
+    #  image 1   a1 cat, a2 cat; b1 cat, b2 dog, all in one place      ann 1, bob cat dog: 0; session 1: 1, session 2: 0
+    #  image 2   nobody drew: 1 for everybody
+    result = agreement(
+        marks(("a1", "cat", 0), ("a2", "cat", 0), ("b1", "cat", 0), ("b2", "dog", 0), images=(1, 2), **TWICE)
+    )
+    own = intra_rater(result)
+    assert own.person.tolist() == ["ann", "bob"]
+    assert own.sessions.tolist() == [2, 2]
+    assert own.alpha.tolist() == [1, 0.5]
+    # bob: cat dog | none none: n = 4, diagonal 2, 1 - (2/4)/((16 - 6)/12) = 2/5
+    np.testing.assert_allclose(own.global_alpha, [1, 0.4])
+    assert own.images.tolist() == [2, 2]
+    assert own.alpha_interval.tolist() == [[1, 1], [0, 1]]
+    team = team_agreement(result)
+    assert team.session.tolist() == ["1", "2"]
+    assert team.raters.tolist() == [2, 2]
+    assert team.alpha.tolist() == [1, 0.5]
+    np.testing.assert_allclose(team.global_alpha, [1, 0.4])
+
+
+def test_one_session_only_is_undefined():
+    people = {"raters": ("a1", "a2", "b1"), "person": ["ann", "ann", "bob"], "session": ["1", "2", "1"]}
+    result = agreement(marks(("a1", "cat", 0), ("a2", "cat", 0), ("b1", "cat", 0), **people))
+    own, team = intra_rater(result), team_agreement(result)
+    np.testing.assert_array_equal(own.alpha, [1, np.nan])
+    assert (own.sessions.tolist(), own.images.tolist()) == ([2, 1], [1, 0])
+    np.testing.assert_array_equal(team.alpha, [1, np.nan])
+    assert (team.raters.tolist(), team.images.tolist()) == ([2, 1], [1, 0])
+
+
+def with_sessions(annotations, seed):
+    """The same marks, the raters being sessions of two people."""
+    rng = np.random.default_rng(seed)
+    raters = len(annotations.raters)
+    person = ["ann", "ann", *rng.choice(["ann", "bob"], raters - 2)]
+    session = [str(place) for place in rng.integers(1, 3, raters)]
+    return replace(annotations, person=np.array(person, object), session=np.array(session, object))
+
+
+@given(tables(images=4, limits=True, exclusions=True), st.integers(0, 99))
+def test_every_figure_as_a_plain_loop(annotations, seed):
+    result = agreement(with_sessions(annotations, seed), "polygon_iou", 0.25, bootstrap=0)
+    for found, labels, names in (
+        (intra_rater(result), result.annotations.person, "person"),
+        (team_agreement(result), result.annotations.session, "session"),
+    ):
+        assert sorted(getattr(found, names)) == sorted(set(labels))
+        for row, name in enumerate(getattr(found, names)):
+            members = np.flatnonzero(labels == name)
+            if len(members) < 2:
+                assert np.isnan([found.alpha[row], found.global_alpha[row]]).all()
+                continue
+            alone = among(result, members)
+            np.testing.assert_allclose(found.alpha[row], alone.alpha, atol=1e-12)
+            np.testing.assert_allclose(found.global_alpha[row], alone.global_alpha, atol=1e-12)
+            assert found.images[row] == alone.defined_images
+
+
+def test_intervals_are_those_of_the_people_alone():
+    rows = [("a1", "cat", 0, 1), ("a2", "cat", 0, 1), ("a1", "cat", 0, 2), ("b1", "cat", 0, 2), ("b2", "cat", 0, 2)]
+    result = agreement(marks(*rows, images=(1, 2), **TWICE))
+    alone = agreement(result.annotations.select(raters=["a1", "a2"]))
+    np.testing.assert_array_equal(intra_rater(result).alpha_interval[0], alone.alpha_interval)
+    np.testing.assert_array_equal(intra_rater(result).global_alpha_interval[0], alone.global_alpha_interval)
+
+
+@pytest.mark.parametrize("diagnostic", [intra_rater, team_agreement])
+def test_nobody_with_two_sessions_is_refused_with_the_reason(diagnostic):
+    with pytest.raises(InputError, match=r"sessions: expected at least one person with two sessions .* got 2 raters"):
+        diagnostic(agreement(marks(("ann", "cat", 0))))
+
+
+@pytest.mark.parametrize("diagnostic", [intra_rater, team_agreement])
+def test_local_raters_are_refused_with_the_reason(diagnostic):
+    annotations = marks(("a1", "cat", 0), raters_are_local=True, **TWICE)
+    with pytest.raises(InputError, match=r"sessions: .* local to their image"):
+        diagnostic(agreement(annotations))
+
+
+def test_rows():
+    result = agreement(marks(("a1", "cat", 0), ("a2", "cat", 0), **TWICE), bootstrap=5)
+    figures = ["alpha", "global_alpha", "alpha_low", "alpha_high", "global_alpha_low", "global_alpha_high", "images"]
+    assert list(intra_rater(result).to_pandas()) == ["person", "sessions", *figures]
+    assert list(team_agreement(result).to_pandas()) == ["session", "raters", *figures]
+    assert len(intra_rater(result)) == len(team_agreement(result)) == 2
+
+
+def test_labels_name_the_session_where_there_is_one():
+    people = {"raters": ["x", "y", "z"], "person": ["ann", "ann", "bob"], "session": ["1", "2", ""]}
+    assert rater_labels(Annotations.from_rows([], **people)).tolist() == ["ann (S1)", "ann (S2)", "z"]

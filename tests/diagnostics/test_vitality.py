@@ -1,0 +1,150 @@
+"""Rater vitality by hand and as a plain loop."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, InputError, agreement, rater_vitality
+from tests.diagnostics.naive import alpha_of, among, columns, marks, mean
+from tests.strategies import reordered, tables
+
+THREE = ("ann", "bob", "cid")
+
+
+def test_two_agree_and_the_third_drew_elsewhere():
+    #        0     50          all: n = 6, diagonal 1 + 1, cat 3, none 3: 1 - (4/6)/(18/30) = -1/9
+    #  ann   cat   none        without cid, matched again: cat cat, 1. The row dropped: cat cat | none none, also 1
+    #  bob   cat   none        without ann: cat none | none cat, n = 4, 1 - 1/((16 - 8)/12) = -1/2
+    #  cid   none  cat
+    found = rater_vitality(agreement(marks(("ann", "cat", 0), ("bob", "cat", 0), ("cid", "cat", 50), raters=THREE)))
+    expected = [-1 / 9 + 1 / 2, -1 / 9 + 1 / 2, -1 / 9 - 1]
+    np.testing.assert_allclose(found.vitality, expected)
+    np.testing.assert_allclose(found.global_vitality, expected)
+    np.testing.assert_allclose(found.global_rematched, expected)
+    assert found.images.tolist() == [1, 1, 1]
+    np.testing.assert_allclose(found.vitality_interval, np.stack([expected, expected], axis=1))
+
+
+def test_the_dropped_row_leaves_agreement_on_absence_and_rematching_does_not():
+    #        0     50    90         row of cid dropped: cat cat | cat none | none none: n = 6, diagonal 2 + 0 + 2,
+    #  ann   cat   cat   none       cat 3, none 3: 1 - (2/6)/(18/30) = 4/9
+    #  bob   cat   none  none       matched again: cat cat | cat none: 0
+    #  cid   cat   none  dog
+    result = agreement(
+        marks(("ann", "cat", 0), ("bob", "cat", 0), ("cid", "cat", 0), ("ann", "cat", 50), ("cid", "dog", 90),
+              raters=THREE),
+        bootstrap=0,
+    )  # fmt: skip
+    found = rater_vitality(result)
+    assert found.global_vitality[2] == pytest.approx(result.global_alpha - 4 / 9)
+    assert found.global_rematched[2] == pytest.approx(result.global_alpha)
+    assert found.vitality[2] == pytest.approx(result.alpha)
+
+
+def test_only_images_with_two_others_count_for_the_mean():
+    #  image 1: all three; image 2: ann and bob alone; cid's mean and global figures leave image 2 as it is
+    result = agreement(
+        marks(("ann", "cat", 0), ("bob", "cat", 0), ("cid", "cat", 50), ("ann", "cat", 0, 2), images=(1, 2),
+              raters=THREE, assigned={2: ["ann", "bob"]}),
+        bootstrap=0,
+    )  # fmt: skip
+    found = rater_vitality(result)
+    assert found.images.tolist() == [1, 1, 1]
+    # without cid: cat cat in image 1, cat none in image 2: 0
+    assert found.global_rematched[2] == pytest.approx(result.global_alpha - 0)
+    # without ann: image 1 cat none | none cat, image 2 has one rater left: -1/2
+    assert found.global_rematched[0] == pytest.approx(result.global_alpha + 1 / 2)
+
+
+def test_a_rater_nobody_can_be_compared_without_is_undefined():
+    result = agreement(marks(("ann", "cat", 0), raters=THREE, assigned={1: ["ann", "bob"]}))
+    found = rater_vitality(result)
+    assert np.isnan(found.vitality).all()
+    assert found.images.tolist() == [0, 0, 0]
+    np.testing.assert_array_equal(found.global_rematched, [np.nan, np.nan, 0])
+    np.testing.assert_array_equal(found.global_vitality, [np.nan, np.nan, 0])
+
+
+def without(result, rater):
+    return [other for other in range(len(result.annotations.raters)) if other != rater]
+
+
+@given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
+def test_every_figure_as_a_plain_loop(annotations, seed):
+    assume(len(annotations.raters) > 2)
+    result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
+    found = rater_vitality(result)
+    images = range(len(annotations.images))
+    part = annotations.asked.copy()
+    part[annotations.image, annotations.rater] = True  # asked, or drew what they were not asked for
+    for rater in range(len(annotations.raters)):
+        rest = without(result, rater)
+        alone = among(result, rest)
+        counts = part[:, rater] & (part.sum(axis=1) >= 3)
+        lost = np.where(counts, result.image_alpha - alone.image_alpha, np.nan)
+        np.testing.assert_allclose(found.vitality[rater], mean(lost), atol=1e-12)
+        assert found.images[rater] == np.isfinite(lost).sum()
+        dropped = result.global_alpha - alpha_of(columns(result, images)[:, rest])
+        np.testing.assert_allclose(found.global_vitality[rater], dropped, atol=1e-12)
+        rematched = result.global_alpha - alone.global_alpha
+        np.testing.assert_allclose(found.global_rematched[rater], rematched, atol=1e-12)
+
+
+@given(tables(images=4, everyone=True), st.integers(0, 9))
+def test_intervals_as_a_plain_loop(annotations, seed):
+    # everybody was asked for everything: every image is defined, and is in the draws
+    assume(len(annotations.raters) > 2)
+    result = agreement(annotations, threshold=0.25, bootstrap=8, seed=seed)
+    found = rater_vitality(result)
+    count = len(annotations.images)
+    rng = np.random.default_rng(seed)
+    draws = [rng.integers(0, count, count) for _ in range(8)]
+    for rater in range(len(annotations.raters)):
+        rest = without(result, rater)
+        alone = among(result, rest)
+        lost = result.image_alpha - alone.image_alpha
+        means = [lost[images].mean() for images in draws]
+        np.testing.assert_allclose(found.vitality_interval[rater], np.percentile(means, [2.5, 97.5]), atol=1e-12)
+        wholes = [alpha_of(columns(result, images)) for images in draws]
+        dropped = [
+            whole - alpha_of(columns(result, images)[:, rest]) for whole, images in zip(wholes, draws, strict=True)
+        ]
+        rematched = [whole - alpha_of(columns(alone, images)) for whole, images in zip(wholes, draws, strict=True)]
+        for interval, replicates in (
+            (found.global_vitality_interval, dropped),
+            (found.global_rematched_interval, rematched),
+        ):
+            np.testing.assert_allclose(interval[rater], np.percentile(replicates, [2.5, 97.5]), atol=1e-9)
+
+
+@given(tables(limits=True, exclusions=True), st.integers(0, 99))
+def test_the_same_in_any_order(annotations, seed):
+    assume(len(annotations.raters) > 2)
+    one, two = (
+        rater_vitality(agreement(a, threshold=0.25, bootstrap=0)) for a in (annotations, reordered(annotations, seed))
+    )
+    order = [two.rater.tolist().index(name) for name in one.rater]
+    for field in ("vitality", "global_vitality", "global_rematched", "images"):
+        np.testing.assert_allclose(getattr(two, field)[order], getattr(one, field), atol=1e-12)
+
+
+def test_a_row_a_rater():
+    frame = rater_vitality(agreement(marks(*((r, "cat", 0) for r in THREE), raters=THREE), bootstrap=9)).to_pandas()
+    assert list(frame) == [
+        "rater", "vitality", "global_vitality", "global_rematched", "vitality_low", "vitality_high",
+        "global_vitality_low", "global_vitality_high", "global_rematched_low", "global_rematched_high", "images",
+    ]  # fmt: skip
+    assert frame["rater"].tolist() == list(THREE)
+    assert frame["images"].tolist() == [1, 1, 1]
+
+
+def test_two_raters_are_refused_with_the_reason():
+    with pytest.raises(InputError, match=r"vitality: expected at least three raters, .* two must be left, got 2"):
+        rater_vitality(agreement(marks(("ann", "cat", 0))))
+
+
+def test_local_raters_are_refused_with_the_reason():
+    annotations = Annotations.from_rows([], images=[1], raters=["1", "2", "3"], raters_are_local=True)
+    with pytest.raises(InputError, match=r"vitality: .* local to their image"):
+        rater_vitality(agreement(annotations))

@@ -1,0 +1,191 @@
+"""Calibrations as runs: figures are stored, nothing is written, and a chosen threshold is a default like its run."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, calibrate
+from kalos_core.fiftyone.diagnostics import plain
+from tests.fiftyone_bridge.scenes import CAT, documents, make_samples
+from tests.fiftyone_bridge.test_analyses import crowded
+
+Make = Callable[..., fo.Dataset]
+RATERS = ("ann", "bob", "cid")
+
+
+@pytest.fixture
+def dataset(make: Make) -> fo.Dataset:
+    return make(make_samples(crowded(8)))
+
+
+def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
+    return kf.calibrate_threshold(
+        dataset, key, **{"raters": RATERS, "similarities": ["box_iou", "box_giou"], **options}
+    )
+
+
+class TestTheRun:
+    def test_holds_what_the_library_computes(self, dataset: fo.Dataset) -> None:
+        run = run_it(dataset, repeats=2, bootstrap=10, seed=3)
+        annotations = kf.read_annotations(dataset, raters=RATERS)
+        expected = calibrate(annotations, ["box_iou", "box_giou"], repeats=2, bootstrap=10, seed=3)
+        assert [entry["name"] for entry in run.figures["similarities"]] == [found.name for found in expected]
+        for entry, found in zip(run.figures["similarities"], expected, strict=True):
+            for name in (
+                "ks",
+                "ks_at",
+                "tau",
+                "threshold",
+                "ks_interval",
+                "tau_interval",
+                "threshold_interval",
+                "reason",
+            ):
+                assert entry[name] == plain(getattr(found, name)), name
+        assert (run.figures["images"], run.figures["annotations"]) == (len(dataset), len(annotations))
+        assert run.settings == {"similarities": ["box_iou", "box_giou"], "repeats": 2, "bootstrap": 10, "seed": 3}
+
+    def test_holds_what_is_drawn(self, dataset: fo.Dataset) -> None:
+        run = run_it(dataset)
+        stored = kf.load_diagnostics(dataset, "run")
+        assert stored == json.loads(json.dumps(run.diagnostics))
+        for entry, found in zip(stored["similarities"], run.result, strict=True):
+            for side in ("observed", "expected"):
+                distances = getattr(found, side)
+                assert entry[side]["count"] == len(distances) == sum(entry[side]["histogram"])
+                at_0 = [value for value in distances if stored["edges"][0] <= value < stored["edges"][1]]
+                assert entry[side]["histogram"][0] == len(at_0)
+                np.testing.assert_allclose(
+                    entry[side]["density"], gaussian_kde(distances)(stored["grid"]), rtol=0.02, atol=0.02
+                )
+            assert set(entry["strata"]) == set(found.strata)
+
+    def test_writes_nothing_on_samples(self, dataset: fo.Dataset) -> None:
+        before, fields = documents(dataset), list(dataset.get_field_schema(flat=True))
+        run = run_it(dataset)
+        assert (documents(dataset), list(dataset.get_field_schema(flat=True))) == (before, fields)
+        assert run.written == "nothing on samples or labels"
+
+    def test_is_listed_loaded_and_deleted_like_any_other(self, dataset: fo.Dataset) -> None:
+        run = run_it(dataset)
+        kf.compute_agreement(dataset, "other", raters=RATERS)
+        assert kf.list_runs(dataset, "calibration") == ["run"]
+        assert kf.list_runs(dataset) == ["other", "run"]
+        loaded = kf.load_run(dataset, "run")
+        assert (loaded.kind, loaded.figures, loaded.stale) == ("calibration", run.figures, ())
+        assert [found.ks for found in loaded.result] == [found.ks for found in run.result]
+        with pytest.raises(InputError, match=r"one of the agreement runs other, got 'run'"):
+            kf.filtered_figures(dataset, "run")
+        kf.delete_run(dataset, "run")
+        assert kf.list_runs(dataset) == ["other"]
+
+    def test_knows_changed_labels(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        sample = dataset.skip(2).first()
+        sample.ann.detections[0].bounding_box = [value / 100 for value in CAT]
+        sample.save()
+        assert kf.stale_samples(dataset, "run") == [sample.id]
+        assert kf.load_run(dataset, "run").stale == (sample.id,)
+
+    def test_all_that_fits_by_default(self, dataset: fo.Dataset) -> None:
+        run = run_it(dataset, similarities=None)
+        fitting = kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))
+        assert set(run.settings["similarities"]) <= set(fitting)
+        assert {"box_iou", "box_giou", "centroid_box"} <= set(run.settings["similarities"])
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"similarities": ["iou"]}, "similarities: expected one of"),
+            ({"similarities": ["polygon_iou"]}, "polygon_iou compares shapes of kind 'polygon'"),
+            ({"raters": ("ann",)}, "two raters"),
+        ],
+    )
+    def test_bad_input_leaves_nothing(self, dataset: fo.Dataset, options: dict[str, Any], said: str) -> None:
+        with pytest.raises(InputError, match=said):
+            run_it(dataset, **options)
+        assert dataset.list_runs() == []
+
+    def test_one_picture_is_too_few(self, dataset: fo.Dataset) -> None:
+        with pytest.raises(InputError):
+            run_it(dataset.limit(1))
+        assert dataset.list_runs() == []
+
+
+class TestChosenThreshold:
+    def test_is_the_default_of_its_similarity(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        assert kf.default_threshold(dataset, "box_iou") is None
+        chosen = kf.choose_threshold(dataset, "run", "box_iou")
+        value = next(entry["threshold"] for entry in chosen.figures["similarities"] if entry["name"] == "box_iou")
+        assert chosen.figures["chosen"] == [{"similarity": "box_iou", "threshold": value}]
+        assert kf.default_threshold(dataset, "box_iou") == kf.default_threshold(dataset.limit(2), "box_iou") == value
+        assert kf.default_threshold(dataset, "box_giou") is None
+        assert kf.load_figures(dataset, "run").figures == chosen.figures
+
+    def test_another_than_the_calibrated_one(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        kf.choose_threshold(dataset, "run", "box_iou")
+        run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
+        assert run.figures["chosen"] == [{"similarity": "box_iou", "threshold": 0.4}]
+        assert kf.default_threshold(dataset, "box_iou") == 0.4
+        with pytest.raises(InputError, match="threshold: expected a similarity from 0 to 1, got 4"):
+            kf.choose_threshold(dataset, "run", "box_iou", 4)
+
+    def test_the_last_choice_counts(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        run_it(dataset, "later")
+        kf.choose_threshold(dataset, "run", "box_iou", 0.3)
+        kf.choose_threshold(dataset, "later", "box_iou", 0.4)
+        kf.choose_threshold(dataset, "later", "box_giou", 0.6)
+        assert [kf.default_threshold(dataset, name) for name in ("box_iou", "box_giou")] == [0.4, 0.6]
+
+    def test_moves_and_goes_with_its_run(self, dataset: fo.Dataset) -> None:
+        kf.raters.store_rater_fields(dataset, {name: name for name in RATERS})
+        before = dict(dataset.info)
+        run_it(dataset)
+        kf.choose_threshold(dataset, "run", "box_iou", 0.3)
+        kf.rename_run(dataset, "run", "renamed")
+        assert kf.default_threshold(dataset, "box_iou") == 0.3
+        kf.delete_run(dataset, "renamed")
+        assert kf.default_threshold(dataset, "box_iou") is None
+        assert dataset.info == before
+
+    def test_leaves_no_trace_where_nothing_else_is_known(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        kf.choose_threshold(dataset, "run", "box_iou", 0.3)
+        kf.delete_run(dataset, "run")
+        assert dataset.info == {}
+
+    def test_of_a_run_deleted_behind_our_back(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        kf.choose_threshold(dataset, "run", "box_iou", 0.3)
+        dataset.delete_run("run")
+        assert kf.default_threshold(dataset, "box_iou") is None
+
+    def test_only_what_was_calibrated(self, dataset: fo.Dataset) -> None:
+        run_it(dataset)
+        with pytest.raises(InputError, match="similarity: expected one of 'box_giou', 'box_iou', got 'pose'"):
+            kf.choose_threshold(dataset, "run", "pose")
+        kf.compute_agreement(dataset, "other", raters=RATERS)
+        with pytest.raises(InputError, match="one of the calibration runs run, got 'other'"):
+            kf.choose_threshold(dataset, "other", "box_iou")
+
+    def test_without_a_threshold_the_reason_is_said(self, make: Make) -> None:
+        """Everybody always draws the same: no density can be estimated."""
+        scene = {name: [("cat", CAT)] for name in RATERS}
+        dataset = make(make_samples([scene] * 3))
+        run = run_it(dataset)
+        reason = run.figures["similarities"][0]["reason"]
+        assert run.figures["similarities"][0]["threshold"] is None
+        assert reason
+        with pytest.raises(InputError) as said:
+            kf.choose_threshold(dataset, "run", "box_iou")
+        assert str(said.value) == f"box_iou: expected a calibrated threshold, got none: {reason}"
+        assert run.diagnostics["similarities"][0]["observed"]["density"] is None

@@ -1,0 +1,191 @@
+"""Figures of one class or one rater of a run, and the images behind them, from stored units alone."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, agreement, class_difficulty
+from kalos_core.diagnostics import class_image_alpha, pair_image_alpha
+from kalos_core.fiftyone.diagnostics import plain
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
+from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, make_samples
+from tests.fiftyone_bridge.test_analyses import crowded
+
+Make = Callable[..., fo.Dataset]
+THREE = ("ann", "bob", "cid")
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Iterator[fo.Dataset]:
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(crowded(6)), progress=False)
+    kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=20)
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(scope="module")
+def result(dataset: fo.Dataset) -> Any:
+    return agreement(kf.read_annotations(dataset, raters=THREE), bootstrap=20)
+
+
+@pytest.fixture
+def nothing_stays() -> None:
+    """The data set outlives a test."""
+
+
+def naive_alpha(units: list[list[Any]]) -> float:
+    """Krippendorff's nominal alpha, value by value; None is missing."""
+    paired = [[value for value in unit if value is not None] for unit in units]
+    values = [value for unit in paired if len(unit) > 1 for value in unit]
+    n = len(values)
+    if not n:
+        return float("nan")
+    expected = sum(a != b for i, a in enumerate(values) for j, b in enumerate(values) if i != j) / (n * (n - 1))
+    if not expected:
+        return 1.0
+    observed = sum(
+        sum(a != b for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j) / (len(unit) - 1)
+        for unit in paired
+        if len(unit) > 1
+    )
+    return 1 - observed / n / expected
+
+
+def numbers(values: list[float | None]) -> list[float]:
+    return [float("nan") if value is None else value for value in values]
+
+
+def units(result: Any, image: int) -> list[list[Any]]:
+    rows = result.units.values[result.units.image == image].tolist()
+    return [[None if value == NOT_ASSIGNED else value for value in row] for row in rows]
+
+
+def test_nothing_chosen_is_the_run(dataset: fo.Dataset, result: Any) -> None:
+    found = kf.filtered_figures(dataset, "run")
+    summary = kf.load_figures(dataset, "run").figures
+    for name in ("alpha", "global_alpha", "alpha_interval", "global_alpha_interval", "units"):
+        assert found[name] == pytest.approx(summary[name]), name
+    assert numbers(found["image_alpha"]) == pytest.approx(result.image_alpha, nan_ok=True)
+    stored = kf.load_diagnostics(dataset, "run")
+    assert (found["class_difficulty"], found["collaboration"]) == (
+        stored["class_difficulty"],
+        stored["collaboration"],
+    )
+
+
+@pytest.mark.parametrize("category", ["cat", "dog"])
+def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
+    found = kf.filtered_figures(dataset, "run", category=category)
+    code = result.annotations.categories.tolist().index(category)
+    by_hand = [
+        naive_alpha([unit for unit in units(result, image) if code in unit]) for image in range(len(result.image_alpha))
+    ]
+    assert numbers(found["image_alpha"]) == pytest.approx(by_hand, nan_ok=True)
+    assert numbers(found["image_alpha"]) == pytest.approx(class_image_alpha(result, category), nan_ok=True)
+    row = class_difficulty(result).category.tolist().index(category)
+    expected = plain(class_difficulty(result))
+    for name in ("alpha", "global_alpha", "images", "units"):
+        assert found[name] == pytest.approx(expected[name][row])
+
+
+@pytest.mark.parametrize("rater", THREE)
+@pytest.mark.parametrize("category", [None, "cat"])
+def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | None) -> None:
+    """All pairs of one rater with another, one after the other."""
+    found = kf.filtered_figures(dataset, "run", category, rater)
+    me = THREE.index(rater)
+    code = None if category is None else result.annotations.categories.tolist().index(category)
+    expected = []
+    for image in range(len(result.image_alpha)):
+        pairs = [
+            [unit[me], unit[other]]
+            for unit in units(result, image)
+            for other in range(3)
+            if other != me and None not in (unit[me], unit[other]) and {unit[me], unit[other]} != {NO_OBJECT}
+        ]
+        expected.append(naive_alpha([pair for pair in pairs if code is None or code in pair]))
+    assert numbers(found["image_alpha"]) == pytest.approx(expected, nan_ok=True)
+    assert found["alpha"] == pytest.approx(np.nanmean(expected))
+
+
+def test_classes_of_a_rater(dataset: fo.Dataset) -> None:
+    found = kf.filtered_figures(dataset, "run", rater="cid")["class_difficulty"]
+    for row, category in enumerate(found["category"]):
+        alone = kf.filtered_figures(dataset, "run", category, "cid")
+        for name in ("alpha", "global_alpha", "images", "units"):
+            assert found[name][row] == pytest.approx(alone[name])
+
+
+def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
+    found = kf.filtered_figures(dataset, "run", category="dog")["collaboration"]
+    code = result.annotations.categories.tolist().index("dog")
+    for a in range(3):
+        for b in range(3):
+            if a == b:
+                assert found["alpha"][a][b] == 1
+                continue
+            per_image = [
+                naive_alpha([[unit[a], unit[b]] for unit in units(result, image) if code in (unit[a], unit[b])])
+                for image in range(len(result.image_alpha))
+                if result.annotations.assigned[image, [a, b]].all()
+            ]
+            assert found["alpha"][a][b] == pytest.approx(np.nanmean(per_image))
+            assert found["images"][a][b] == np.isfinite(per_image).sum()
+    assert found["order"] == kf.load_diagnostics(dataset, "run")["collaboration"]["order"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [({"category": "bird"}, "category: expected one of 'cat', 'dog', got 'bird'"), ({"rater": "eve"}, "rater: ")],
+)
+def test_what_the_run_does_not_know(dataset: fo.Dataset, chosen: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        kf.filtered_figures(dataset, "run", **chosen)
+
+
+def test_labels_are_not_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fo.Dataset, "values", None)
+    monkeypatch.setattr(fo.DatasetView, "values", None)
+    kf.filtered_figures(dataset, "run", "cat", "ann")
+
+
+def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None:
+    ids = dataset.values("id")
+
+    def ordered(values: Any) -> list[str]:
+        return [ids[place] for place in np.argsort(values, kind="stable") if np.isfinite(values[place])]
+
+    assert kf.view_of_class(dataset, "run", "cat").values("id") == ordered(class_image_alpha(result, "cat"))
+    for pair in [("ann", "bob"), ("cid", "ann")]:
+        expected = ordered(pair_image_alpha(result, *pair))
+        assert kf.view_of_pair(dataset, "run", *pair).values("id") == expected
+        assert kf.view_of_pair(dataset, "run", *reversed(pair)).values("id") == expected
+    of_cid = kf.view_of_rater(dataset, "run", "cid").values("id")
+    assert set(of_cid) == {ids[number] for number in range(len(ids)) if number % 3}
+
+
+def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="raters: expected two raters, got 'ann' twice"):
+        kf.view_of_pair(dataset, "run", "ann", "ann")
+    with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', 'cid', got 'eve'"):
+        kf.view_of_pair(dataset, "run", "ann", "eve")
+
+
+def test_two_raters_have_one_pair(make: Make) -> None:
+    dataset = make()
+    kf.compute_agreement(dataset, "run", raters=RATERS)
+    whole = kf.filtered_figures(dataset, "run")
+    for rater in RATERS:
+        of_rater = kf.filtered_figures(dataset, "run", rater=rater)
+        assert of_rater["rater"] == rater
+        for name in ("alpha", "alpha_interval", "global_alpha", "image_alpha"):
+            assert of_rater[name] == whole[name], name
+        for name in ("category", "alpha", "alpha_interval", "global_alpha", "images"):
+            assert of_rater["class_difficulty"][name] == whole["class_difficulty"][name], name
+        assert of_rater["class_difficulty"]["units"] == [3, 3, 1]  # not the cat of the scene bob was not asked for
+    assert whole["image_alpha"] == pytest.approx(ALPHAS)

@@ -1,0 +1,101 @@
+"""Bars of class difficulty: which classes are shown, in which order, and what is said of the others."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from kalos_core.figures import (
+    LEAST_IMAGES,
+    NEUTRAL,
+    class_difficulty_bars,
+    class_difficulty_title,
+    hardest_classes,
+    left_out,
+)
+
+NAMES = ["car", "van", "bus", "dog", "gull"]
+ALPHAS = [0.9, 0.2, 0.5, None, -0.1]
+IMAGES = [20, 8, 2, 0, 5]
+
+
+def test_the_hardest_class_with_enough_images_comes_first():
+    assert hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
+    assert hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
+
+
+def test_where_no_class_has_enough_images_all_are_shown():
+    assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]
+
+
+def test_equal_classes_keep_their_order():
+    assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.floats(-1, 1), st.integers(0, 12)), max_size=30),
+    st.integers(1, 12),
+)
+def test_shown_and_left_out_are_all_classes(classes, limit):
+    alphas, images = [alpha for alpha, _ in classes], [count for _, count in classes]
+    shown = hardest_classes(alphas, images, limit)
+    defined = [place for place, alpha in enumerate(alphas) if alpha is not None]
+    enough = [place for place in defined if images[place] >= LEAST_IMAGES] or defined
+    assert [alphas[place] for place in shown] == sorted(alphas[place] for place in enough)[:limit]
+    said = left_out(alphas, images, limit)
+    assert sum(int(word) for word in said.replace("fewer than 5", "few").split() if word.isdigit()) == len(
+        classes
+    ) - len(shown)
+
+
+def test_what_is_left_out_is_said():
+    assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
+    assert left_out([0.5], [9]) == ""
+
+
+def test_the_title_names_the_hardest_and_the_easiest():
+    assert (
+        class_difficulty_title(NAMES, ALPHAS, IMAGES)
+        == "Raters agree least about gull (-0.100), best about car (0.900)"
+    )
+    assert class_difficulty_title(["car"], [0.5], [9]) == "Raters agree about car (0.500)"
+    assert class_difficulty_title(["car"], [None], [0]) == "No class has an alpha"
+    assert class_difficulty_title([], [], []) == "No class has an alpha"
+
+
+def test_a_bar_says_its_class_value_interval_and_count():
+    ends = [[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]]
+    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, chosen="van")
+    (bars,) = figure.data
+    assert list(bars.x) == [-0.1, 0.2, 0.9]
+    assert list(bars.customdata) == [
+        "<b>gull</b>: alpha -0.100, 5 images",
+        "<b>van</b>: alpha 0.200 [0.100, 0.300], 8 images",
+        "<b>car</b>: alpha 0.900 [0.850, 0.950], 20 images",
+    ]
+    assert list(bars.error_x.array) == pytest.approx([0, 0.1, 0.05])
+    assert list(bars.error_x.arrayminus) == pytest.approx([0, 0.1, 0.05])
+    assert [colour == NEUTRAL for colour in bars.marker.color] == [False, True, False]
+    assert list(figure.layout.yaxis.ticktext) == ["gull", "van", "car"]
+    assert [note.text for note in figure.layout.annotations] == ["-0.100 (5)", "0.200 (8)", "0.900 (20)"]
+    low, high = figure.layout.xaxis.range
+    assert low < -0.1
+    assert high > 0.95
+
+
+def test_two_long_names_that_begin_alike_are_two_bars():
+    names = ["a class whose name goes on: one", "a class whose name goes on: two"]
+    figure = class_difficulty_bars(names, [0.1, 0.2], [9, 9])
+    assert list(figure.data[0].y) == [0, 1]
+    assert all(len(text) <= 18 for text in figure.layout.yaxis.ticktext)
+
+
+@pytest.mark.parametrize("alphas", [[], [None], [0.5]])
+def test_few_classes_are_drawn_and_plain(alphas):
+    figure = class_difficulty_bars(NAMES[: len(alphas)], alphas, [9] * len(alphas))
+    json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
+    assert figure.layout.height > 60

@@ -1,0 +1,47 @@
+"""Published values: as they stand in their sources, in this library's own words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kalos_core.agreement import Configuration
+from kalos_core.figures import NEUTRAL, PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS, alpha_scale
+
+
+def test_the_values_are_those_of_the_paper():
+    values = {(record.dataset, record.similarity): record.alpha for record in PUBLISHED_ALPHAS}
+    assert values[("TexBiG", "polygon_iou")] == 0.9055
+    assert values[("MARS", "pose")] == 0.8069
+    assert values[("LIDC-IDRI", "volume_iou")] == 0.3683
+    assert values[("LVIS", "box_iou")] == pytest.approx(0.688879, abs=1e-4)
+    assert values[("LVIS", "polygon_iou")] == pytest.approx(0.703012, abs=1e-4)
+
+
+def test_every_value_has_a_source_and_a_configuration():
+    for record in PUBLISHED_ALPHAS:
+        assert record.source
+        assert record.notation == Configuration(record.similarity, record.threshold).notation
+    assert all(record.source for record in PUBLISHED_CALIBRATIONS)
+
+
+def test_ones_own_value_stands_on_top_and_the_same_similarity_out():
+    figure = alpha_scale(0.75, [0.7, 0.8], "polygon_iou")
+    (points,) = figure.data
+    assert points.x[0] == 0.75
+    assert list(points.x[1:]) == sorted((record.alpha for record in PUBLISHED_ALPHAS), reverse=True)
+    assert points.customdata[0] == "<b>this run</b>: alpha 0.750 [0.700, 0.800]"
+    assert "τ=0.92" in points.customdata[2]
+    assert "CVPR 2026" in points.customdata[2]
+    alike = [record.similarity == "polygon_iou" for record in sorted(PUBLISHED_ALPHAS, key=lambda r: -r.alpha)]
+    assert [colour == NEUTRAL for colour in points.marker.color[1:]] == alike
+    assert (points.error_x.array[0], points.error_x.arrayminus[0]) == (pytest.approx(0.05), pytest.approx(0.05))
+
+
+@pytest.mark.parametrize(("alpha", "interval"), [(None, [None, None]), (-0.3, [-0.4, -0.2]), (1.0, [None, None])])
+def test_any_value_has_a_place_on_the_scale(alpha, interval):
+    figure = alpha_scale(alpha, interval, "box_iou")
+    low, high = figure.layout.xaxis.range
+    assert alpha is None or low < alpha < high
+    json.dumps(figure.to_plotly_json()["data"], allow_nan=False)

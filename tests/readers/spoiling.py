@@ -1,0 +1,91 @@
+"""Files that were right and are no longer: values replaced, fields removed, records repeated, anywhere in them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+from hypothesis import strategies as st
+
+HUGE = 10**400
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 9), st.floats(), st.sampled_from([HUGE, -HUGE, 2**63, 1e308, "", "ann"]),
+    st.text(max_size=3),
+)  # fmt: skip
+junk = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["id", "counts"]), inner, max_size=2),
+    max_leaves=8,
+)
+near = st.one_of(
+    st.lists(st.floats(-10, 30) | scalars, min_size=4, max_size=4),
+    st.lists(st.lists(st.floats(-10, 30), min_size=4, max_size=9), max_size=2),
+)
+words = st.sampled_from(["", " ", "nan", "inf", "-1", "0", "1e308", "1e999", "ann", "a.jpg", "1,2;3", "9" * 30, "14"])
+
+
+@st.composite
+def spoiled(draw: Callable[[st.SearchStrategy[Any]], Any], content: Any) -> Any:
+    """Parsed JSON with up to four changes."""
+    content = copy.deepcopy(content)
+    for _ in range(draw(st.integers(0, 4))):
+        place = content
+        while True:
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            if not keys:
+                break
+            key = draw(st.sampled_from(keys))
+            deeper = isinstance(place[key], (dict, list)) and place[key]
+            if deeper and draw(st.integers(0, 5)):
+                place = place[key]
+                continue
+            change = draw(st.integers(0, 5))
+            if change == 0:
+                del place[key]
+            elif change == 1 and isinstance(place, list):
+                place.append(copy.deepcopy(place[key]))
+            else:
+                place[key] = draw(junk | near)
+            break
+    return content
+
+
+@st.composite
+def spoiled_xml(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> bytes:
+    """XML with up to four changes, or cut off somewhere."""
+    root = ElementTree.fromstring(text)
+    for _ in range(draw(st.integers(0, 4))):
+        element = draw(st.sampled_from(list(root.iter())))
+        change = draw(st.integers(0, 4))
+        if change == 0 and element.attrib:
+            element.set(draw(st.sampled_from(sorted(element.attrib))), draw(words))
+        elif change == 1 and element.attrib:
+            del element.attrib[draw(st.sampled_from(sorted(element.attrib)))]
+        elif change == 2:
+            element.text = draw(words)
+        elif change == 3 and len(element):
+            element.remove(draw(st.sampled_from(list(element))))
+        elif len(element):
+            element.append(copy.deepcopy(draw(st.sampled_from(list(element)))))
+    data = ElementTree.tostring(root)
+    return data[: draw(st.integers(0, len(data)))] if not draw(st.integers(0, 9)) else data
+
+
+@st.composite
+def spoiled_lines(draw: Callable[[st.SearchStrategy[Any]], Any], text: str) -> str:
+    """A table of comma-separated cells with up to four changes."""
+    rows = [line.split(",") for line in text.splitlines()]
+    for _ in range(draw(st.integers(0, 4))):
+        row = draw(st.sampled_from(rows)) if rows else []
+        change = draw(st.integers(0, 3))
+        if change == 0 and row:
+            row[draw(st.integers(0, len(row) - 1))] = draw(words | st.sampled_from(['"', "\r", "\0", "x\ny"]))
+        elif change == 1 and row:
+            del row[draw(st.integers(0, len(row) - 1))]
+        elif change == 2:
+            rows.append([*row])
+        elif rows:
+            rows.remove(row)
+    return "\n".join(map(",".join, rows))

@@ -1,0 +1,216 @@
+"""Volumes: what they enclose, what is counted, how sources write them."""
+
+import numpy as np
+import pytest
+import shapely
+
+from kalos_core import Annotations, InputError
+from kalos_core.shapes.volumes import Scans
+from tests.similarity.shapes_3d import lidc_annotations, random_volumes, read_scans, volumes
+
+SQUARE, HOLE = [0, 0, 4, 0, 4, 4, 0, 4], [1, 1, 3, 1, 3, 3, 1, 3]
+
+
+def naive_sections(column, row):
+    """Slice -> region of one volume, one contour after the other."""
+    regions = {}
+    for inclusion in (True, False):
+        for g in range(column.mark_start[row], column.mark_start[row + 1]):
+            points = column.points[column.contour_start[g] : column.contour_start[g + 1]]
+            if column.inclusion[g] != inclusion or len(np.unique(points, axis=0)) < 3:
+                continue
+            shape = shapely.make_valid(shapely.Polygon(points))
+            there = regions.get(column.slice[g], shapely.Polygon())
+            regions[column.slice[g]] = there.union(shape) if inclusion else there.difference(shape)
+    return {number: region for number, region in regions.items() if region.area > 0}
+
+
+def test_volume_is_area_times_the_size_of_a_voxel():
+    # slices of 16 and 16 - 4 square pixels; half a millimetre a pixel, slices 2.5 mm apart
+    column = volumes([[(3, SQUARE), (4, SQUARE), (4, HOLE, False)]])
+    assert column.area().tolist() == [28]
+    assert column.volume().tolist() == [28 * 0.25 * 2.5]
+
+
+def test_volume_is_in_voxels_where_a_spacing_is_unknown():
+    assert volumes([[(0, SQUARE), (1, SQUARE)]], scan=1).volume().tolist() == [32]
+    one_slice = Scans(np.array([7.0]), np.array([0, 1]), np.array([0.5]), np.full((1, 2), 9.0), np.full((1, 2), 7.0))
+    assert volumes([[(0, SQUARE)]], scans=one_slice).volume().tolist() == [16]
+
+
+@pytest.mark.parametrize(
+    ("mark", "area"),
+    [
+        ([(0, SQUARE), (0, HOLE, False)], 12),
+        ([(0, HOLE, False), (0, SQUARE)], 12),
+        ([(0, SQUARE), (1, HOLE, False)], 16),  # a hole in nothing
+        ([(0, HOLE), (0, SQUARE, False)], 0),  # all is hole
+        ([(0, SQUARE), (0, [2, 0, 6, 0, 6, 4, 2, 4])], 24),  # two of a slice, their overlap once
+        ([(0, SQUARE), (0, [8, 0, 9, 0, 9, 1, 8, 1])], 17),
+        ([(0, [0, 0, 4, 4, 4, 0, 0, 4])], 8),  # a bow tie, repaired
+        ([(0, [0, 0, 2, 0, 4, 0, 4, 4, 2, 4, 0, 4, 0, 0])], 16),  # points on the way, closed
+    ],
+)
+def test_areas_by_hand(mark, area):
+    assert volumes([mark]).area().tolist() == [area]
+
+
+def test_contours_of_fewer_than_three_points_enclose_nothing_and_are_counted():
+    column = volumes([[(0, [1, 1])], [(0, [1, 1, 5, 5]), (1, SQUARE)], [(0, [1, 1, 5, 5, 1, 1])], []])
+    assert column.flat_contours == 3
+    assert column.area().tolist() == [0, 16, 0, 0]
+    assert column.absent().tolist() == [False, False, False, True]
+    np.testing.assert_array_equal(column.bounds()[1:3], [[0, 0, 4, 4], [np.nan] * 4])
+    np.testing.assert_array_equal(column.drawn_bounds()[1:], [[0, 0, 5, 5], [1, 1, 5, 5], [np.nan] * 4])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sections_equal_shapely_one_by_one(seed):
+    column = random_volumes(np.random.default_rng(seed), 12)
+    expected = [naive_sections(column, row) for row in range(12)]
+    assert [dict.fromkeys(regions) for regions in expected] == [
+        dict.fromkeys(np.sort(column.sections.slice[column.sections.mark == row]).tolist()) for row in range(12)
+    ]
+    areas = [sum(region.area for region in regions.values()) for regions in expected]
+    np.testing.assert_allclose(column.area(), areas, rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_take_gives_the_same_volumes_in_another_order(made):
+    column = random_volumes(np.random.default_rng(1), 9)
+    area, bounds = (
+        random_volumes(np.random.default_rng(1), 9).area(),
+        random_volumes(np.random.default_rng(1), 9).bounds(),
+    )
+    if made:
+        column.area()
+    rows = np.array([4, 0, 8, 4])
+    taken = column.take(rows)
+    np.testing.assert_array_equal(taken.area(), area[rows])
+    np.testing.assert_array_equal(taken.bounds(), bounds[rows])
+    np.testing.assert_array_equal(taken.z, np.concatenate([column.z[column.mark == row] for row in rows]))
+    assert len(column.take(np.array([], np.intp))) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_union_is_the_union_slice_by_slice(seed):
+    rng = np.random.default_rng(seed)
+    column = random_volumes(rng, 8)
+    rows = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 7]])
+    joined = column.union(rows)
+    for line, members in enumerate(rows):
+        parts = [naive_sections(column, row) for row in members]
+        for number in set().union(*parts):
+            expected = shapely.union_all([regions[number] for regions in parts if number in regions])
+            here = (joined.sections.mark == line) & (joined.sections.slice == number)
+            assert shapely.area(joined.sections.geometry[here][0]) == pytest.approx(expected.area, rel=1e-12)
+    again = volumes(  # its contours say the same as its sections
+        [
+            [
+                (
+                    joined.slice[g],
+                    joined.points[joined.contour_start[g] : joined.contour_start[g + 1]],
+                    joined.inclusion[g],
+                )
+                for g in range(joined.mark_start[line], joined.mark_start[line + 1])
+            ]
+            for line in range(3)
+        ]
+    )
+    np.testing.assert_allclose(again.area(), joined.area(), rtol=1e-9)
+
+
+def test_ties_are_told_apart_by_outlines_and_slices():
+    column = volumes([[(0, SQUARE)], [(1, SQUARE)], [(0, [*SQUARE[2:], *SQUARE[:2]])], [(0, [*SQUARE, 0, 2])]])
+    keys = np.array(column.tie_keys(np.arange(4)))
+    assert (keys[:, 0] == keys[:, 2]).all()  # begun at another vertex
+    assert (keys[:, 0] == keys[:, 3]).all()  # a point on the way
+    assert (keys[:, 0] != keys[:, 1]).any()
+    assert [len(key) for key in column.tie_keys(np.array([], np.intp))] == [0] * 6
+
+
+def one_mark(volume, **where):
+    given = {"slice_positions": {1: [4, 0, 2]}, "image_size": {1: (9, 9)}, **where}
+    row = {"image": 1, "rater": "ann", "category": "nodule", "volume": volume}
+    return Annotations.from_rows([row], **given).shapes["volume"]
+
+
+POINTS = np.reshape(SQUARE, (-1, 2)).tolist()
+
+
+def test_rows_are_read():
+    contours = [
+        {"z": 2, "points": POINTS},
+        {"z": 4.001, "points": POINTS},
+        {"z": 2, "points": [[1, 1]], "inclusion": 0},
+    ]
+    column = one_mark(contours, pixel_spacing={1: 0.5})
+    assert column.slice.tolist() == [1, 2, 1]
+    assert column.inclusion.tolist() == [True, True, False]
+    assert column.volume().tolist() == [32 * 0.25 * 2]
+    assert column.scans.span.tolist() == [[2, 4.001]]
+
+
+@pytest.mark.parametrize(
+    ("volume", "where", "message"),
+    [
+        (
+            [{"z": 3, "points": POINTS}],
+            {},
+            "lie in a slice of their scan, got one at z = 3, the nearest slice being at [24]",
+        ),
+        ([{"z": float("nan"), "points": POINTS}], {}, "lie in a slice of their scan, got one at z = nan"),
+        ([{"z": 9, "points": POINTS}], {}, "z = 9, the nearest slice being at 4"),
+        ([{"z": 2, "points": POINTS}], {"slice_positions": None}, "known slice positions .* got none"),
+        ([{"z": 2, "points": POINTS}], {"slice_positions": {}}, "known slice positions .* got none"),
+        (
+            [{"z": 2, "points": [[0, 0], [10, 0], [1, 1]]}],
+            {},
+            r"inside of their slice, got a point at \[10.0, 0.0\] in 9 x 9",
+        ),
+        ([{"z": 2, "points": [[0, 0], [-1, 0], [1, 1]]}], {}, "inside of their slice"),
+        ([{"z": 2, "points": [[0, 0], [float("inf"), 0], [1, 1]]}], {}, "finite coordinates"),
+        ([{"z": 2, "points": []}], {}, "expected contours"),
+        ([{"z": "2", "points": POINTS}], {}, "expected contours"),
+        ([{"points": POINTS}], {}, "expected contours"),
+        ([{"z": 2, "points": SQUARE}], {}, "expected contours"),
+        ([{"z": 2, "points": POINTS, "inclusion": "no"}], {}, "expected contours"),
+        ([POINTS], {}, "expected contours"),
+        ({"z": 2, "points": POINTS}, {}, "expected contours"),
+        ("contours", {}, "expected contours"),
+        (7, {}, "expected contours"),
+        (
+            [{"z": 2, "points": POINTS}],
+            {"pixel_spacing": {1: 0}},
+            "pixel_spacing: expected positive mm per pixel, got 0",
+        ),
+    ],
+)
+def test_what_is_no_volume_is_named(volume, where, message):
+    with pytest.raises(InputError, match=message):
+        one_mark(volume, **where)
+
+
+def test_a_volume_without_an_image_is_an_error_of_its_own():
+    row = {"rater": "ann", "category": "nodule", "volume": [{"z": 0, "points": POINTS}]}
+    with pytest.raises(InputError, match="expected an image of the source, got nothing"):
+        Annotations.from_rows([row])
+
+
+def test_a_broken_volume_is_left_out_on_request():
+    row = {"image": 1, "rater": "ann", "category": "nodule"}
+    rows = [{**row, "volume": [{"z": 9, "points": POINTS}]}, {**row, "volume": [{"z": 2, "points": POINTS}]}]
+    with pytest.warns(UserWarning, match="the nearest slice being at 2"):
+        made = Annotations.from_rows(rows, slice_positions={1: [0, 2]}, on_invalid="skip")
+    assert made.skipped.tolist() == [1]
+    assert made.shapes["volume"].area().tolist() == [16]
+    assert made.shapes["volume"].scans.span.tolist() == [[2, 2]]  # nor does it stretch the scan
+
+
+def test_lidc(data_folder):
+    scans = read_scans(data_folder / "lidc120.json.gz")
+    column = lidc_annotations(scans).shapes["volume"]
+    assert (len(column), len(column.z), column.flat_contours, (~column.inclusion).sum()) == (959, 5214, 7, 126)
+    assert (column.area() > 0).all()
+    thickness = np.array([scan["slice_thickness"] for scan in scans])
+    assert (np.abs(column.scans.slice_spacing - thickness) > 0.01).sum() == 5

@@ -1,0 +1,115 @@
+"""Means, whole alphas and intervals of many figures at once, against plain loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import NO_OBJECT, NOT_ASSIGNED
+from kalos_core.reliability import coincidences
+from kalos_core.resampling import Cells, estimate, interval_columns, intervals, join_cells, resample
+from tests.diagnostics.naive import alpha_of, mean
+
+FIGURES, IMAGES = 3, 4
+
+
+@st.composite
+def units_of_cells(draw):
+    """Values (R = 3) of units, and the figure and image of each; then the cells of all figures and images wanted."""
+    wanted = draw(st.lists(st.tuples(st.integers(0, FIGURES - 1), st.integers(0, IMAGES - 1)), unique=True, max_size=8))
+    value = st.sampled_from([NOT_ASSIGNED, NO_OBJECT, 0, 1, 2])
+    unit = st.tuples(st.integers(0, max(len(wanted) - 1, 0)), st.tuples(value, value, value))
+    units = draw(st.lists(unit, max_size=12)) if wanted else []
+    cell = np.array([at for at, _ in units], np.intp)
+    values = np.array([given for _, given in units], np.int32).reshape(-1, 3)
+    figure, image = (np.array([key[side] for key in wanted], np.intp) for side in (0, 1))
+    return values, cell, Cells.of(figure, image, coincidences(values, cell, len(wanted)))
+
+
+def as_floats(values):
+    return np.where(values == NOT_ASSIGNED, np.nan, values.astype(float))
+
+
+@given(units_of_cells())
+def test_mean_and_whole_of_each_figure(drawn):
+    values, cell, cells = drawn
+    for figure in range(FIGURES):
+        own = np.flatnonzero(cells.figure == figure)
+        of_images = [alpha_of(as_floats(values[cell == at])) for at in own]
+        np.testing.assert_allclose(cells.value[own], of_images, atol=1e-12)
+        np.testing.assert_allclose(cells.mean(FIGURES)[figure], mean(of_images), atol=1e-12)
+        whole = alpha_of(as_floats(values[np.isin(cell, own)]))
+        np.testing.assert_allclose(cells.whole(FIGURES)[figure], whole, atol=1e-12)
+        assert cells.count(FIGURES)[figure] == np.isfinite(of_images).sum()
+
+
+@given(units_of_cells(), st.integers(0, 9), st.sampled_from([1, 7, 100, 101]))
+def test_the_replicates_are_those_of_a_plain_loop(drawn, seed, replicates):
+    values, cell, cells = drawn
+    made = resample(cells, FIGURES, replicates, seed)
+    pool = np.unique(cells.image[np.isfinite(cells.value)])
+    if not len(pool):
+        assert made.mean.shape == made.whole.shape == (0, FIGURES)
+        return
+    rng = np.random.default_rng(seed)
+    for replicate in range(replicates):
+        images = pool[rng.integers(0, len(pool), len(pool))]
+        for figure in range(FIGURES):
+            own = [at for image in images for at in np.flatnonzero((cells.figure == figure) & (cells.image == image))]
+            np.testing.assert_allclose(made.mean[replicate, figure], mean(cells.value[own]), atol=1e-12)
+            units = [row for at in own for row in as_floats(values[cell == at])]
+            np.testing.assert_allclose(made.whole[replicate, figure], alpha_of(units), atol=1e-9)
+
+
+@given(st.lists(st.lists(st.floats(-1, 1) | st.just(np.nan), min_size=2, max_size=2), max_size=9))
+def test_intervals_are_percentiles_of_what_is_defined(rows):
+    replicates = np.array(rows, dtype=float).reshape(-1, 2)
+    for column, interval in zip(replicates.T, intervals(replicates), strict=True):
+        known = column[np.isfinite(column)]
+        expected = np.percentile(known, [2.5, 97.5]) if len(known) else [np.nan, np.nan]
+        np.testing.assert_allclose(interval, expected, atol=1e-12)
+
+
+def test_a_worked_interval():
+    # two images, alpha 1 and 0: the mean of two draws is 0, .5 or 1, and 1,000 replicates hold many of each
+    sums = coincidences(np.array([[0, 0], [0, NO_OBJECT]]), np.array([0, 1]), 2)
+    made = estimate(Cells.of(np.array([0, 0]), np.array([0, 1]), sums), 1, 1000, 0)
+    assert made.alpha.tolist() == [0.5]
+    assert made.alpha_interval.tolist() == [[0, 1]]
+    assert made.images.tolist() == [2]
+
+
+def test_no_bootstrap_has_no_interval():
+    sums = coincidences(np.array([[0, 0]]), np.array([0]), 1)
+    made = estimate(Cells.of(np.array([0]), np.array([0]), sums), 2, 0, 0)
+    assert np.isnan(made.alpha_interval).all()
+    assert made.alpha_interval.shape == made.global_alpha_interval.shape == (2, 2)
+    np.testing.assert_array_equal(made.alpha, [1, np.nan])
+
+
+@given(units_of_cells(), st.integers(0, 99))
+def test_parts_joined_again_are_the_whole(drawn, seed):
+    _, _, cells = drawn
+    order = np.random.default_rng(seed).permutation(len(cells))
+    cut = seed % (len(cells) + 1)
+    again = join_cells([cells.take(order[:cut]), cells.take(order[cut:])])
+    np.testing.assert_array_equal(again.value, cells.value[order])
+    np.testing.assert_allclose(again.whole(FIGURES), cells.whole(FIGURES), atol=1e-12)
+    np.testing.assert_allclose(again.mean(FIGURES), cells.mean(FIGURES), atol=1e-12)
+
+
+def test_columns_of_an_interval():
+    made = interval_columns(alpha=np.array([[0.1, 0.2], [0.3, 0.4]]))
+    assert {name: column.tolist() for name, column in made.items()} == {
+        "alpha_low": [0.1, 0.3],
+        "alpha_high": [0.2, 0.4],
+    }
+
+
+@pytest.mark.parametrize("replicates", [1, 100, 250])
+def test_the_same_draws_for_every_figure(replicates):
+    # one image carries one figure each: a replicate without it leaves that figure undefined, never both at once
+    sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
+    made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, replicates, 1)
+    assert made.mean.shape == (replicates, 2)
+    assert not np.isnan(made.mean).all(axis=1).any()
