@@ -373,9 +373,7 @@ class Annotations:
     @cached_property
     def askable(self) -> NDArray[np.bool_]:
         """(N, R) True where another rater than a mark's own was asked for its image and class."""
-        askable = self.assigned[self.image]
-        if self.assigned_categories is not None:
-            askable &= self.assigned_categories[:, self.category].T
+        askable = self.asked_of_marks.copy()
         askable[np.arange(len(self)), self.rater] = False
         return askable
 
