@@ -10,6 +10,20 @@ Flat tables of annotations go in, flat tables of agreement come out::
 from kalos_core.agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation, calibrate
+from kalos_core.convergence import (
+    PUBLISHED_LINE,
+    Criterion,
+    LabelConvergence,
+    Line,
+    ModifiedMap,
+    PredictionMap,
+    Spread,
+    check_convergence,
+    fit_line,
+    label_convergence,
+    map_of_predictions,
+    modified_map,
+)
 from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
     ClassDifficulty,
@@ -34,7 +48,15 @@ from kalos_core.readers import read_coco, read_cvat, read_label_studio, read_lid
 from kalos_core.readers.vocabulary import Vocabulary
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.similarity import SIMILARITIES, Similarity, register_similarity
-from kalos_core.variations import VARIATION_TYPES, Variations, variations
+from kalos_core.variations import (
+    VARIATION_TYPES,
+    BoundaryQuality,
+    Variations,
+    VariationShares,
+    boundary_quality,
+    variation_shares,
+    variations,
+)
 
 __version__ = "0.1.0"
 
@@ -42,35 +64,50 @@ __all__ = [
     "COSTS",
     "NOT_ASSIGNED",
     "NO_OBJECT",
+    "PUBLISHED_LINE",
     "SIMILARITIES",
     "SOLVERS",
     "VARIATION_TYPES",
     "Agreement",
     "Annotations",
+    "BoundaryQuality",
     "Calibration",
     "ClassDifficulty",
     "Collaboration",
     "Configuration",
+    "Criterion",
     "InputError",
     "IntraRater",
     "KalosError",
     "KalosWarning",
+    "LabelConvergence",
+    "Line",
+    "ModifiedMap",
     "Pairs",
+    "PredictionMap",
     "RaterVitality",
     "Sensitivity",
     "Separation",
     "Similarity",
+    "Spread",
     "TeamAgreement",
     "Units",
+    "VariationShares",
     "Variations",
     "Vocabulary",
     "agreement",
+    "boundary_quality",
     "calibrate",
+    "check_convergence",
     "class_difficulty",
     "class_image_alpha",
     "collaboration",
     "compute_pairs",
+    "fit_line",
     "intra_rater",
+    "label_convergence",
+    "map_of_predictions",
+    "modified_map",
     "pair_image_alpha",
     "rater_labels",
     "rater_vitality",
@@ -83,6 +120,7 @@ __all__ = [
     "sensitivity",
     "team_agreement",
     "usable_solvers",
+    "variation_shares",
     "variations",
     "write_coco",
 ]

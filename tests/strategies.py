@@ -16,8 +16,10 @@ STEPS = ((0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1))  # an L
 BOW_TIE = ((0, 0), (1, 1), (1, 0), (0, 1))  # crosses itself: two triangles
 FORMS = (RECTANGLE, TRIANGLE, STEPS, BOW_TIE)
 
-SIMILARITIES_OF_TABLES = [name for name, measure in SIMILARITIES.items() if measure.kind in ("box", "polygon")]
-"""Names of the similarities that `tables` has shapes for."""
+SIMILARITIES_OF_TABLES = [
+    name for name, measure in SIMILARITIES.items() if measure.kind in ("box", "polygon") and not measure.prepare
+]
+"""Names of the similarities that `tables` has all for: shapes, but no sizes of images."""
 
 
 def ring(form: int, x: float, y: float, width: float, height: float, start: int = 0, backwards: bool = False) -> list:

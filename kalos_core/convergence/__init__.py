@@ -1,18 +1,26 @@
 """Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025)."""
 
-from kalos_core.convergence.interval import LabelConvergence, Spread, label_convergence
+from kalos_core.convergence.criteria import Criterion, check_convergence
+from kalos_core.convergence.interval import LabelConvergence, label_convergence
 from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
-from kalos_core.convergence.regression import PUBLISHED, Line, fit_line
+from kalos_core.convergence.predictions import PredictionMap, map_of_predictions
+from kalos_core.convergence.regression import PUBLISHED_LINE, Line, fit_line
+from kalos_core.convergence.spread import MEANINGS, Spread
 
 __all__ = [
-    "PUBLISHED",
+    "MEANINGS",
+    "PUBLISHED_LINE",
     "SIZES",
     "THRESHOLDS",
+    "Criterion",
     "LabelConvergence",
     "Line",
     "ModifiedMap",
+    "PredictionMap",
     "Spread",
+    "check_convergence",
     "fit_line",
     "label_convergence",
+    "map_of_predictions",
     "modified_map",
 ]

@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import total
-from kalos_core.convergence.matching import detect, detect_jointly, rank_in_order
+from kalos_core.arrays import find_sorted
+from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, single_point_precision
 from kalos_core.pairs import Pairs
 
-MOST_DETECTIONS = 1000
-"""Detections that count of each image and class."""
-
-AT_ONCE = 1 << 21
-"""Detections times thresholds times subsets that are accumulated together."""
+AT_ONCE = 1 << 16
+"""Detections times thresholds times subsets that are accumulated together: few enough for the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +28,10 @@ class Counted:
         Of each group; every group has ground truth.
     group, image : (D,) int
         Of each detection, sorted by group, then by image and place in the order they are taken.
-    hit, counts : (T, D) bool
-        Whether a detection found a mark, and whether it counts at all.
+    hit : (T, D) bool
+        Whether a detection found a mark.
+    counts : (T, D) bool or None
+        Whether a detection counts at all; None where all do.
     marks_group, marks_image : (M,) int
         Of each mark of the ground truth that counts.
     images : int
@@ -47,47 +46,49 @@ class Counted:
     group: NDArray[np.intp]
     image: NDArray[np.intp]
     hit: NDArray[np.bool_]
-    counts: NDArray[np.bool_]
+    counts: NDArray[np.bool_] | None
     marks_group: NDArray[np.intp]
     marks_image: NDArray[np.intp]
     images: int
     joint: bool
 
-    def precision(self, subsets: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-        """(B, T, G) average precision of every group on B subsets (B, I) of the images, all images by default."""
-        if subsets is None:
-            subsets = np.ones((1, self.images), np.bool_)
-        parts = [self._precision(part) for part in self._parts(subsets)]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.hit), len(self.truth)))
+    def class_precision(self) -> NDArray[np.float64]:
+        """(T, G) average precision of every group on all images; NaN for one whose marks all count for nothing."""
+        return np.asarray(self._precision(np.ones((1, self.images), np.bool_))[0])
+
+    def directions(self, subsets: NDArray[np.bool_], raters: int) -> NDArray[np.float64]:
+        """(B, T, R, R) mean over the classes of the ground truth on B subsets (B, I) of the images."""
+        parts = [self.by_direction(self._precision(part), raters) for part in self._parts(subsets)]
+        return np.concatenate([np.zeros((0, len(self.hit), raters, raters)), *parts])
+
+    def by_direction(self, precision: NDArray[np.float64], raters: int) -> NDArray[np.float64]:
+        """(B, T, G) -> (B, T, R, R) mean over the classes of the ground truth, NaN where there is none."""
+        means = np.full((*precision.shape[:-1], raters * raters), np.nan)
+        direction, first = np.unique(self.truth * raters + self.found, return_index=True)  # groups stand in this order
+        if len(direction):
+            defined = np.isfinite(precision)
+            sums = np.add.reduceat(np.where(defined, precision, 0.0), first, axis=-1)
+            times = np.add.reduceat(defined, first, axis=-1, dtype=np.intp)
+            means[..., direction] = sums / np.where(times, times, np.nan)
+        return means.reshape(*precision.shape[:-1], raters, raters)
 
     def _parts(self, subsets: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-        share = max(float(subsets.mean()), 1e-9)
+        share = max(float(subsets.mean()), 1e-9) if subsets.size else 1.0
         size = max(1, int(AT_ONCE / (max(self.hit.size, 1) * share)))
         for start in range(0, len(subsets), size):
             yield subsets[start : start + size]
 
     def _precision(self, subsets: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """(B, T, G) average precision of every group on each subset."""
         groups = len(self.truth)
         subset, detection = np.nonzero(subsets[:, self.image])
         positives = np.concatenate(
             [np.bincount(self.marks_group[kept[self.marks_image]], minlength=groups) for kept in subsets]
         )
         measure = single_point_precision if self.joint else average_precision
-        ap = measure(
-            subset * groups + self.group[detection], self.hit[:, detection], self.counts[:, detection], positives
-        )
+        counts = None if self.counts is None else self.counts[:, detection]
+        ap = measure(subset * groups + self.group[detection], self.hit[:, detection], counts, positives)
         return ap.reshape(len(ap), len(subsets), groups).transpose(1, 0, 2)
-
-    def by_direction(self, precision: NDArray[np.float64], raters: int) -> NDArray[np.float64]:
-        """(T, G) -> (T, R, R) mean over the classes of the ground truth, NaN where there is none."""
-        direction = self.truth * raters + self.found
-        levels = len(precision)
-        level = np.arange(levels)[:, None] * raters**2
-        defined = np.isfinite(precision)
-        key = (level + direction)[defined]
-        sums = total(key, precision[defined], levels * raters**2)
-        times = np.bincount(key, minlength=levels * raters**2)
-        return (sums / np.where(times, times, np.nan)).reshape(levels, raters, raters)
 
 
 def count(
@@ -97,30 +98,46 @@ def count(
     ties: str,
     in_size: NDArray[np.bool_],
     rng: np.random.Generator,
+    scores: NDArray[np.float64] | None = None,
 ) -> Counted:
-    """Match the marks of every two raters in the order that `ties` says."""
-    image_place = _image_places(annotations)
-    order = np.lexsort((np.arange(len(annotations)), image_place[annotations.image]))
+    """Match the marks of every two raters: the surest first, and of those that are equally sure in the order of `ties`.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+        From the least threshold upwards.
+    thresholds : (T,) float64
+    ties : "coco", "shuffle" or "joint"
+    in_size : (N,) bool
+        Marks of the sizes asked for.
+    rng : Generator
+        Draws the orders of ``ties="shuffle"``.
+    scores : (N,) float64, optional
+        How sure a mark is as a detection; all are equally sure unless given.
+    """
+    sureness = np.zeros(len(annotations)) if scores is None else scores
+    image_place, place = _image_places(annotations), np.arange(len(annotations))
     if ties == "shuffle":
-        image_place = rng.permutation(len(annotations.images))
-        order = rng.permutation(len(annotations))
-    rank = rank_in_order(annotations, order)
+        image_place, place = rng.permutation(len(annotations.images)), rng.permutation(len(annotations))
+    rank = rank_in_order(annotations, np.lexsort((place, -sureness)))
     if ties == "joint":
-        detections = detect_jointly(annotations, pairs, thresholds, in_size=in_size)
+        detections = detect_jointly(annotations, pairs, thresholds, in_size)
     else:
-        detections = detect(annotations, pairs, thresholds, rank, most=MOST_DETECTIONS, in_size=in_size)
-    row, other = np.nonzero(annotations.askable)
+        detections = detect(annotations, pairs, thresholds, rank, in_size)
+    row, other = np.nonzero(compared(annotations))
     truth_kept = in_size[row]
     marks = row[truth_kept]
     marks_key = _group_key(annotations, annotations.rater[marks], other[truth_kept], annotations.category[marks])
     groups, marks_group = np.unique(marks_key, return_inverse=True)
     found = annotations.rater[detections.row]
     key = _group_key(annotations, detections.truth, found, annotations.category[detections.row])
-    place = np.minimum(np.searchsorted(groups, key), max(len(groups) - 1, 0))
-    of_truth = np.flatnonzero(groups[place] == key) if len(groups) else np.zeros(0, np.intp)
-    group, image = place[of_truth], annotations.image[detections.row[of_truth]]
-    taken = np.lexsort((rank[detections.row[of_truth]], image_place[image], group))
-    chosen = of_truth[taken]
+    place_of_group = find_sorted(groups, key)
+    of_truth = np.flatnonzero(place_of_group >= 0)
+    group, row = place_of_group[of_truth], detections.row[of_truth]
+    image = annotations.image[row]
+    taken = np.lexsort((rank[row], image_place[image], -sureness[row], group))
+    hit, ignored = detections.hit[:, of_truth[taken]], detections.ignored[:, of_truth[taken]]
     raters, categories = len(annotations.raters), len(annotations.categories)
     return Counted(
         truth=groups // (raters * categories),
@@ -128,8 +145,8 @@ def count(
         category=groups % categories,
         group=group[taken],
         image=image[taken],
-        hit=detections.hit[:, chosen],
-        counts=~detections.ignored[:, chosen],
+        hit=hit,
+        counts=~ignored if ignored.any() else None,
         marks_group=marks_group.reshape(-1),
         marks_image=annotations.image[marks],
         images=len(annotations.images),

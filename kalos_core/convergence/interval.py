@@ -5,24 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import Configuration, agreement
 from kalos_core.annotations import Annotations
-from kalos_core.convergence.counting import count
 from kalos_core.convergence.modified import (
+    SIZES,
     THRESHOLDS,
     ModifiedMap,
     Ties,
-    both_directions,
     check_thresholds,
     comparable_pairs,
+    count_in_orders,
+    marks_in_size,
+    mean_of_directions,
     modified_map,
+    usable_images,
 )
-from kalos_core.convergence.regression import PUBLISHED, Line, fit_line
+from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
+from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import Rows, Similarity, get_similarity
@@ -36,83 +40,49 @@ FEW_IMAGES = 100
 PAPER_SOLVER, PAPER_COST = "shm", "neg"
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
 
-Z = 1.96
-"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """B replicates of one figure, as in Table 3 of the paper."""
-
-    replicates: NDArray[np.float64]
-
-    @property
-    def mean(self) -> float:
-        """Mean of the replicates."""
-        return float(self.replicates.mean())
-
-    @property
-    def std(self) -> float:
-        """Their standard deviation (of the sample)."""
-        return float(self.replicates.std(ddof=1)) if len(self.replicates) > 1 else float("nan")
-
-    @property
-    def least(self) -> float:
-        """The least."""
-        return float(self.replicates.min())
-
-    @property
-    def greatest(self) -> float:
-        """The greatest."""
-        return float(self.replicates.max())
-
-    @property
-    def interval(self) -> NDArray[np.float64]:
-        """(2,) mean - and + 1.96 standard deviations, as the paper's."""
-        return np.array([self.mean - Z * self.std, self.mean + Z * self.std])
-
-    @property
-    def percentiles(self) -> NDArray[np.float64]:
-        """(2,) the 2.5th and 97.5th percentile."""
-        return np.asarray(np.percentile(self.replicates, (2.5, 97.5)))
-
-    def place(self, value: float) -> Literal["below", "inside", "above"]:
-        """Where a value lies towards the interval.
-
-        Examples
-        --------
-        >>> Spread(np.array([0.4, 0.5, 0.6])).place(0.8)
-        'above'
-        """
-        low, high = self.interval
-        return "below" if value < low else "above" if value > high else "inside"
-
 
 @dataclass(frozen=True, eq=False)
 class LabelConvergence:
-    """The result of `label_convergence`. B replicates, T thresholds, R raters.
+    """The result of `label_convergence`. B replicates of n images, T thresholds, R raters.
 
     Parameters
     ----------
     whole : ModifiedMap
         On all images.
-    images_per_replicate : int
-    fraction : float
+    drawn : (B, n) int
+        Codes of the images of every replicate, ascending.
+    images : int
+        From how many they were drawn: those that two raters were asked to annotate.
     pair_map : (B, T, R, R) float64
-        Modified mAP of every replicate: rater of the line as ground truth, of the column as detections.
+        Modified mAP of every replicate: rater of the row as ground truth, of the column as detections.
     alpha : (B, T) float64
         Mean image alpha of every replicate.
     configuration : Configuration
-        Of `alpha`; its threshold is replaced by each of the thresholds.
+        Of `alpha`, at the first threshold.
     line : Line or None
-        The line that mAP is inferred with; None if there is none that belongs to this alpha.
+        What mAP is inferred from alpha with; None if no line belongs to this alpha.
     fitted : Line or None
-        Fitted on all replicates and thresholds; only two raters have one mAP to fit.
+        Fitted on all replicates and thresholds; None for more than two raters, who have no one mAP to fit, and where
+        alpha is the same everywhere.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, label_convergence
+    >>> rows = [
+    ...     {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 3)]}
+    ...     for image in range(200)
+    ...     for rater, shift in (("ann", 0), ("bob", 2))
+    ... ]
+    >>> result = label_convergence(Annotations.from_rows(rows), samples=50, fraction=0.5, thresholds=(0.5, 0.75))
+    >>> result.summary()["figure"].tolist()
+    ['modified mAP', 'mAP inferred from alpha', 'alpha']
+    >>> result.convergence.place(0.1)
+    'below'
     """
 
     whole: ModifiedMap
-    images_per_replicate: int
-    fraction: float
+    drawn: NDArray[np.intp]
+    images: int
     pair_map: NDArray[np.float64]
     alpha: NDArray[np.float64]
     configuration: Configuration
@@ -125,40 +95,70 @@ class LabelConvergence:
         return self.whole.thresholds
 
     @property
+    def images_per_replicate(self) -> int:
+        """n, to which the width of the intervals belongs."""
+        return int(self.drawn.shape[1])
+
+    @property
     def map(self) -> NDArray[np.float64]:
         """(B, T) mean of both directions; for more than two raters the mean over all ordered pairs of raters."""
-        if self.pair_map.shape[-1] == 2:
-            return both_directions(self.pair_map)
-        defined = np.isfinite(self.pair_map)
-        return np.asarray(np.nansum(self.pair_map, axis=(2, 3)) / defined.sum(axis=(2, 3)))
+        return mean_of_directions(self.pair_map)
 
     @property
     def measured(self) -> Spread:
-        """Modified mAP, mean over the thresholds: what the interval of two raters is made of."""
+        """Modified mAP, mean over the thresholds; for more than two raters also over the ordered pairs of raters."""
         return Spread(self.map.mean(axis=1))
 
     @property
     def inferred(self) -> Spread | None:
-        """mAP inferred from alpha with `line`: what the interval of more than two raters is made of."""
+        """MAP inferred from alpha with `line`, mean over the thresholds; None without a line."""
         return None if self.line is None else Spread(self.line.map_of(self.alpha).mean(axis=1))
 
     @property
     def convergence(self) -> Spread:
-        """The paper's figure: measured for two raters, inferred from alpha for more."""
+        """The paper's figure: measured for two raters, inferred from alpha for more, if there is a line."""
         inferred = self.inferred
         return self.measured if len(self.whole.raters) == 2 or inferred is None else inferred
 
     @property
     def route(self) -> str:
         """How `convergence` came about, for people."""
-        if len(self.whole.raters) == 2 or self.line is None:
+        if len(self.whole.raters) == 2:
             return "measured: modified mAP of both directions"
-        return f"inferred from alpha with {self.line.source}"
+        if self.line is None:
+            return (
+                "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's figure for more "
+                f"than two raters (no line belongs to {self.configuration.notation})"
+            )
+        return f"inferred from alpha of all raters, {self.configuration.notation}, with {self.line.source}"
 
     @property
     def interval(self) -> NDArray[np.float64]:
         """(2,) of `convergence`."""
         return self.convergence.interval
+
+    def summary(self) -> pd.DataFrame:
+        """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
+
+        `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that `convergence`
+        is.
+        """
+        import pandas as pd
+
+        figures = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
+        chosen = 0 if len(self.whole.raters) == 2 or self.inferred is None else 1
+        rows = [
+            {
+                "figure": name,
+                "is_convergence": place == chosen,
+                "images": self.images,
+                "sample_size": self.images_per_replicate,
+                **spread.row(),
+            }
+            for place, (name, spread) in enumerate([*figures, ("alpha", Spread(self.alpha.mean(axis=1)))])
+            if spread is not None
+        ]
+        return pd.DataFrame(rows)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""
@@ -178,8 +178,8 @@ class LabelConvergence:
         found = self.convergence
         low, high = found.interval
         return (
-            f"label convergence {100 * found.mean:.2f} [{100 * low:.2f}, {100 * high:.2f}] mAP@{self.whole._span}, "
-            f"{self.route}; {len(self.alpha):,} subsets of {self.images_per_replicate:,} images"
+            f"label convergence {100 * found.mean:.2f} [{100 * low:.2f}, {100 * high:.2f}] mAP@{self.whole.span}, "
+            f"{self.route}; {len(self.alpha):,} subsets of {self.images_per_replicate:,} of {self.images:,} images"
         )
 
 
@@ -190,8 +190,9 @@ def label_convergence(
     seed: int = 0,
     *,
     similarity: str | Similarity | Rows = "box_iou",
-    thresholds: Sequence[float] = THRESHOLDS,
+    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
+    orders: int = 10,
     solver: str = PAPER_SOLVER,
     cost: str = PAPER_COST,
     line: Line | None = None,
@@ -200,17 +201,17 @@ def label_convergence(
     """The mAP that no model can be expected to pass, given how the raters differ (label convergence §4).
 
     Modified mAP and alpha on many random subsets of the images, drawn without replacement. Two raters: the interval of
-    modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line.
-    Marks are matched once; a subset only accumulates anew.
+    modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line; the
+    mean over ordered pairs of raters stands beside it. Marks are matched once; a subset only accumulates anew.
 
     Parameters
     ----------
     annotations : Annotations
     samples : int, at least 2
     fraction : float in (0, 1)
-        Share of the images in a subset.
+        Share of the images in a subset. Images that were not given to two raters are never drawn.
     seed : int
-    similarity, thresholds, ties, pairs
+    similarity, thresholds, ties, orders, pairs
         As in `modified_map`.
     solver, cost
         Of alpha. The published line belongs to the defaults and is used with no others.
@@ -229,7 +230,7 @@ def label_convergence(
     Raises
     ------
     InputError
-        As `modified_map`; for a fraction that leaves a subset empty, or subsets without any class to compare.
+        As `modified_map`; for a fraction that leaves a subset empty, or subsets without any mark to compare.
 
     Examples
     --------
@@ -244,50 +245,51 @@ def label_convergence(
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
-    measure = get_similarity(similarity)
+    measure, levels = get_similarity(similarity), check_thresholds(thresholds)
     samples, seed = check_whole(samples, "samples", least=2), check_whole(seed, "seed")
-    levels = check_thresholds(thresholds)
-    size = _subset_size(len(annotations.images), fraction)
-    pairs = comparable_pairs(annotations, measure, float(levels.min()), pairs)
-    whole = modified_map(annotations, measure, tuple(levels), ties, seed=seed, pairs=pairs)
-    configuration = Configuration(measure.name, float(levels[0]), solver, cost, 0, seed)
-    by_threshold = [
-        agreement(annotations, measure, float(level), solver, cost, bootstrap=0, pairs=pairs) for level in levels
-    ]
-    rng = np.random.default_rng(seed)
-    subsets = _draw_subsets(len(annotations.images), size, samples, rng)
-    raters = len(annotations.raters)
-    counted = count(annotations, pairs, levels, ties, np.ones(len(annotations), np.bool_), rng)
-    pair_map = np.stack([counted.by_direction(precision, raters) for precision in counted.precision(subsets)])
-    alpha = _mean_alpha(np.stack([result.image_alpha for result in by_threshold], axis=1), subsets)
+    if not (line is None or isinstance(line, Line)):
+        raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
+    usable = np.flatnonzero(usable_images(annotations))
+    drawn = _draw(usable, _subset_size(len(usable), fraction), samples, np.random.default_rng(seed))
+    subsets = np.zeros((samples, len(annotations.images)), np.bool_)
+    subsets[np.arange(samples)[:, None], drawn] = True
+    pairs = comparable_pairs(annotations, measure, levels, pairs)
+    in_size = marks_in_size(annotations, measure, SIZES["all"])
+    counted = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
     of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
     result = LabelConvergence(
-        whole=whole,
-        images_per_replicate=size,
-        fraction=float(fraction),
-        pair_map=pair_map,
-        alpha=alpha,
-        configuration=configuration,
-        line=line if line is not None else PUBLISHED if of_paper else None,
+        whole=modified_map(annotations, measure, levels, ties, orders=orders, seed=seed, pairs=pairs),
+        drawn=drawn,
+        images=len(usable),
+        pair_map=np.mean([order.directions(subsets, len(annotations.raters)) for order in counted], axis=0),
+        alpha=_mean_alpha(_image_alpha(annotations, measure, levels, solver, cost, pairs), subsets),
+        configuration=Configuration(measure.name, float(levels[0]), solver, cost, 0, seed),
+        line=line if line is not None else PUBLISHED_LINE if of_paper else None,
         fitted=None,
     )
+    _check_replicates(result)
+    defined = result.alpha[np.isfinite(result.alpha)]
+    if len(annotations.raters) > 2 or not len(defined) or np.ptp(defined) <= SAME_ALPHA:
+        return result
+    source = f"fitted on {samples:,} subsets x {len(levels)} thresholds, α = {result.configuration.notation}"
+    return replace(result, fitted=fit_line(result.alpha.ravel(), result.map.ravel(), source))
+
+
+def _check_replicates(result: LabelConvergence) -> None:
+    size, samples = result.images_per_replicate, len(result.drawn)
     empty = int(np.isnan(result.map).any(axis=1).sum())
     if empty:
         raise InputError(
-            f"fraction: expected subsets in which raters can be compared, got {empty:,} of {samples:,} subsets of "
-            f"{size:,} images without a mark to compare; choose a larger fraction than {fraction:g}"
+            f"fraction: expected subsets with marks to compare, got {empty:,} of {samples:,} subsets of {size:,} "
+            "images without any; choose a larger fraction"
         )
     if size < FEW_IMAGES:
         warnings.warn(
             f"a subset has {size:,} images: its interval is wider than one of {FEW_IMAGES} or more would be; compare "
             "means, not widths, with intervals of larger subsets",
             KalosWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    if raters > 2:
-        return result
-    source = f"fitted on {samples:,} subsets x {len(levels)} thresholds, α = {configuration.notation}"
-    return replace(result, fitted=fit_line(alpha.ravel(), result.map.ravel(), source))
 
 
 def _subset_size(images: int, fraction: object) -> int:
@@ -296,16 +298,30 @@ def _subset_size(images: int, fraction: object) -> int:
         raise InputError(f"fraction: expected a share of the images between 0 and 1, got {fraction!r}")
     size = round(images * share)
     if size < 1:
-        raise InputError(f"fraction: expected at least one image in a subset, got {share:g} of {images} images")
+        raise InputError(f"fraction: expected at least one image in a subset, got {share:g} of {images:,} images")
     return size
 
 
-def _draw_subsets(images: int, size: int, samples: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """(B, I) subsets of the same size, drawn without replacement."""
-    chosen = np.argpartition(rng.random((samples, images)), size - 1, axis=1)[:, :size]
-    subsets = np.zeros((samples, images), np.bool_)
-    subsets[np.arange(samples)[:, None], chosen] = True
-    return subsets
+def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """(B, n) images of every subset, drawn without replacement, ascending."""
+    chosen = np.argpartition(rng.random((samples, len(images))), size - 1, axis=1)[:, :size]
+    return np.sort(images[chosen], axis=1)
+
+
+def _image_alpha(
+    annotations: Annotations,
+    measure: Similarity,
+    levels: NDArray[np.float64],
+    solver: str,
+    cost: str,
+    pairs: Pairs,
+) -> NDArray[np.float64]:
+    """(I, T) alpha of every image at every threshold."""
+    columns = [
+        agreement(annotations, measure, float(level), solver, cost, bootstrap=0, pairs=pairs).image_alpha
+        for level in levels
+    ]
+    return np.stack(columns, axis=1)
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], subsets: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ their rows, as pycocotools takes them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,16 @@ from kalos_core.arrays import first_at_all
 from kalos_core.correspondence import neg_cost, strict_order
 from kalos_core.pairs import Pairs
 
+MOST_DETECTIONS = 1000
+"""Detections that count of each image and class."""
+
 ALMOST_ONE = 1 - 1e-10
 """The greatest similarity that is ever asked for, so that a threshold of 1 finds equal shapes (pycocotools)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Detections:
-    """D marks as detections of another rater's marks; a mark is one for every other rater that was asked for it.
+    """D marks as detections of another rater's marks; a mark is one for every other rater that it is `compared` with.
 
     Parameters
     ----------
@@ -40,6 +44,12 @@ class Detections:
     truth: NDArray[np.intp]
     hit: NDArray[np.bool_]
     ignored: NDArray[np.bool_]
+
+
+def compared(annotations: Annotations) -> NDArray[np.bool_]:
+    """(N, R) True where another rater and a mark's own were both asked for its image and class."""
+    own = annotations.asked_of_marks[np.arange(len(annotations)), annotations.rater]
+    return np.asarray(annotations.askable & own[:, None])
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -61,8 +71,6 @@ def detect(
     pairs: Pairs,
     thresholds: NDArray[np.float64],
     rank: NDArray[np.intp],
-    *,
-    most: int,
     in_size: NDArray[np.bool_],
 ) -> Detections:
     """Match as COCO does: each detection in turn takes the most similar mark that is still free.
@@ -75,8 +83,6 @@ def detect(
     thresholds : (T,) float64
     rank : (N,) int
         See `rank_in_order`.
-    most : int
-        Detections that count of each image and class.
     in_size : (N,) bool
         Marks of the sizes asked for; the others are only ever a second choice, and then count for nothing.
     """
@@ -85,7 +91,7 @@ def detect(
     left, right = pairs.left[alike], pairs.right[alike]
     truth, found = np.concatenate([left, right]), np.concatenate([right, left])
     similarity = np.tile(pairs.similarity[alike], 2)
-    kept = rank[found] < most
+    kept = rank[found] < MOST_DETECTIONS
     truth, found, similarity = truth[kept], found[kept], similarity[kept]
     truth_side = truth * raters + annotations.rater[found]
     found_side = found * raters + annotations.rater[truth]
@@ -98,7 +104,7 @@ def detect(
     taken = np.zeros((len(thresholds), sides), np.bool_)
     hit, ignored = taken.copy(), taken.copy()
     edges = np.searchsorted(turn, np.arange(turn.max(initial=-1) + 2))
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges.tolist()):
         if start == stop:
             continue
         of_truth, of_found = truth_side[start:stop], found_side[start:stop]
@@ -110,7 +116,7 @@ def detect(
         taken[level, of_truth[chosen]] = True
         hit[level, of_found[fresh[detection]]] = True
         ignored[level, of_found[fresh[detection]]] = second[start:stop][chosen]
-    row, other = np.nonzero(annotations.askable & (rank < most)[:, None])
+    row, other = np.nonzero(compared(annotations) & (rank < MOST_DETECTIONS)[:, None])
     side = row * raters + other
     hit, ignored = hit[:, side], ignored[:, side]
     ignored |= ~hit & ~in_size[row]
@@ -118,7 +124,7 @@ def detect(
 
 
 def detect_jointly(
-    annotations: Annotations, pairs: Pairs, thresholds: NDArray[np.float64], *, in_size: NDArray[np.bool_]
+    annotations: Annotations, pairs: Pairs, thresholds: NDArray[np.float64], in_size: NDArray[np.bool_]
 ) -> Detections:
     """Match the most similar marks first, whatever their order; arguments as of `detect`."""
     raters = len(annotations.raters)
@@ -138,10 +144,8 @@ def detect_jointly(
         partner[left_side[taken]], partner[right_side[taken]] = right[taken], left[taken]
         reached[left_side[taken]] = reached[right_side[taken]] = similarity[taken]
         waiting = waiting[(partner[sides] < 0).all(axis=1)]
-    row, other = np.nonzero(annotations.askable)
+    row, other = np.nonzero(compared(annotations))
     side = row * raters + other
     hit = (reached[side] >= np.minimum(thresholds, ALMOST_ONE)[:, None]) & (partner[side] >= 0)
     ignored = np.where(hit, ~in_size[partner[side]], ~in_size[row])
     return Detections(row, other, hit, ignored)
-
-

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, count
+from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
@@ -19,8 +20,8 @@ from kalos_core.similarity import Rows, Similarity, check_threshold, get_similar
 if TYPE_CHECKING:
     import pandas as pd
 
-THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-"""COCO's: .5 to .95 in steps of .05."""
+THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
+"""COCO's: .5 to .95 in steps of .05, as pycocotools has them: its .9 is a last bit below .9, which decides ties."""
 
 Ties = Literal["coco", "shuffle", "joint"]
 """Which of the detections, that all have the same score, comes first: see `modified_map`."""
@@ -48,8 +49,8 @@ class ModifiedMap:
     raters : (R,) object
     categories : (K,) object
     directions : (T, R, R) float64
-        mAP with the rater of the line as ground truth and the rater of the column as detections; NaN where they share
-        no image or the ground truth has no mark.
+        mAP with the rater of the row as ground truth and the rater of the column as detections, over the images both
+        were assigned to; NaN where there is none, or where the ground truth has no mark.
     images : (R, R) int
         Images both were assigned to.
     class_truth, class_found, class_category : (G,) int
@@ -59,6 +60,16 @@ class ModifiedMap:
     orders : (K,) float64
         With ``ties="shuffle"``, the mean over thresholds, directions and pairs of each random order: their spread is
         what the order alone decides.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, modified_map
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 8)]]
+    >>> result = modified_map(Annotations.from_rows(rows), thresholds=(0.75, 0.85))
+    >>> result.per_threshold.tolist(), result.mean
+    ([1.0, 0.0], 0.5)
+    >>> print(result)
+    mmAP(box_iou, ties=coco, size=all) = 0.500 over 1 images, thresholds 0.75 to 0.85
     """
 
     similarity_name: str
@@ -78,7 +89,7 @@ class ModifiedMap:
     @property
     def per_threshold(self) -> NDArray[np.float64]:
         """(T,) mean of both directions for two raters; for more, the matrix (T, R, R) of every ordered pair."""
-        return both_directions(self.directions) if len(self.raters) == 2 else self.directions
+        return mean_of_directions(self.directions) if len(self.raters) == 2 else self.directions
 
     @property
     def mean(self) -> float | NDArray[np.float64]:
@@ -105,24 +116,27 @@ class ModifiedMap:
         """One row a class: its average precision, mean over thresholds and ordered pairs of raters."""
         import pandas as pd
 
-        table = pd.DataFrame({"category": self.categories[self.class_category], "ap": self.class_precision.mean(axis=0)})
+        table = pd.DataFrame(
+            {"category": self.categories[self.class_category], "ap": self.class_precision.mean(axis=0)}
+        )
         return table.groupby("category", sort=False, as_index=False).mean()
 
     def __str__(self) -> str:
         about = f"mmAP({self.similarity_name}, ties={self.ties}, size={self.size})"
         if len(self.raters) == 2:
-            return f"{about} = {self.mean:.3f} over {self.images[0, 1]:,} images, thresholds {self._span}"
-        return f"{about}: {len(self.raters)} raters, every ordered pair, thresholds {self._span}"
+            return f"{about} = {self.mean:.3f} over {self.images[0, 1]:,} images, thresholds {self.span}"
+        return f"{about}: {len(self.raters)} raters, every ordered pair, thresholds {self.span}"
 
     @property
-    def _span(self) -> str:
+    def span(self) -> str:
+        """The thresholds from the least to the greatest, for people."""
         return f"{self.thresholds.min():g} to {self.thresholds.max():g}"
 
 
 def modified_map(
     annotations: Annotations,
     similarity: str | Similarity | Rows = "box_iou",
-    thresholds: Sequence[float] = THRESHOLDS,
+    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     ties: Ties = "coco",
     *,
     size: str = "all",
@@ -133,7 +147,8 @@ def modified_map(
     """Modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
 
     The protocol of COCO: 101 recall points, at most 1,000 detections of an image and class, mean over the classes of
-    the ground truth. All scores are 0.99, so the order of detections decides how precision falls with recall.
+    the ground truth. A mark counts where both raters were asked for its class. All scores are 0.99, so the order of
+    detections decides how precision falls with recall.
 
     Parameters
     ----------
@@ -157,8 +172,8 @@ def modified_map(
     Raises
     ------
     InputError
-        For fewer than two raters, raters of whom no two share an image, no class with a ground truth, a threshold
-        outside (0, 1], or an unknown name.
+        For fewer than two raters, raters of whom no two share an image or a class they were asked for, no mark to
+        compare, a threshold outside (0, 1], or an unknown name.
 
     Examples
     --------
@@ -180,28 +195,18 @@ def modified_map(
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    measure = get_similarity(similarity)
-    levels = check_thresholds(thresholds)
-    orders, seed = check_whole(orders, "orders", least=1), check_whole(seed, "seed")
-    if ties not in ("coco", "shuffle", "joint"):
-        raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
+    measure, levels = get_similarity(similarity), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
-    check_comparable(annotations)
-    shared = annotations.asked.T.astype(np.intp) @ annotations.asked.astype(np.intp)
-    if not np.triu(shared, 1).any():
-        raise InputError("annotations: expected two raters assigned to one image, got none")
-    pairs = comparable_pairs(annotations, measure, float(levels.min()), pairs)
-    area = measure.column(annotations).area() if len(annotations) else np.zeros(0)
-    in_size = (area >= limits[0]) & (area <= limits[1])
-    rng = np.random.default_rng(seed)
-    found: list[Counted] = [
-        count(annotations, pairs, levels, ties, in_size, rng) for _ in range(orders if ties == "shuffle" else 1)
-    ]
-    precisions = np.stack([counted.precision()[0] for counted in found])
-    groups = found[0]
-    directions = np.stack([groups.by_direction(precision, len(annotations.raters)) for precision in precisions])
+    usable_images(annotations)
+    pairs = comparable_pairs(annotations, measure, levels, pairs)
+    in_size = marks_in_size(annotations, measure, limits)
+    found = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
+    precisions = np.stack([counted.class_precision() for counted in found])
+    groups = found[0]  # the same in every order
+    assigned = annotations.assigned.astype(np.intp)
+    directions = groups.by_direction(precisions, len(annotations.raters))
     if np.isnan(directions).all():
-        raise InputError("annotations: expected marks of a rater in an image of another, got none to compare")
+        raise InputError(f"annotations: expected marks of size {size!r} on images of two raters, got none to compare")
     return ModifiedMap(
         similarity_name=measure.name,
         thresholds=levels,
@@ -210,7 +215,7 @@ def modified_map(
         raters=annotations.raters,
         categories=annotations.categories,
         directions=directions.mean(axis=0),
-        images=shared,
+        images=assigned.T @ assigned,
         class_truth=groups.truth,
         class_found=groups.found,
         class_category=groups.category,
@@ -219,8 +224,21 @@ def modified_map(
     )
 
 
-def comparable_pairs(annotations: Annotations, measure: Similarity, floor: float, pairs: Pairs | None) -> Pairs:
-    """The pairs from `floor` upwards, computed unless given."""
+def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
+    """(I,) images on which two raters can be compared; an error that says why if there is none."""
+    check_comparable(annotations)
+    if (annotations.assigned.sum(axis=1) < 2).all():
+        raise InputError("annotations: expected an image that two raters were assigned to, got none")
+    if not annotations.comparable_images.any():
+        raise InputError("annotations: expected two raters asked for a common class, got no class in common")
+    return annotations.comparable_images
+
+
+def comparable_pairs(
+    annotations: Annotations, measure: Similarity, levels: NDArray[np.float64], pairs: Pairs | None
+) -> Pairs:
+    """The pairs from the least threshold upwards, computed unless given."""
+    floor = min(float(levels.min()), ALMOST_ONE)
     if pairs is None:
         return compute_pairs(annotations, measure, floor)
     if pairs.name != measure.name:
@@ -228,16 +246,41 @@ def comparable_pairs(annotations: Annotations, measure: Similarity, floor: float
     return pairs.at_least(floor)
 
 
-def check_thresholds(thresholds: Sequence[float]) -> NDArray[np.float64]:
+def marks_in_size(annotations: Annotations, measure: Similarity, limits: tuple[float, float]) -> NDArray[np.bool_]:
+    """(N,) marks whose area lies within limits, both included."""
+    if limits == SIZES["all"] or not len(annotations):
+        return np.ones(len(annotations), np.bool_)
+    area = measure.column(annotations).area()
+    return np.asarray((area >= limits[0]) & (area <= limits[1]))
+
+
+def count_in_orders(
+    annotations: Annotations,
+    pairs: Pairs,
+    levels: NDArray[np.float64],
+    ties: str,
+    in_size: NDArray[np.bool_],
+    orders: int,
+    seed: int,
+) -> list[Counted]:
+    """The marks matched in the order that `ties` says: in several orders where they are random, else in one."""
+    if ties not in ("coco", "shuffle", "joint"):
+        raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
+    rng = np.random.default_rng(check_whole(seed, "seed"))
+    times = check_whole(orders, "orders", least=1) if ties == "shuffle" else 1
+    return [count(annotations, pairs, levels, ties, in_size, rng) for _ in range(times)]
+
+
+def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """(T,) thresholds above 0, at least one."""
-    levels = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds)])
+    levels = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
     if not len(levels) or (levels == 0).any():
         raise InputError(f"thresholds: expected similarities above 0, at least one, got {list(thresholds)!r}")
     return levels
 
 
-def both_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(..., 2, 2) -> (...) mean of the two directions, of the one that is defined, or NaN."""
-    pair = np.stack([directions[..., 0, 1], directions[..., 1, 0]])
-    defined = np.isfinite(pair).sum(axis=0)
-    return np.asarray(np.nansum(pair, axis=0) / np.where(defined, defined, np.nan))
+def mean_of_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(..., R, R) -> (...) mean of all directions that are defined, NaN without any."""
+    defined = np.isfinite(directions)
+    times = defined.sum(axis=(-2, -1))
+    return np.asarray(np.nansum(directions, axis=(-2, -1)) / np.where(times, times, np.nan))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import expand_runs, run_starts, total
 
 RECALL = np.linspace(0, 1, 101)
 """Recall points at which precision is read."""
 
 
 def average_precision(
-    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_], positives: NDArray[np.intp]
+    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """(T, G) AP of G groups at T thresholds; NaN for a group without ground truth.
 
@@ -25,8 +27,8 @@ def average_precision(
     group : (D,) int, ascending
         Group of each detection; within a group in the order they are taken.
     hit : (T, D) bool
-    counts : (T, D) bool
-        False where a detection counts neither for nor against.
+    counts : (T, D) bool, optional
+        False where a detection counts neither for nor against; all count unless given.
     positives : (G,) int
         P, the marks of the ground truth of each group.
 
@@ -34,55 +36,102 @@ def average_precision(
     --------
     Two marks; the first and the third detection hit: precision 1 up to recall 1/2, then 2/3.
 
-    >>> ap = average_precision(np.zeros(3, int), np.array([[True, False, True]]), np.ones((1, 3), bool), np.array([2]))
+    >>> ap = average_precision(np.zeros(3, int), np.array([[True, False, True]]), None, np.array([2]))
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
     True
     """
     levels, groups = len(hit), len(positives)
-    first = np.searchsorted(group, np.arange(groups))[group]
-    n = _running(counts, first)
-    k = _running(hit & counts, first)
-    level, place = np.nonzero(hit & counts)
+    scored = hit if counts is None else hit & counts
+    level = np.repeat(np.arange(levels), np.count_nonzero(scored, axis=1))
+    flat = np.flatnonzero(scored)
+    place = flat - level * len(group)
     of_group = group[place]
-    precision = k[level, place] / n[level, place]
-    segment = level * groups + of_group
-    best = _best_from_here(precision, segment)
-    share = k[level, place] / positives[of_group]
-    before = (k[level, place] - 1) / positives[of_group]
-    points = np.searchsorted(RECALL, share, side="right") - np.where(
-        k[level, place] == 1, 0, np.searchsorted(RECALL, before, side="right")
-    )
-    ap = total(segment, best * points, levels * groups).reshape(levels, groups) / len(RECALL)
+    runs = _Runs.of(level * groups + of_group)
+    k = runs.rank + 1
+    first = _Runs.of(group).rank
+    n = first[place] + 1 if counts is None else _counted_so_far(counts, first)[flat]
+    won = runs.best_from_here(k / n) * _points_won(k, of_group, positives)
+    ap = total(runs.key, won, levels * groups).reshape(levels, groups) / len(RECALL)
     ap[:, positives == 0] = np.nan
     return ap
 
 
-def _running(flags: NDArray[np.bool_], first: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(T, D) how many are set from the first of the group on, this one with them."""
-    sums = np.cumsum(flags, axis=1, dtype=np.intp)
-    before = np.concatenate([np.zeros((len(flags), 1), np.intp), sums], axis=1)
-    return sums - before[:, first]
-
-
-def _best_from_here(values: NDArray[np.float64], segment: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(M,) greatest of the values from each to the end of its segment; segments are runs."""
-    best, step = values.copy(), 1
-    longest = int(np.bincount(np.unique(segment, return_inverse=True)[1]).max(initial=0))
-    while step < longest:
-        same = segment[step:] == segment[:-step]
-        best[:-step] = np.where(same, np.maximum(best[:-step], best[step:]), best[:-step])
-        step *= 2
-    return best
-
-
 def single_point_precision(
-    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_], positives: NDArray[np.intp]
+    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(T, G) AP where all detections of a group enter at once: one precision, up to one recall; else as above."""
+    """(T, G) AP where all detections of a group enter at once: one precision, up to one recall; else as above.
+
+    Examples
+    --------
+    Two of three detections hit two marks: precision 2/3 up to recall 1.
+
+    >>> hit = np.array([[True, False, True]])
+    >>> single_point_precision(np.zeros(3, int), hit, None, np.array([2])).round(3).tolist()
+    [[0.667]]
+    """
     levels, groups = len(hit), len(positives)
-    level = np.arange(levels)[:, None] * groups
-    hits = np.bincount((level + group)[hit & counts], minlength=levels * groups).reshape(levels, groups)
-    all_ = np.bincount((level + group)[counts], minlength=levels * groups).reshape(levels, groups)
+    scored = hit if counts is None else hit & counts
+    hits = _per_group(group, scored, groups)
+    taken = np.bincount(group, minlength=groups) if counts is None else _per_group(group, counts, groups)
     share = hits / np.where(positives, positives, np.nan)
     points = np.where(hits > 0, np.searchsorted(RECALL, share, side="right"), 0)
-    return np.where(positives > 0, hits / np.maximum(all_, 1) * points / len(RECALL), np.nan)
+    return np.where(positives > 0, hits / np.maximum(taken, 1) * points / len(RECALL), np.nan).reshape(levels, groups)
+
+
+def _per_group(group: NDArray[np.intp], flags: NDArray[np.bool_], groups: int) -> NDArray[np.intp]:
+    """(T, G) how many flags (T, D) of each group are set."""
+    level, place = np.nonzero(flags)
+    return np.bincount(level * groups + group[place], minlength=len(flags) * groups).reshape(len(flags), groups)
+
+
+def _counted_so_far(counts: NDArray[np.bool_], rank: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(T * D,) how many count from the first of the group on, this one with them; `rank` (D,) is the place in it."""
+    sums = np.zeros((len(counts), counts.shape[1] + 1), np.intp)
+    np.cumsum(counts, axis=1, out=sums[:, 1:])
+    return np.asarray((sums[:, 1:] - sums[:, np.arange(len(rank)) - rank]).ravel())
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """Equal keys (M,) in runs: the run of each entry, and its place in it from 0 on."""
+
+    key: NDArray[np.intp]
+    run: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    last: NDArray[np.intp]
+    """(runs,) position of the last entry of each run."""
+
+    @classmethod
+    def of(cls, key: NDArray[np.intp]) -> _Runs:
+        last = np.flatnonzero(np.append(key[1:] != key[:-1], True)[: len(key)])
+        length = np.diff(last, prepend=-1)
+        run = np.repeat(np.arange(len(last)), length)
+        return cls(key, run, np.arange(len(key)) - (last - length + 1)[run], last)
+
+    def best_from_here(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(M,) greatest of the values from each to the end of its run."""
+        rises = np.append((values[1:] > values[:-1]) & (self.run[1:] == self.run[:-1]), False)[: len(values)]
+        before = np.cumsum(rises)
+        # only what stands before a rise of its run can change
+        open_ = np.flatnonzero(before - rises < before[self.last][self.run])
+        last = self.last[self.run[open_]]
+        best, step = values.copy(), 1
+        while len(open_):
+            best[open_] = np.maximum(best[open_], best[open_ + step])
+            step *= 2
+            going_on = open_ + step <= last
+            open_, last = open_[going_on], last[going_on]
+        return best
+
+
+def _points_won(k: NDArray[np.intp], group: NDArray[np.intp], positives: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(M,) recall points that the k-th hit of a group reaches and the one before it does not."""
+    sizes = np.flatnonzero(np.bincount(positives))
+    start = run_starts(sizes + 1)
+    owner, position = expand_runs(np.zeros_like(sizes), sizes + 1)
+    reached = np.searchsorted(RECALL, position / np.maximum(sizes[owner], 1), side="right")
+    reached[position == 0] = 0  # recall 0 is a point of the first hit
+    won = np.diff(reached, prepend=0)
+    start_of = np.zeros(int(positives.max(initial=0)) + 1, np.intp)
+    start_of[sizes] = start[:-1]
+    return np.asarray(won[start_of[positives][group] + k])

@@ -23,6 +23,7 @@ from kalos_core.similarity import (
 )
 from kalos_core.similarity.centroids import Centroids
 from kalos_core.similarity.keypoints import ScaledPoses
+from kalos_core.similarity.masks import draw
 from tests.similarity import shapes_3d
 from tests.strategies import FORMS, ring, rings
 
@@ -137,6 +138,8 @@ LAWS = {
     "centroid_box": Laws(),
     "polygon_iou": Laws(),
     "polygon_giou": Laws(one_on_itself=False, reaches_zero=False),
+    "polygon_raster_iou": Laws(column=lambda column, scale: draw(column, np.full((len(column), 2), 128 * scale)),
+                               one_on_itself=False, moves=False, scales=False),
     "mask_iou": Laws(),
     "centroid": Laws("polygon", _centroids, reaches_zero=False),
     "pose": Laws(area=False, reaches_zero=False),

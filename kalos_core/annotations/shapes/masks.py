@@ -54,7 +54,7 @@ def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surround
             texts[row] = content
         else:
             counts[row] = content
-    counts.update(_decode(texts))
+    counts.update(decode_counts(texts))
     filled = np.array(sorted(counts), dtype=np.intp)
     flat = np.concatenate([np.zeros(0, np.intp), *(counts[row] for row in filled.tolist())]).astype(np.int64)
     lengths = np.array([len(counts[row]) for row in filled.tolist()], dtype=np.intp)
@@ -130,8 +130,14 @@ def _told(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
-def _decode(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
-    """The counts of each row's text, as pycocotools reads them; rows whose text is none are left out."""
+def decode_counts(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
+    """The counts of each row's text, as pycocotools reads them; rows whose text is none are left out.
+
+    Examples
+    --------
+    >>> {row: counts.tolist() for row, counts in decode_counts({0: b"231", 1: b" "}).items()}
+    {0: [2, 3, 1]}
+    """
     counts: dict[int, NDArray[np.int64]] = {}
     waiting: dict[int, bytes] = {}
     letters = 0
@@ -146,7 +152,7 @@ def _decode(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
 
 
 def _decode_together(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
-    """As `_decode`, of texts that are not empty, in a few steps over the letters of all."""
+    """As `decode_counts`, of texts that are not empty, in a few steps over the letters of all."""
     if not texts:
         return {}
     letters = np.frombuffer(b"".join(texts.values()), np.uint8).astype(np.int64) - LOWEST

@@ -1,0 +1,182 @@
+"""Whether a data set can carry label convergence at all: the exclusion criteria of the paper as a check-list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.convergence.modified import usable_images
+from kalos_core.errors import listed
+from kalos_core.pairs import Pairs
+from kalos_core.similarity import Rows, Similarity
+from kalos_core.variations import variations
+
+Verdict = Literal["ok", "warn", "cannot know"]
+
+UNEQUAL = 2.0
+"""How many times the images of the least busy rater the busiest may have."""
+
+MANY_COPIES = 0.01
+"""Share of correct findings with similarity 1 from which labels look copied; the paper's own three data sets: none."""
+
+FEW_CLASSES = 0.5
+"""Share of the vocabulary that two raters should have marked."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One line of the check-list.
+
+    Parameters
+    ----------
+    criterion : str
+        What is asked.
+    finding : str
+        What was found, in words, with numbers.
+    verdict : "ok", "warn" or "cannot know"
+
+    Examples
+    --------
+    >>> Criterion("copies", "no finding has similarity 1", "ok").verdict
+    'ok'
+    """
+
+    criterion: str
+    finding: str
+    verdict: Verdict
+
+
+def check_convergence(
+    annotations: Annotations, similarity: str | Similarity | Rows = "box_iou", *, pairs: Pairs | None = None
+) -> list[Criterion]:
+    """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : as in `variations`
+    pairs : Pairs, optional
+        As in `variations`.
+
+    Returns
+    -------
+    list of Criterion
+        Guidelines, choice of images, rater imbalance, missing images, copies and classes covered.
+
+    Raises
+    ------
+    InputError
+        As `modified_map`, for raters who share nothing.
+
+    Examples
+    --------
+    Ann drew on three images, bob on one of them, the very same box:
+
+    >>> rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in (1, 2, 3)]
+    >>> rows.append({"image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 9, 9]})
+    >>> asked = {1: ["ann", "bob"], 2: ["ann"], 3: ["ann"]}
+    >>> for line in check_convergence(Annotations.from_rows(rows, assigned=asked)):
+    ...     print(f"{line.verdict}: {line.criterion}")
+    cannot know: one guideline
+    cannot know: images chosen without regard to their labels
+    warn: raters contribute equally
+    warn: every image has two raters
+    warn: no copied labels
+    ok: classes covered
+    """
+    usable_images(annotations)
+    return [
+        Criterion(
+            "one guideline",
+            "Labels do not say which guideline their raters followed. If several were mixed, differences between the "
+            "guidelines pass for label variation.",
+            "cannot know",
+        ),
+        _choice_of_images(annotations),
+        _imbalance(annotations),
+        _missing_images(annotations),
+        _copies(annotations, similarity, pairs),
+        _classes(annotations),
+    ]
+
+
+def _choice_of_images(annotations: Annotations) -> Criterion:
+    marked = np.zeros(len(annotations.images), np.bool_)
+    marked[annotations.image] = True
+    empty = int((annotations.comparable_images & ~marked).sum())
+    finding = (
+        f"{empty:,} of {int(annotations.comparable_images.sum()):,} images are empty for all raters. Images that were "
+        "chosen because something had been marked in them hide what everybody missed."
+    )
+    return Criterion("images chosen without regard to their labels", finding, "cannot know")
+
+
+def _imbalance(annotations: Annotations) -> Criterion:
+    criterion = "raters contribute equally"
+    if annotations.raters_are_local:
+        finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
+        return Criterion(criterion, finding, "cannot know")
+    images = annotations.asked[annotations.comparable_images].sum(axis=0)
+    marks = np.bincount(annotations.rater, minlength=len(images))
+    most, least = int(images.argmax()), int(images.argmin())
+    told = ", ".join(
+        f"{name} {count:,} images and {drawn:,} marks"
+        for name, count, drawn in zip(annotations.raters, images.tolist(), marks.tolist(), strict=True)
+    )
+    if images[most] > UNEQUAL * images[least]:
+        finding = (
+            f"Raters contribute unequally: {annotations.raters[most]} has {images[most]:,} shared images, "
+            f"{annotations.raters[least]} {images[least]:,}. A model can pass label convergence by following the "
+            "convention of those who dominate."
+        )
+        return Criterion(criterion, finding, "warn")
+    return Criterion(criterion, f"No rater has more than {UNEQUAL:g} times the images of another: {told}.", "ok")
+
+
+def _missing_images(annotations: Annotations) -> Criterion:
+    alone = ~annotations.comparable_images
+    skipped = int(annotations.skipped.sum())
+    faults = []
+    if alone.any():
+        names = annotations.files[alone]
+        faults.append(f"{int(alone.sum()):,} of {len(alone):,} images have fewer than two raters ({listed(names)})")
+    if skipped:
+        faults.append(f"{skipped:,} marks could not be used and were left out")
+    if faults:
+        return Criterion("every image has two raters", f"{'; '.join(faults)}.", "warn")
+    finding = f"All {len(alone):,} images have two raters or more, and no mark was left out."
+    return Criterion("every image has two raters", finding, "ok")
+
+
+def _copies(annotations: Annotations, similarity: str | Similarity | Rows, pairs: Pairs | None) -> Criterion:
+    found = variations(annotations, similarity, max_merge=1, pairs=pairs)
+    correct = found.similarity[found.type == "correct"]
+    same = int((correct == 1).sum())
+    finding = f"{same:,} of {len(correct):,} correct findings have similarity 1"
+    if not len(correct):
+        return Criterion("no copied labels", "No two raters agree on any object.", "cannot know")
+    if same > MANY_COPIES * len(correct):
+        finding += ": two people hardly ever draw the same outline, so labels may have been copied."
+        return Criterion("no copied labels", finding, "warn")
+    return Criterion("no copied labels", f"{finding}.", "ok")
+
+
+def _classes(annotations: Annotations) -> Criterion:
+    by_rater = _marked_by(annotations)
+    marked, shared = int((by_rater > 0).sum()), int((by_rater > 1).sum())
+    finding = (
+        f"Of {len(by_rater):,} classes, {marked:,} are marked and {shared:,} are marked by two raters or more. "
+        "What was found holds for these."
+    )
+    return Criterion("classes covered", finding, "ok" if shared >= FEW_CLASSES * len(by_rater) else "warn")
+
+
+def _marked_by(annotations: Annotations) -> NDArray[np.intp]:
+    """(K,) how many raters marked each class on images that two raters share."""
+    shared = annotations.comparable_images[annotations.image]
+    cells = np.unique(annotations.category[shared] * len(annotations.raters) + annotations.rater[shared])
+    return np.bincount(cells // len(annotations.raters), minlength=len(annotations.categories))

@@ -1,0 +1,243 @@
+"""mAP of a model's predictions under each rater's truth: the value that stands beside label convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.table import object_array
+from kalos_core.convergence.counting import count
+from kalos_core.convergence.matching import ALMOST_ONE
+from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
+from kalos_core.errors import InputError, as_number, listed
+from kalos_core.pairs import Pairs, blocks_of_runs
+from kalos_core.similarity import Similarity, get_similarity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionMap:
+    """The result of `map_of_predictions`. T thresholds, R raters.
+
+    Parameters
+    ----------
+    similarity_name : str
+    thresholds : (T,) float64
+    raters : (R,) object
+    by_rater : (T, R) float64
+        mAP with each rater as ground truth; NaN for one without a mark.
+    images : (R,) int
+        Images of each rater; predictions on others do not count under that rater.
+    unknown_classes : int
+        Predictions of classes that the annotations do not know; they count under nobody, as in COCO.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, map_of_predictions
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> truth = Annotations.from_rows(
+    ...     [{**cat, "rater": "ann", "box": [0, 0, 10, 10]}, {**cat, "rater": "bob", "box": [0, 0, 10, 6]}]
+    ... )
+    >>> model = Annotations.from_rows([{**cat, "rater": "net", "box": [0, 0, 10, 10]}])
+    >>> result = map_of_predictions(truth, model, [0.8], thresholds=(0.5, 0.75))
+    >>> result.per_rater.tolist(), result.mean
+    ([1.0, 0.5], 0.75)
+    >>> result.to_pandas()["map"].tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+
+    similarity_name: str
+    thresholds: NDArray[np.float64]
+    raters: NDArray[np.object_]
+    by_rater: NDArray[np.float64]
+    images: NDArray[np.intp]
+    unknown_classes: int
+
+    @property
+    def per_rater(self) -> NDArray[np.float64]:
+        """(R,) mean over the thresholds."""
+        return np.asarray(self.by_rater.mean(axis=0))
+
+    @property
+    def mean(self) -> float:
+        """Mean over the raters who have marks: what is set beside label convergence."""
+        return float(np.nanmean(self.per_rater))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each threshold and rater."""
+        import pandas as pd
+
+        levels, raters = self.by_rater.shape
+        return pd.DataFrame(
+            {
+                "ground_truth": np.tile(self.raters, levels),
+                "threshold": np.repeat(self.thresholds, raters),
+                "map": self.by_rater.ravel(),
+                "images": np.tile(self.images, levels),
+            }
+        )
+
+
+def map_of_predictions(
+    annotations: Annotations,
+    predictions: Annotations,
+    scores: ArrayLike | Sequence[Any] | None,
+    similarity: str | Similarity = "box_iou",
+    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
+) -> PredictionMap:
+    """MAP of a model under the truth of each rater, by the protocol of `modified_map` with the model's own scores.
+
+    So it can be set beside `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
+    detections of an image and class.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Of the raters.
+    predictions : Annotations
+        Of one rater, the model. Its images and classes are found in those of `annotations` by id and name.
+    scores : (N,) float
+        Confidence of each prediction.
+    similarity : name in `SIMILARITIES` or a `Similarity`
+        Not one of volumes: their scans are not known to be the same in two tables.
+    thresholds : sequence of float in (0, 1]
+
+    Returns
+    -------
+    PredictionMap
+
+    Raises
+    ------
+    InputError
+        For a prediction without confidence, predictions of several raters or on images that the annotations do not
+        have, or a similarity that cannot compare two tables.
+
+    Examples
+    --------
+    Two boxes, of which one hits; the surer of them does not: precision 1/2 at every recall.
+
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> truth = Annotations.from_rows([{**cat, "rater": "ann", "box": [0, 0, 10, 10]}])
+    >>> rows = [{**cat, "rater": "net", "box": box} for box in ([0, 0, 10, 10], [50, 0, 10, 10])]
+    >>> map_of_predictions(truth, Annotations.from_rows(rows), [0.6, 0.9]).mean
+    0.5
+    """
+    levels = check_thresholds(thresholds)
+    sureness = _check_scores(predictions, scores)
+    measure = _check_measure(similarity)
+    known, table = _side_by_side(annotations, predictions)
+    floor = min(float(levels.min()), ALMOST_ONE)
+    pairs = _pairs_across(annotations, predictions.select(rows=known), table, measure, floor)
+    model = len(annotations.raters)
+    counted = count(
+        table,
+        pairs,
+        levels,
+        "coco",
+        np.ones(len(table), np.bool_),
+        np.random.default_rng(0),
+        np.concatenate([np.zeros(len(annotations)), sureness[known]]),
+    )
+    by_rater = counted.by_direction(counted.class_precision(), model + 1)[:, :model, model]
+    if np.isnan(by_rater).all():
+        raise InputError("annotations: expected marks of a rater, got none to compare predictions with")
+    return PredictionMap(
+        similarity_name=measure.name,
+        thresholds=levels,
+        raters=annotations.raters,
+        by_rater=by_rater,
+        images=annotations.assigned.sum(axis=0),
+        unknown_classes=int(len(predictions) - known.sum()),
+    )
+
+
+def _check_scores(predictions: Annotations, scores: ArrayLike | Sequence[Any] | None) -> NDArray[np.float64]:
+    given = [] if scores is None else np.asarray(scores, dtype=object).reshape(-1).tolist()
+    if len(given) != len(predictions):
+        came = "none" if scores is None else f"{len(given):,}"
+        raise InputError(f"scores: expected the confidence of each of {len(predictions):,} predictions, got {came}")
+    numbers = np.array([np.nan if (value := as_number(entry)) is None else value for entry in given], np.float64)
+    without = ~np.isfinite(numbers)
+    if without.any():
+        raise InputError(
+            f"scores: expected the confidence of every prediction, got none for {without.sum():,} of "
+            f"{len(predictions):,} (ids {listed(predictions.id[without])})"
+        )
+    return numbers
+
+
+def _check_measure(similarity: str | Similarity) -> Similarity:
+    if not isinstance(similarity, (str, Similarity)):
+        raise InputError("similarity: expected a name or a Similarity, got a function of the rows of one table")
+    measure = get_similarity(similarity)
+    if measure.kind == "volume":
+        raise InputError(f"similarity: expected one that compares two tables, got {measure.name!r}")
+    return measure
+
+
+def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[NDArray[np.bool_], Annotations]:
+    """Which predictions are of a known class, and a table without shapes of all marks, the model as its last rater."""
+    if len(predictions.raters) > 1:
+        raise InputError(f"predictions: expected those of one model, got raters {listed(predictions.raters)}")
+    image_code = {key: code for code, key in enumerate(annotations.images)}
+    used = predictions.images[np.unique(predictions.image)]
+    strange = [key for key in used if key not in image_code]
+    if strange:
+        raise InputError(f"predictions: expected images of the annotations, got others: {listed(map(repr, strange))}")
+    class_code = {name: code for code, name in enumerate(annotations.categories)}
+    category = np.array([class_code.get(name, -1) for name in predictions.categories], np.intp)[predictions.category]
+    image = np.array([image_code.get(key, -1) for key in predictions.images], np.intp)[predictions.image]
+    known = category >= 0
+    count_known, model = int(known.sum()), len(annotations.raters)
+    limits = annotations.assigned_categories
+    table = replace(
+        annotations,
+        image=np.concatenate([annotations.image, image[known]]),
+        rater=np.concatenate([annotations.rater, np.full(count_known, model)]),
+        category=np.concatenate([annotations.category, category[known]]),
+        id=np.arange(len(annotations) + count_known),
+        shapes={},
+        raters=object_array([*annotations.raters, "predictions"]),
+        person=object_array([]),
+        session=object_array([]),
+        assigned=np.column_stack([annotations.assigned, np.ones(len(annotations.images), np.bool_)]),
+        assigned_categories=None if limits is None else np.vstack([limits, np.ones((1, limits.shape[1]), np.bool_)]),
+    )
+    return known, table
+
+
+def _pairs_across(
+    annotations: Annotations, predictions: Annotations, table: Annotations, measure: Similarity, floor: float
+) -> Pairs:
+    """Pairs of a rater's mark and a prediction, as rows of the table of both."""
+    found: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]] = []
+    marks = len(annotations)
+    if marks and len(predictions):
+        sizes = annotations.image_size[table.image[marks:]]
+        left, right = measure.column(annotations), measure.column(_with_sizes(predictions, sizes))
+        order = np.argsort(table.image[marks:], kind="stable")
+        image = table.image[marks:][order]
+        first = np.searchsorted(image, annotations.image)
+        for rows, place in blocks_of_runs(first, np.searchsorted(image, annotations.image, side="right") - first):
+            values = measure.values(left, rows, right, order[place], floor)
+            near = values >= floor
+            found.append((rows[near], order[place][near] + marks, values[near]))
+    none = np.zeros(0, np.intp)
+    left_rows, right_rows, values = (
+        np.concatenate(part) for part in zip((none, none, np.zeros(0)), *found, strict=True)
+    )
+    return Pairs(left_rows, right_rows, values, measure.name, floor, measure.kind)
+
+
+def _with_sizes(predictions: Annotations, sizes: NDArray[np.float64]) -> Annotations:
+    """The predictions with the sizes (N, 2) that the annotations know of their images, for similarities that ask."""
+    image_size = predictions.image_size.copy()
+    image_size[predictions.image] = sizes
+    return replace(predictions, image_size=image_size)

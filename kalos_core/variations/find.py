@@ -1,0 +1,86 @@
+"""The search for variations, as one call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kalos_core.agreement import check_comparable
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, check_whole
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.variations.search import Search
+from kalos_core.variations.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
+
+TOUCHING = float(np.nextafter(0.0, 1.0))
+"""Floor of the pairs a merge is made of: any similarity at all."""
+
+
+def variations(
+    annotations: Annotations,
+    similarity: str | Similarity | Rows = "box_iou",
+    threshold: float = 0.5,
+    max_merge: int = 4,
+    *,
+    pairs: Pairs | None = None,
+) -> Variations:
+    """Name every difference between each two raters of each image (label convergence, App. C).
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
+    threshold : float in (0, 1]
+        Least similarity at which two sides are the same object.
+    max_merge : int, at least 1
+        How many marks of one rater may together match one of the other. 2 is what the authors' extension does; larger
+        ones grow from the best couple of each mark, one by one, each time by the mark that raises the similarity most
+        or at least does not lower it (a part inside the whole). 1: no merges. The bounds of every merged mark overlap
+        those of the one it is matched to, whatever the similarity. The union of boxes is the box that encloses them.
+        A similarity of shapes that cannot be joined (`Similarity.merges`) finds no merges.
+    pairs : Pairs, optional
+        Pairs already computed from `TOUCHING` upwards, of these annotations.
+
+    Returns
+    -------
+    Variations
+        Sorted by image, pair of raters, type and similarity. A class the other rater was not asked for is no finding.
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters, no image, a threshold outside (0, 1] or `max_merge` below 1.
+
+    Examples
+    --------
+    One bench by ann, drawn as two halves by bob, and a dog only bob saw:
+
+    >>> found = variations(
+    ...     Annotations.from_rows(
+    ...         [
+    ...             {"image": 1, "rater": "ann", "category": "bench", "box": [0, 0, 20, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "bench", "box": [0, 0, 9, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "bench", "box": [11, 0, 9, 10]},
+    ...             {"image": 1, "rater": "bob", "category": "dog", "box": [50, 0, 5, 5]},
+    ...         ]
+    ...     )
+    ... )
+    >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
+    [('merged', (0,), (1, 2)), ('additional', (), (3,))]
+    """
+    measure = get_similarity(similarity)
+    threshold, max_merge = check_threshold(threshold), check_whole(max_merge, "max_merge", least=1)
+    check_comparable(annotations)
+    if threshold == 0:
+        raise InputError("threshold: expected a similarity above 0, got 0: marks that do not touch would match")
+    if pairs is None:
+        pairs = compute_pairs(annotations, measure, TOUCHING)
+    elif pairs.name != measure.name:
+        raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
+    search = Search(annotations, measure, pairs.at_least(TOUCHING), threshold)
+    search.match(same_class=True, found=CORRECT)
+    search.merge(same_class=True, found=MERGED, max_merge=max_merge)
+    search.match(same_class=False, found=WRONG_CLASS)
+    search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
+    search.leave_rest()
+    return search.table(max_merge)

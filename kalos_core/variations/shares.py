@@ -1,0 +1,213 @@
+"""Variation types over thresholds, and how well boundaries fit where raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, check_whole
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
+from kalos_core.variations.find import TOUCHING, variations
+from kalos_core.variations.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Of KαLOS Fig. 9."""
+
+
+@dataclass(frozen=True, eq=False)
+class VariationShares:
+    """Findings of each type over T thresholds.
+
+    Parameters
+    ----------
+    threshold : (T,) float64, ascending
+    counts : (T, 6) int
+        Findings of each of `VARIATION_TYPES`.
+
+    Examples
+    --------
+    >>> shares = VariationShares(np.array([0.5, 0.75]), np.array([[6, 0, 0, 0, 1, 1], [3, 0, 0, 0, 4, 4]]))
+    >>> shares.shares[0].tolist()
+    [0.75, 0.0, 0.0, 0.0, 0.125, 0.125]
+
+    Matched minus unmatched findings fall from 4 to -5:
+
+    >>> round(shares.equilibrium, 4)
+    0.6111
+    """
+
+    threshold: NDArray[np.float64]
+    counts: NDArray[np.intp]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """(T, 6) of all findings at each threshold; NaN where there is none."""
+        findings = self.counts.sum(axis=1, keepdims=True)
+        return np.asarray(self.counts / np.where(findings, findings, np.nan))
+
+    @property
+    def unmatched(self) -> NDArray[np.intp]:
+        """(T,) findings that only one of two raters marked."""
+        return np.asarray(self.counts[:, [MISSING, ADDITIONAL]].sum(axis=1))
+
+    @property
+    def matched(self) -> NDArray[np.intp]:
+        """(T,) all other findings, of the same class or not."""
+        return np.asarray(self.counts.sum(axis=1) - self.unmatched)
+
+    @property
+    def equilibrium(self) -> float:
+        """Threshold from which unmatched findings outnumber matched ones (KαLOS Fig. 9).
+
+        Between two thresholds it lies on a straight line. NaN if there is none, for the reason in `no_equilibrium`.
+        """
+        if self.no_equilibrium:
+            return float("nan")
+        ahead = self.matched - self.unmatched
+        after = int(np.flatnonzero(ahead < 0)[0])
+        fall = ahead[after - 1] - ahead[after]
+        step = self.threshold[after] - self.threshold[after - 1]
+        return float(self.threshold[after - 1] + step * ahead[after - 1] / fall)
+
+    @property
+    def no_equilibrium(self) -> str:
+        """Why there is no equilibrium; "" if there is one."""
+        ahead = self.matched - self.unmatched
+        if not self.counts.any():
+            return "there are no findings"
+        if ahead[0] < 0:
+            return f"unmatched findings outnumber matched ones from the least threshold, {self.threshold[0]:g}, on"
+        if (ahead >= 0).all():
+            return f"matched findings are never outnumbered, up to threshold {self.threshold[-1]:g}"
+        return ""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each threshold and type."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "threshold": np.repeat(self.threshold, len(VARIATION_TYPES)),
+                "type": np.tile(VARIATION_TYPES, len(self.threshold)),
+                "count": self.counts.ravel(),
+                "share": self.shares.ravel(),
+            }
+        )
+
+
+def variation_shares(
+    annotations: Annotations,
+    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
+    similarity: str | Similarity | Rows = "box_iou",
+    max_merge: int = 4,
+    *,
+    pairs: Pairs | None = None,
+) -> VariationShares:
+    """How the types of variations change with the threshold (label convergence Fig. 4 and 6; KαLOS Fig. 9).
+
+    Similarities are computed once for all thresholds; parameters are those of `variations`.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    thresholds : sequence of float in (0, 1]
+        The result has them in ascending order, each once.
+    similarity, max_merge, pairs
+        As in `variations`.
+
+    Returns
+    -------
+    VariationShares
+
+    Raises
+    ------
+    InputError
+        As `variations`, or without any threshold.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 7)]]
+    >>> found = variation_shares(Annotations.from_rows(rows), [0.5, 0.9])
+    >>> found.matched.tolist(), found.unmatched.tolist(), round(found.equilibrium, 4)
+    ([1, 0], [0, 2], 0.6333)
+    """
+    levels = np.unique([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
+    if not len(levels):
+        raise InputError("thresholds: expected at least one similarity, got none")
+    measure = get_similarity(similarity)
+    if pairs is None:
+        pairs = compute_pairs(annotations, measure, TOUCHING)
+    found = [variations(annotations, measure, float(level), max_merge, pairs=pairs).counts() for level in levels]
+    return VariationShares(levels, np.array([[counts[name] for name in VARIATION_TYPES] for counts in found]))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryQuality:
+    """How far the outlines of correct findings are apart.
+
+    Parameters
+    ----------
+    distance : (C,) float64
+        1 - similarity of each correct finding.
+    edges : (B + 1,) float64
+        Of the bins, from 0 to the greatest distance that the threshold allows.
+    counts : (B,) int
+        Correct findings in each bin; a bin has its lower edge, the last one both.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 8)]]
+    >>> quality = boundary_quality(variations(Annotations.from_rows(rows)), bins=5)
+    >>> quality.counts.tolist(), round(quality.median, 3), quality.identical
+    ([0, 0, 1, 0, 0], 0.2, 0)
+    """
+
+    distance: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    counts: NDArray[np.intp]
+
+    @property
+    def median(self) -> float:
+        """Of the distances; NaN without a correct finding."""
+        return float(np.median(self.distance)) if len(self.distance) else float("nan")
+
+    @property
+    def identical(self) -> int:
+        """How many correct findings have similarity exactly 1: many of them mean that labels were copied."""
+        return int((self.distance == 0).sum())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a bin."""
+        import pandas as pd
+
+        return pd.DataFrame({"low": self.edges[:-1], "high": self.edges[1:], "count": self.counts})
+
+
+def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
+    """The distances of correct findings in bins of equal width (label convergence Fig. 7).
+
+    Parameters
+    ----------
+    found : Variations
+    bins : int, at least 1
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 10, 10]} for rater in ("ann", "bob")]
+    >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
+    [1, 0]
+    """
+    number = check_whole(bins, "bins", least=1)
+    distance = 1 - found.similarity[found.type == "correct"]
+    widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
+    counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))
+    return BoundaryQuality(distance, edges, counts)

@@ -1,0 +1,106 @@
+"""Modified mAP as pycocotools has it: one rater's marks as ground truth, another's as detections."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import numpy as np
+from pycocotools import mask as coco_mask
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+
+from kalos_core import Annotations
+
+
+def coco_precision(
+    annotations: Annotations,
+    truth: int,
+    found: int,
+    thresholds: Any,
+    kind: str = "box",
+    limits: tuple[float, float] = (0, 1e10),
+) -> np.ndarray:
+    """(T, K) average precision of each class; NaN where the ground truth has no mark of it."""
+    rows = np.arange(len(annotations))
+    askable = annotations.asked_of_marks
+    both = annotations.assigned[:, [truth, found]].all(axis=1)[annotations.image]
+    sides = [rows[both & (annotations.rater == own) & askable[:, truth] & askable[:, found]] for own in (truth, found)]
+    images = np.flatnonzero(annotations.assigned[:, [truth, found]].all(axis=1))
+    return evaluate(annotations, sides[0], annotations, sides[1], np.full(len(sides[1]), 0.99), images, thresholds,
+                    kind, limits)  # fmt: skip
+
+
+def evaluate(
+    annotations: Annotations,
+    marks: np.ndarray,
+    predictions: Annotations,
+    detections: np.ndarray,
+    scores: np.ndarray,
+    images: np.ndarray,
+    thresholds: Any,
+    kind: str = "box",
+    limits: tuple[float, float] = (0, 1e10),
+) -> np.ndarray:
+    """Rows `marks` as ground truth and rows `detections` of another table, which shares all vocabularies, with scores.
+
+    Ids are counted from 1: pycocotools takes a match with annotation 0 for none.
+    """
+    truth, found = (
+        _coco(annotations, images, table, rows, kind)
+        for table, rows in ((annotations, marks), (predictions, detections))
+    )
+    for record, score in zip(found.dataset["annotations"], scores.tolist(), strict=True):
+        record["score"] = score
+    with contextlib.redirect_stdout(io.StringIO()):
+        truth.createIndex()
+        found.createIndex()
+        run = COCOeval(truth, found, "bbox" if kind == "box" else "segm")
+        run.params.iouThrs = np.asarray(thresholds, float)
+        run.params.maxDets = [1000]
+        run.params.areaRng, run.params.areaRngLbl = [list(limits)], ["chosen"]
+        run.evaluate()
+        run.accumulate()
+    precision = run.eval["precision"][:, :, :, 0, 0].mean(axis=1)
+    return np.where(precision < 0, np.nan, precision)
+
+
+def _coco(annotations: Annotations, images: np.ndarray, table: Annotations, rows: np.ndarray, kind: str) -> COCO:
+    ids = image_ids(annotations)
+    size = np.nan_to_num(annotations.image_size, nan=64).astype(int)
+    coco = COCO()
+    coco.dataset = {
+        "images": [{"id": ids[i], "width": int(size[i, 0]), "height": int(size[i, 1])} for i in images.tolist()],
+        "categories": [{"id": code + 1, "name": name} for code, name in enumerate(annotations.categories)],
+        "annotations": [
+            {
+                "id": number + 1,
+                "image_id": ids[int(table.image[row])],
+                "category_id": int(table.category[row]) + 1,
+                "iscrowd": 0,
+                **_shape(table, row, kind, size[table.image[row]]),
+            }
+            for number, row in enumerate(rows.tolist())
+        ],
+    }
+    return coco
+
+
+def image_ids(annotations: Annotations) -> list[int]:
+    """The source's ids where they are numbers, else their places."""
+    given = annotations.images.tolist()
+    return given if all(isinstance(key, int) for key in given) else list(range(1, len(given) + 1))
+
+
+def _shape(table: Annotations, row: int, kind: str, size: np.ndarray) -> dict[str, Any]:
+    if kind == "box":
+        x, y, width, height = table.shapes["box"].xywh()[row].tolist()
+        return {"bbox": [x, y, width, height], "area": width * height}
+    if kind == "mask":
+        code = table.shapes["mask"].rle(row)
+    else:
+        width, height = size.tolist()
+        rings = [ring.ravel().tolist() for ring in table.shapes["polygon"].rings(row)]
+        code = coco_mask.merge(coco_mask.frPyObjects(rings, height, width))
+    return {"segmentation": code, "area": float(coco_mask.area(code))}

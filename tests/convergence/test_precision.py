@@ -1,0 +1,75 @@
+"""Average precision of groups of detections: by hand, and by a loop over recall points."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core.convergence.precision import average_precision, single_point_precision
+
+
+def by_loop(hits, counts, positives):
+    """At each recall point the best precision at that recall or beyond, as the definition says."""
+    points, found, taken = [], 0, 0
+    for hit, counted in zip(hits, counts, strict=True):
+        found, taken = found + (hit and counted), taken + counted
+        if taken:
+            points.append((found / positives, found / taken))
+    return np.mean([max((p for r, p in points if r >= recall), default=0) for recall in np.linspace(0, 1, 101)])
+
+
+def one_group(hits, positives, counts=None):
+    counted = None if counts is None else np.array([counts])
+    return average_precision(np.zeros(len(hits), int), np.array([hits], bool), counted, np.array([positives]))[0, 0]
+
+
+def test_by_hand():
+    # hit, miss, hit of two marks: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1
+    np.testing.assert_allclose(one_group([True, False, True], 2), (51 + 50 * 2 / 3) / 101)
+    # miss, hit, hit: 0, 1/2, 2/3, so 2/3 everywhere
+    np.testing.assert_allclose(one_group([False, True, True], 2), 2 / 3)
+    # one of three marks found: recall 1/3, that is the points 0 to .33
+    np.testing.assert_allclose(one_group([True], 3), 34 / 101)
+    # the miss counts neither for nor against
+    np.testing.assert_allclose(one_group([False, True], 1, [False, True]), 1)
+
+
+def test_without_detections_and_without_ground_truth():
+    ap = average_precision(np.array([1]), np.array([[True]]), None, np.array([2, 0]))
+    np.testing.assert_array_equal(ap, [[0, np.nan]])
+    none = average_precision(np.zeros(0, int), np.zeros((2, 0), bool), None, np.array([3]))
+    assert none.tolist() == [[0], [0]]
+    assert average_precision(np.zeros(0, int), np.zeros((2, 0), bool), None, np.zeros(0, int)).shape == (2, 0)
+
+
+groups = st.lists(
+    st.tuples(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=12), st.integers(0, 9)), min_size=1, max_size=5
+)
+
+
+@given(groups, st.booleans())
+def test_equal_to_a_loop(drawn, all_count):
+    group = np.repeat(np.arange(len(drawn)), [len(flags) for flags, _ in drawn])
+    flags = np.array([flag for flags, _ in drawn for flag in flags], bool).reshape(-1, 2)
+    hit = np.stack([flags[:, 0], flags[:, 0] & (np.arange(len(flags)) % 2 == 0)])
+    counts = np.ones_like(hit) if all_count else np.stack([flags[:, 1]] * 2)
+    # a mark is found once at most
+    positives = np.array(
+        [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
+    )
+    found = average_precision(group, hit, None if all_count else counts, positives)
+    expected = [
+        [
+            by_loop(hit[level][group == number], counts[level][group == number], marks) if marks else np.nan
+            for number, marks in enumerate(positives)
+        ]
+        for level in range(2)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_all_at_once_is_one_precision_up_to_one_recall():
+    group, hit = np.array([0, 0, 0, 1]), np.array([[True, False, True, False]])
+    found = single_point_precision(group, hit, None, np.array([4, 2, 0]))
+    np.testing.assert_allclose(found, [[2 / 3 * 51 / 101, 0, np.nan]])
+    counted = single_point_precision(group, hit, np.array([[True, False, True, True]]), np.array([4, 2, 0]))
+    np.testing.assert_allclose(counted, [[51 / 101, 0, np.nan]])
