@@ -269,7 +269,7 @@ def label_convergence(
     )
     _check_replicates(result)
     defined = result.alpha[np.isfinite(result.alpha)]
-    if len(annotations.raters) > 2 or not len(defined) or np.ptp(defined) <= SAME_ALPHA:
+    if len(annotations.raters) > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
         return result
     source = f"fitted on {samples:,} subsets x {len(levels)} thresholds, α = {result.configuration.notation}"
     return replace(result, fitted=fit_line(result.alpha.ravel(), result.map.ravel(), source))

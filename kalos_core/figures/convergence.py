@@ -1,0 +1,357 @@
+"""Figures of label convergence: replicates with the line, intervals with models, variation types over thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.convergence import PUBLISHED_LINE, LabelConvergence
+from kalos_core.figures.common import (
+    BAR_HEIGHT,
+    COLOURS,
+    NEUTRAL,
+    OWN,
+    PALE,
+    WHISKER,
+    Intervals,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    as_plain,
+    shortened,
+    significant,
+)
+from kalos_core.figures.variations import VARIATION_LABELS
+from kalos_core.variations import VARIATION_TYPES, BoundaryQuality, VariationShares
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_POINTS = 2000
+"""Points that a scatter draws, so that a browser stays quick; a line is fitted on all of them all the same."""
+
+
+@dataclass(frozen=True)
+class DrawnLine:
+    """A straight line from alpha to mAP, and its name."""
+
+    name: str
+    slope: float
+    intercept: float
+
+
+def convergence_title(mean: float, interval: Numbers, images: int | None = None) -> str:
+    """What label convergence says, in one line, in points of mAP as papers print it.
+
+    Examples
+    --------
+    >>> convergence_title(0.6508, [0.6264, 0.6752], 500)
+    'Label convergence 65.1 [62.6, 67.5] mAP on subsets of 500 images'
+    """
+    low, high = interval
+    if low is None or high is None or not np.isfinite([mean, low, high]).all():
+        return "Label convergence is undefined"
+    subsets = "" if images is None else f" on subsets of {images:,} images"
+    return f"Label convergence {100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}] mAP{subsets}"
+
+
+def replicate_scatter(
+    alpha: Numbers,
+    precision: Numbers,
+    threshold: Numbers,
+    lines: Sequence[DrawnLine] = (),
+    title: str = "",
+    seed: int = 0,
+) -> go.Figure:
+    """MAP over alpha, a point for each subset and threshold, with lines: the first solid, the others dashed.
+
+    Parameters
+    ----------
+    alpha, precision, threshold : (M,)
+        At most `MOST_POINTS` of those that are defined are drawn, chosen at random.
+    lines : sequence of DrawnLine
+    title : str
+    seed : int
+        Decides which points are drawn.
+    """
+    import plotly.graph_objects as go
+
+    x, y, level = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
+    chosen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    count = len(chosen)
+    if count > MOST_POINTS:
+        chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_POINTS, replace=False))
+    ends = [float(x[chosen].min()), float(x[chosen].max())] if count else [0.0, 1.0]
+    shown = f"{len(chosen):,} of {count:,} points drawn" if len(chosen) < count else f"{count:,} points"
+    points = go.Scatter(
+        x=x[chosen].tolist(),
+        y=y[chosen].tolist(),
+        customdata=level[chosen].tolist(),
+        mode="markers",
+        marker={"color": NEUTRAL, "size": 5, "opacity": 0.45},
+        hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
+        name=shown,
+    )
+    figure = go.Figure([points, *(_line(line, ends, place) for place, line in enumerate(lines))])
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "mean alpha of a subset"}, "fixedrange": True, "zeroline": False},
+        yaxis={"title": {"text": "modified mAP of a subset"}, "fixedrange": True, "zeroline": False},
+        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
+        height=380,
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
+    )
+    return figure
+
+
+def _line(line: DrawnLine, ends: list[float], place: int) -> go.Scatter:
+    import plotly.graph_objects as go
+
+    sign = "+" if line.intercept >= 0 else "−"
+    return go.Scatter(
+        x=ends,
+        y=[line.slope * end + line.intercept for end in ends],
+        mode="lines",
+        line={"color": WHISKER if place else OWN, "width": 3, "dash": "dash" if place else "solid"},
+        hoverinfo="skip",
+        name=f"{line.name}: mAP = {line.slope:.3f} α {sign} {abs(line.intercept):.3f}",
+    )
+
+
+def interval_bars(
+    names: Sequence[str],
+    means: Numbers,
+    intervals: Intervals,
+    models: Sequence[Mapping[str, float]] = (),
+    title: str = "",
+) -> go.Figure:
+    """The interval of label convergence of each data set or tag, with the mAP of models.
+
+    Parameters
+    ----------
+    names : (n,) str
+    means : (n,) mAP in [0, 1]
+    intervals : (n, 2)
+    models : (n,) mappings of a model's name to its mAP, optional
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    middle, ends = as_numbers(means), as_intervals(intervals, len(names))
+    rows = list(range(len(names)))
+    told = [_told(value, pair) for value, pair in zip(middle, ends, strict=True)]
+    bars = go.Bar(
+        base=as_plain(100 * ends[:, 0]),
+        x=as_plain(100 * (ends[:, 1] - ends[:, 0])),
+        y=rows,
+        orientation="h",
+        marker={"color": PALE},
+        customdata=[f"{name}: {text}" for name, text in zip(names, told, strict=True)],
+        hovertemplate="%{customdata}<extra></extra>",
+        name="label convergence, 95 % interval",
+    )
+    ticks = go.Scatter(
+        x=as_plain(100 * middle),
+        y=rows,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 4, "line": {"width": 3, "color": WHISKER}},
+        hoverinfo="skip",
+        name="mean",
+    )
+    marks = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
+    diamonds = go.Scatter(
+        x=[value for _, _, value in marks],
+        y=[row for row, _, _ in marks],
+        text=[shortened(name) for _, name, _ in marks],
+        textposition="top center",
+        textfont={"size": 11},
+        mode="markers+text",
+        marker={"symbol": "diamond", "size": 12, "color": OWN},
+        customdata=[name for _, name, _ in marks],
+        hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
+        cliponaxis=False,
+        name="model",
+    )
+    values = [*(100 * ends[np.isfinite(ends)]).tolist(), *(value for _, _, value in marks)] or [0.0, 100.0]
+    reach = max(max(values) - min(values), 1.0)
+    figure = go.Figure([bars, ticks, *([diamonds] if marks else [])])
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={
+            "title": {"text": "mAP"},
+            "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        yaxis={
+            "tickvals": rows,
+            "ticktext": [shortened(name) for name in names],
+            "range": [len(rows) - 0.4, -0.8],
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            "ticklabelstandoff": 6,
+        },
+        margin={"t": 40 if title else 10, "b": 90, "l": 140, "r": 20},
+        height=(40 if title else 10) + 100 + 2 * BAR_HEIGHT * max(len(rows), 2),
+        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
+        bargap=0.45,
+    )
+    return figure
+
+
+def _told(mean: float, interval: NDArray[np.float64]) -> str:
+    if not np.isfinite([mean, *interval]).all():
+        return "undefined"
+    return f"{100 * mean:.2f} [{100 * interval[0]:.2f}, {100 * interval[1]:.2f}] mAP"
+
+
+def shares_title(equilibrium: float | None, reason: str = "") -> str:
+    """What the types over thresholds say, in one line.
+
+    Examples
+    --------
+    >>> shares_title(0.7972), shares_title(float("nan"), "there are no findings")
+    ('From threshold 0.797 on, more marks are unmatched than matched', 'No equilibrium: there are no findings')
+    """
+    if equilibrium is None or np.isnan(equilibrium):
+        return f"No equilibrium: {reason}" if reason else "No equilibrium"
+    return f"From threshold {significant(equilibrium)} on, more marks are unmatched than matched"
+
+
+def shares_over_thresholds(
+    threshold: Numbers, counts: NDArray[np.integer[Any]], equilibrium: float | None = None, title: str = ""
+) -> go.Figure:
+    """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
+
+    Parameters
+    ----------
+    threshold : (T,) ascending
+    counts : (T, 6) int
+        Findings of each of `VARIATION_TYPES`.
+    equilibrium : float, optional
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    table = VariationShares(as_numbers(threshold), np.asarray(counts))
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=table.threshold.tolist(),
+                y=as_plain(100 * table.shares[:, place]),
+                customdata=table.counts[:, place].tolist(),
+                stackgroup="types",
+                mode="lines",
+                line={"width": 0.5, "color": COLOURS[name]},
+                fillcolor=COLOURS[name],
+                hovertemplate="%{customdata:,} (%{y:.3~g} %)",
+                name=VARIATION_LABELS[name],
+            )
+            for place, name in enumerate(VARIATION_TYPES)
+        ]
+    )
+    known = equilibrium is not None and np.isfinite(equilibrium)
+    white = {"width": 2, "dash": "dot", "color": "#FFFFFF"}  # on the colours of the types, in every theme
+    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "line": white}
+    note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={
+            "title": {"text": "threshold (least similarity)"},
+            "range": [table.threshold.min(), table.threshold.max()] if len(table.threshold) > 1 else None,
+            "fixedrange": True,
+        },
+        yaxis={"title": {"text": "% of findings"}, "range": [0, 100], "fixedrange": True},
+        margin={"t": 62 if title else 28, "b": 45, "l": 60, "r": 10},
+        height=380,
+        hovermode="x unified",
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
+        shapes=[{**upright, "x0": equilibrium, "x1": equilibrium}] if known else [],
+        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {significant(equilibrium)}"}] if known else [],
+    )
+    return figure
+
+
+def boundary_title(count: int, median: float | None, identical: int) -> str:
+    """What boundary quality says, in one line; copies come first.
+
+    Examples
+    --------
+    >>> boundary_title(1398, 0.121, 0)
+    'Half of 1,398 correct findings differ by 0.121 or less'
+    >>> boundary_title(100, 0.0, 60)
+    '60 of 100 correct findings have the very same outline: labels may have been copied'
+    """
+    if not count or median is None or np.isnan(median):
+        return "No finding is correct: there are no boundaries to compare"
+    if identical:
+        return f"{identical:,} of {count:,} correct findings have the very same outline: labels may have been copied"
+    return f"Half of {count:,} correct findings differ by {significant(median)} or less"
+
+
+def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.Figure:
+    """How many correct findings lie how far apart: 1 - similarity, in bins.
+
+    Parameters
+    ----------
+    edges : (B + 1,) of the bins
+    counts : (B,)
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    ends, values = as_numbers(edges), as_numbers(counts)
+    figure = go.Figure(
+        go.Bar(
+            x=((ends[:-1] + ends[1:]) / 2).tolist(),
+            y=values.tolist(),
+            width=np.diff(ends).tolist(),
+            marker={"color": COLOURS["correct"]},
+            customdata=np.stack([ends[:-1], ends[1:]], axis=1).tolist(),
+            hovertemplate="%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}<extra></extra>",
+            name="correct findings",
+        )
+    )
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={
+            "title": {"text": "distance of outlines (1 − similarity)"},
+            "range": [ends[0], ends[-1]],
+            "fixedrange": True,
+        },
+        yaxis={"title": {"text": "correct findings"}, "fixedrange": True, "rangemode": "tozero"},
+        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
+        height=280,
+        bargap=0.05,
+        showlegend=False,
+    )
+    return figure
+
+
+def plot_convergence(result: LabelConvergence) -> go.Figure:
+    """The replicates of a result with its own line and the published one, titled with its finding."""
+    found = result.convergence
+    lines = [DrawnLine("fitted here", line.slope, line.intercept) for line in [result.fitted] if line is not None]
+    if result.line is not None:
+        name = "published" if result.line is PUBLISHED_LINE else "given"
+        lines.append(DrawnLine(name, result.line.slope, result.line.intercept))
+    levels = np.tile(result.thresholds, len(result.alpha))
+    title = convergence_title(found.mean, found.interval, result.images_per_replicate)
+    return replicate_scatter(result.alpha.ravel(), result.map.ravel(), levels, lines, title)
+
+
+def plot_shares(result: VariationShares) -> go.Figure:
+    """The variation types of a result over its thresholds, titled with its equilibrium."""
+    title = shares_title(result.equilibrium, result.no_equilibrium)
+    return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title)
+
+
+def plot_boundaries(result: BoundaryQuality) -> go.Figure:
+    """The boundary quality of a result, titled with its finding."""
+    title = boundary_title(len(result.distance), result.median, result.identical)
+    return boundary_histogram(result.edges, result.counts.astype(np.float64), title)

@@ -1,0 +1,241 @@
+"""Label convergence: every replicate is modified mAP and alpha of its images; the line; what cannot be computed."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kalos_core import (
+    PUBLISHED_LINE,
+    Annotations,
+    InputError,
+    KalosWarning,
+    Line,
+    Spread,
+    agreement,
+    label_convergence,
+    modified_map,
+)
+
+LEVELS = (0.5, 0.75, 0.9)
+SAME = {"rtol": 0, "atol": 1e-12}
+
+
+def noisy(images=40, raters=("ann", "bob"), seed=0, **more):
+    """Each rater sees four of five objects, a little displaced."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for image in range(images):
+        for x in range(0, 500, 100):
+            name = "cat" if rng.random() < 0.6 else "dog"
+            for rater in raters:
+                if rng.random() < 0.8:
+                    rows.append({"image": image, "rater": rater, "category": name,
+                                 "box": [x + rng.uniform(0, 8), 0, 40 + rng.uniform(0, 4), 40]})  # fmt: skip
+    return Annotations.from_rows(rows, images=list(range(images)), raters=raters, **more)
+
+
+@pytest.fixture(autouse=True)
+def _small_subsets_are_meant():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "a subset has", KalosWarning)
+        yield
+
+
+@pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
+@pytest.mark.parametrize("ties", ["coco", "joint"])
+def test_a_replicate_is_what_its_images_alone_give(raters, ties):
+    annotations = noisy(raters=raters)
+    result = label_convergence(annotations, 6, 0.3, thresholds=LEVELS, ties=ties)
+    assert result.drawn.shape == (6, 12)
+    for number, images in enumerate(result.drawn):
+        part = annotations.select(images=images)
+        np.testing.assert_allclose(
+            result.pair_map[number], modified_map(part, thresholds=LEVELS, ties=ties).directions, **SAME
+        )
+        alphas = [agreement(part, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in LEVELS]
+        np.testing.assert_allclose(result.alpha[number], alphas, **SAME)
+
+
+def test_a_replicate_of_lvis(lvis):
+    result = label_convergence(lvis, 1000)
+    for number in (0, 999):
+        part = lvis.select(images=result.drawn[number])
+        np.testing.assert_allclose(result.map[number], modified_map(part).per_threshold, **SAME)
+    assert result.images_per_replicate == 20
+    assert result.measured.mean == pytest.approx(0.7204, abs=0.005)  # 20 images: the paper's 500 give .6508
+    assert result.fitted.correlation == pytest.approx(0.93, abs=0.02)
+
+
+def test_images_are_drawn_without_replacement_from_those_of_two_raters():
+    assigned = {image: ["ann"] for image in range(0, 40, 2)}
+    table = noisy()
+    alone = (table.image % 2 == 0) & (table.rater == 1)
+    part = table.select(rows=~alone)
+    part = replace(part, assigned=np.array([[True, image not in assigned] for image in range(40)]))
+    result = label_convergence(part, 30, 0.5, thresholds=LEVELS)
+    assert (result.images, result.images_per_replicate) == (20, 10)
+    assert (result.drawn % 2 == 1).all()
+    assert all(len(set(images)) == 10 for images in result.drawn.tolist())
+    assert len({tuple(images) for images in result.drawn.tolist()}) > 25
+
+
+def test_the_seed_decides():
+    annotations = noisy()
+    first, again, other = (label_convergence(annotations, 5, 0.3, seed, thresholds=LEVELS) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.map, again.map)
+    assert (first.drawn != other.drawn).any()
+
+
+def test_the_columns_of_table_3():
+    result = label_convergence(noisy(), 200, 0.3, thresholds=LEVELS)
+    values = result.map.mean(axis=1)
+    row = result.summary().query("is_convergence").iloc[0]
+    assert row["figure"] == "modified mAP"
+    assert (row["images"], row["sample_size"]) == (40, 12)
+    half = 1.96 * values.std(ddof=1)
+    expected = [values.mean(), values.std(ddof=1), values.min(), values.max(), values.mean() - half,
+                values.mean() + half, *np.quantile(values, [0.025, 0.975])]  # fmt: skip
+    np.testing.assert_allclose(row.iloc[4:].to_numpy(float), expected, **SAME)
+    assert result.interval.tolist() == [row["low"], row["high"]]
+    frame = result.to_pandas()
+    assert frame.shape == (600, 4)
+    np.testing.assert_allclose(frame.groupby("replicate")["map"].mean(), values, **SAME)
+
+
+def test_the_line_is_that_of_numpy():
+    result = label_convergence(noisy(), 50, 0.3, thresholds=LEVELS)
+    x, y = result.alpha.ravel(), result.map.ravel()
+    slope, intercept = np.polyfit(x, y, 1)
+    assert result.fitted.slope == pytest.approx(slope, abs=1e-9)
+    assert result.fitted.intercept == pytest.approx(intercept, abs=1e-9)
+    assert result.fitted.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
+    assert result.fitted.explained == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-12)
+    np.testing.assert_allclose(result.fitted.residuals, y - slope * x - intercept, atol=1e-9)
+    assert result.fitted.source.endswith("50 subsets x 3 thresholds, α = KαLOS(box_iou, τ=0.5, S=shm, ψ_neg)")
+
+
+def test_the_published_line_belongs_to_the_papers_alpha_alone():
+    annotations = noisy()
+    result = label_convergence(annotations, 5, 0.3, thresholds=LEVELS)
+    assert result.line is PUBLISHED_LINE
+    np.testing.assert_allclose(result.inferred.replicates, 0.836 * result.alpha.mean(axis=1) + 0.197, **SAME)
+    greedy = label_convergence(annotations, 5, 0.3, thresholds=LEVELS, solver="greedy", cost="soft")
+    assert greedy.line is None
+    assert greedy.inferred is None
+    assert greedy.summary()["figure"].tolist() == ["modified mAP", "alpha"]
+
+
+def test_three_raters_are_inferred_with_a_line_of_ones_own():
+    two = label_convergence(noisy(), 40, 0.3, thresholds=LEVELS, solver="greedy", cost="soft")
+    three = noisy(raters=("ann", "bob", "cid"))
+    result = label_convergence(three, 40, 0.3, thresholds=LEVELS, solver="greedy", cost="soft", line=two.fitted)
+    assert result.fitted is None
+    expected = two.fitted.slope * result.alpha + two.fitted.intercept
+    np.testing.assert_allclose(result.convergence.replicates, expected.mean(axis=1), **SAME)
+    assert result.route.startswith(
+        "inferred from alpha of all raters, KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft), with fit"
+    )
+    # raters who err alike: the pairs, measured, are near what alpha says
+    assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
+    assert result.summary()["is_convergence"].tolist() == [False, True, False]
+    published = label_convergence(three, 5, 0.3, thresholds=LEVELS)
+    assert "label convergence Eq. 1" in published.route
+    without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
+    assert without.convergence.mean == without.measured.mean
+    assert "no line belongs to KαLOS(box_iou, τ=0.5, S=greedy, ψ_neg)" in without.route
+
+
+def test_the_pairs_of_three_raters_are_the_mean_of_what_is_defined():
+    result = label_convergence(noisy(raters=("ann", "bob", "cid")), 5, 0.3, thresholds=LEVELS)
+    np.testing.assert_allclose(result.map, np.nanmean(result.pair_map, axis=(2, 3)), **SAME)
+
+
+def test_raters_who_never_differ_have_no_line():
+    rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in range(20) for r in ("ann", "bob")]
+    result = label_convergence(Annotations.from_rows(rows), 5, 0.5)
+    assert result.fitted is None
+    assert result.interval.tolist() == [1, 1]
+
+
+def test_shuffled_replicates_are_means_over_orders():
+    annotations = noisy(8)
+    one, many = (label_convergence(annotations, 3, 0.5, ties="shuffle", orders=k, thresholds=LEVELS) for k in (1, 30))
+    fixed = label_convergence(annotations, 3, 0.5, thresholds=LEVELS)
+    assert (one.map != many.map).any()
+    np.testing.assert_allclose(many.map, fixed.map, atol=0.1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_small_subsets_are_said():
+    with pytest.warns(KalosWarning, match="a subset has 99 images: its interval is wider"):
+        label_convergence(noisy(198), 2, 0.5, thresholds=(0.5,))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_hundred_images_are_enough():
+    label_convergence(noisy(200), 2, 0.5, thresholds=(0.5,))
+
+
+def with_few_marks():
+    rows = [{"image": 0, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    return Annotations.from_rows(rows, images=list(range(20)))
+
+
+def strangers(common_image=False):
+    """Two raters without a common image, or with one but without a common class."""
+    rows = [
+        {"image": image, "rater": rater, "category": name, "box": [0, 0, 9, 9]}
+        for image, rater, name in ((0, "ann", "cat"), (0 if common_image else 1, "bob", "dog"))
+    ]
+    asked = None if common_image else {0: ["ann"], 1: ["bob"]}
+    return Annotations.from_rows(rows, assigned=asked, assigned_categories={"ann": ["cat"], "bob": ["dog"]})
+
+
+@pytest.mark.parametrize(
+    ("annotations", "arguments", "message"),
+    [
+        (noisy(raters=("ann",)), {}, "at least two raters, got 1"),
+        (strangers(), {}, "expected an image that two raters were assigned to, got none"),
+        (strangers(common_image=True), {}, "got no class in common"),
+        (with_few_marks(), {"fraction": 0.1}, r"got \d+ of 20 subsets of 2 images without any; choose a larger"),
+        (noisy(4), {"fraction": 0.1}, r"at least one image in a subset, got 0\.1 of 4 images"),
+        (noisy(4), {"fraction": 1.0}, r"between 0 and 1, got 1\.0"),
+        (noisy(4), {"fraction": "half"}, "between 0 and 1, got 'half'"),
+        (noisy(4), {"samples": 1}, "samples: expected a whole number of at least 2"),
+        (noisy(4), {"line": (1, 0)}, "line: expected a Line"),
+        (noisy(4), {"fraction": 0.5, "solver": "best"}, "solver: expected one of"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_computed_is_said(annotations, arguments, message):
+    with pytest.raises(InputError, match=message):
+        label_convergence(annotations, **{"samples": 20, **arguments})
+
+
+def test_a_spread_by_hand():
+    spread = Spread(np.array([0.2, 0.4, 0.6]))
+    assert (spread.mean, spread.least, spread.greatest) == pytest.approx((0.4, 0.2, 0.6))
+    assert spread.std == pytest.approx(0.2)
+    np.testing.assert_allclose(spread.interval, [0.4 - 0.392, 0.4 + 0.392])
+    np.testing.assert_allclose(spread.percentiles, [0.21, 0.59])
+
+
+def test_a_model_is_placed_with_both_ends_inside():
+    spread = Spread(np.array([0.4, 0.5, 0.6]))
+    low, high = spread.interval.tolist()
+    assert [spread.place(value) for value in (0, low, 0.5, high, 1)] == ["below", "inside", "inside", "inside", "above"]
+    assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4, 69.6]. The model agrees")
+    for value in (66.8, -0.1, None, "0.5", float("nan")):
+        with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
+            spread.place(value)
+
+
+def test_a_line_needs_different_alphas():
+    from kalos_core import fit_line
+
+    with pytest.raises(InputError, match="at least 3 pairs with different alphas"):
+        fit_line(np.array([0.5, 0.5, 0.5, np.nan]), np.array([0.1, 0.2, 0.3, 0.4]), "test")
+    line = fit_line(np.array([0.0, 0.5, 1.0, np.nan]), np.array([0.2, 0.4, 0.6, 9.0]), "test")
+    assert isinstance(line, Line)
+    assert str(line) == "mAP = 0.400 α + 0.200 (ρ = 1.00, R² = 1.00; test)"

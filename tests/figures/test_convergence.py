@@ -1,0 +1,138 @@
+"""Figures of label convergence: what is drawn where, and what a title says."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from kalos_core import (
+    VARIATION_TYPES,
+    Annotations,
+    boundary_quality,
+    label_convergence,
+    variation_shares,
+    variations,
+)
+from kalos_core.figures import (
+    COLOURS,
+    DrawnLine,
+    boundary_histogram,
+    boundary_title,
+    convergence_title,
+    interval_bars,
+    plot_boundaries,
+    plot_convergence,
+    plot_shares,
+    replicate_scatter,
+    shares_over_thresholds,
+    shares_title,
+)
+from kalos_core.figures.convergence import MOST_POINTS
+
+
+def plain(figure):
+    """A figure as the App gets it: JSON without NaN."""
+    return json.loads(json.dumps(figure.to_plotly_json()["data"], allow_nan=False))
+
+
+def example():
+    return Annotations.from_rows(
+        [
+            {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 4)]}
+            for image in range(20)
+            for rater, shift in (("ann", 0), ("bob", 2))
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0 [63.7, 80.4] mAP"),
+        (convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
+        (convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
+        (shares_title(None), "No equilibrium"),
+        (shares_title(0.75), "From threshold 0.750 on, more marks are unmatched than matched"),
+        (boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
+        (boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.100 or less"),
+    ],
+)
+def test_titles(title, expected):
+    assert title == expected
+
+
+def test_points_and_lines_are_where_they_belong():
+    lines = [DrawnLine("own", 0.5, 0.25), DrawnLine("published", 0.8, -0.1)]
+    points, own, published = replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
+    assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (0.2, 0.6), (0.5, 0.75))
+    assert points.name == "2 points"
+    assert (own.x, own.y, own.line.dash) == ((0.0, 0.5), (0.25, 0.5), "solid")
+    assert published.y == pytest.approx((-0.1, 0.3))
+    assert (published.line.dash, published.name) == ("dash", "published: mAP = 0.800 α − 0.100")
+
+
+def test_many_points_are_sampled_with_a_seed():
+    values = np.linspace(0, 1, 3 * MOST_POINTS)
+    first, again, other = (replicate_scatter(values, values, values, seed=seed).data[0] for seed in (0, 0, 1))
+    assert len(first.x) == MOST_POINTS
+    assert first.name == "2,000 of 6,000 points drawn"
+    assert first.x == again.x
+    assert first.x != other.x
+
+
+def test_bars_reach_from_end_to_end():
+    figure = interval_bars(["a", "b"], [0.5, 0.7], [[0.4, 0.6], [0.65, 0.75]], [{"net": 0.62}, {}], "t")
+    bars, means, models = figure.data
+    assert bars.base == pytest.approx((40, 65))
+    assert bars.x == pytest.approx((20, 10))
+    assert bars.customdata[0] == "a: 50.00 [40.00, 60.00] mAP"
+    assert means.x == pytest.approx((50, 70))
+    assert (models.x, models.y, models.text) == ((62.0,), (0,), ("net",))
+    low, high = figure.layout.xaxis.range
+    assert low < 40
+    assert high > 75
+
+
+def test_undefined_bars_are_plain():
+    figure = interval_bars(["a"], [None], None)
+    assert plain(figure)[0]["x"] == [None]
+    assert figure.data[0].customdata[0] == "a: undefined"
+    assert len(figure.data) == 2
+
+
+def test_shares_are_stacked_in_the_colours_of_the_types():
+    counts = np.array([[3, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 1]])
+    figure = shares_over_thresholds([0.5, 0.75], counts, 0.6, "t")
+    assert [trace.fillcolor for trace in figure.data] == [COLOURS[name] for name in VARIATION_TYPES]
+    assert figure.data[0].y == (75, 25)
+    assert figure.data[4].customdata == (1, 2)
+    assert {trace.stackgroup for trace in figure.data} == {"types"}
+    assert figure.layout.shapes[0].x0 == 0.6
+    assert figure.layout.annotations[0].text == "equilibrium: 0.600"
+    assert not shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
+
+
+def test_bins_have_their_width():
+    (bars,) = boundary_histogram([0, 0.2, 0.4], [3, 1]).data
+    assert bars.x == pytest.approx((0.1, 0.3))
+    assert bars.width == pytest.approx((0.2, 0.2))
+    assert bars.y == (3, 1)
+
+
+def test_results_are_drawn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = label_convergence(example(), 30, 0.5, thresholds=(0.5, 0.75))
+    figure = plot_convergence(result)
+    assert [trace.name.split(":")[0] for trace in figure.data] == ["60 points", "fitted here", "published"]
+    assert figure.layout.title.text.endswith("on subsets of 10 images")
+    shares = variation_shares(example(), (0.3, 0.7))
+    assert plot_shares(shares).layout.title.text == shares_title(shares.equilibrium, shares.no_equilibrium)
+    quality = boundary_quality(variations(example()))
+    assert plot_boundaries(quality).layout.title.text.startswith("5 of 15 correct findings have the very same outline")
+    for drawn in (figure, plot_shares(shares), plot_boundaries(quality)):
+        plain(drawn)

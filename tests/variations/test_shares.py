@@ -1,0 +1,99 @@
+"""Variation types over thresholds, the equilibrium, and boundary quality."""
+
+import numpy as np
+import pytest
+
+from kalos_core import (
+    VARIATION_TYPES,
+    Annotations,
+    InputError,
+    VariationShares,
+    boundary_quality,
+    variation_shares,
+    variations,
+)
+
+
+def table(*overlaps):
+    """One object an image; bob's box covers that part of ann's."""
+    rows = []
+    for image, overlap in enumerate(overlaps):
+        rows.append({"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]})
+        rows.append({"image": image, "rater": "bob", "category": "cat", "box": [0, 0, 10, 10 * overlap]})
+    return Annotations.from_rows(rows)
+
+
+def test_by_hand():
+    found = variation_shares(table(0.4, 0.6, 0.8), (0.9, 0.5, 0.7))
+    assert found.threshold.tolist() == [0.5, 0.7, 0.9]
+    assert found.matched.tolist() == [2, 1, 0]
+    assert found.unmatched.tolist() == [2, 4, 6]
+    # ahead by 0 at .5, behind by 3 at .7: they meet at .5
+    assert found.equilibrium == 0.5
+    frame = found.to_pandas()
+    assert len(frame) == 18
+    assert frame.query("threshold == 0.7 and type == 'correct'")["share"].tolist() == [0.2]
+
+
+def test_the_equilibrium_lies_on_the_line_between():
+    # 3 ahead, then 1 behind: three quarters of the way
+    found = VariationShares(np.array([0.5, 0.7]), np.array([[3, 0, 0, 0, 0, 0], [1, 0, 0, 0, 1, 1]]))
+    assert found.equilibrium == pytest.approx(0.65)
+    assert found.no_equilibrium == ""
+
+
+@pytest.mark.parametrize(
+    ("annotations", "thresholds", "reason"),
+    [
+        (table(0.9), (0.5, 0.75), "matched findings are never outnumbered, up to threshold 0.75"),
+        (table(0.2), (0.5, 0.75), "unmatched findings outnumber matched ones from the least threshold, 0.5, on"),
+        (Annotations.from_rows([], images=[1], raters=["ann", "bob"]), (0.5,), "there are no findings"),
+    ],
+)
+def test_without_an_equilibrium_there_is_a_reason(annotations, thresholds, reason):
+    found = variation_shares(annotations, thresholds)
+    assert np.isnan(found.equilibrium)
+    assert found.no_equilibrium == reason
+
+
+def test_each_threshold_is_a_search_of_its_own(lvis):
+    found = variation_shares(lvis, (0.5, 0.75))
+    for counts, threshold in zip(found.counts, found.threshold, strict=True):
+        assert (
+            dict(zip(VARIATION_TYPES, counts.tolist(), strict=True)) == variations(lvis, threshold=threshold).counts()
+        )
+    assert found.counts[:, 0].tolist() == [1398, 1222]  # formulas
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+
+
+def test_the_equilibrium_of_lvis_is_near_the_papers(lvis):
+    # KαLOS §9.2: about .75 for the whole of LVIS
+    assert variation_shares(lvis, max_merge=2).equilibrium == pytest.approx(0.75, abs=0.06)
+
+
+def test_thresholds_are_needed():
+    with pytest.raises(InputError, match="at least one similarity, got none"):
+        variation_shares(table(0.5), ())
+    with pytest.raises(InputError, match="thresholds: expected a similarity"):
+        variation_shares(table(0.5), (0.5, 2))
+    with pytest.raises(InputError, match="expected a similarity above 0"):
+        variation_shares(table(0.5), (0, 0.5))
+
+
+def test_boundary_quality_by_hand():
+    found = boundary_quality(variations(table(1, 1, 0.9, 0.6, 0.5, 0.1)), bins=5)
+    np.testing.assert_allclose(found.edges, [0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    assert found.counts.sum() == 5
+    assert found.counts.tolist()[0] in (2, 3)  # .9 is a last bit beside the edge .1
+    assert found.identical == 2
+    assert found.median == pytest.approx(0.1)
+    assert found.to_pandas()["count"].sum() == 5
+
+
+def test_boundary_quality_of_equal_outlines_and_of_nothing():
+    assert boundary_quality(variations(table(1), threshold=1.0), bins=2).counts.tolist() == [1, 0]
+    nothing = boundary_quality(variations(table(0.1)), bins=2)
+    assert np.isnan(nothing.median)
+    assert nothing.counts.tolist() == [0, 0]
+    with pytest.raises(InputError, match="bins: expected a whole number of at least 1"):
+        boundary_quality(variations(table(0.1)), bins=0)
