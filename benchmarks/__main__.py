@@ -16,7 +16,7 @@ from benchmarks.tables import Table, environment
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
-NAMES = ("agreement", "diagnostics", "calibration", "volumes", "scaling", "memory", "bridge")
+NAMES = ("agreement", "diagnostics", "calibration", "convergence", "volumes", "scaling", "memory", "bridge")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -79,6 +79,13 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
 
             _say("calibration")
             yield calibration.beside_peer(coco, path.stem, repeats)
+        if "convergence" in names:
+            from benchmarks import convergence
+
+            _say("label convergence")
+            yield convergence.beside_coco(coco, path.stem, repeats)
+            yield convergence.replicates(coco, path.stem, repeats)
+            yield convergence.memory(coco, path.stem)
         if "volumes" in names:
             from benchmarks import volumes
 

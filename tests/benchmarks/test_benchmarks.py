@@ -141,6 +141,19 @@ def test_diagnostics_and_calibration_are_the_same_work() -> None:
         assert all("same" in note and "NOT" not in note for note in table.notes)
 
 
+def test_convergence_is_the_same_work(monkeypatch) -> None:
+    from benchmarks import convergence
+
+    monkeypatch.setattr(convergence, "REPLICATES", 5)
+    monkeypatch.setattr(convergence, "FRACTION", 0.7)
+    coco = synthetic(8)
+    for table in (convergence.beside_coco(coco, "synthetic", 1), convergence.replicates(coco, "synthetic", 1)):
+        check_table(table)
+        assert "same mAP" in table.notes[0]
+        assert "NOT" not in table.notes[0]
+    check_table(convergence.memory(coco, "synthetic", 2))
+
+
 def test_volumes_are_the_same_work(tmp_path) -> None:
     pytest.importorskip("kalos")
     from benchmarks import volumes

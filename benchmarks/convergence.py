@@ -1,0 +1,183 @@
+"""Modified mAP and its subsets beside pycocotools and hotcoco, if it is installed; all tables are loaded before."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from benchmarks.agreement import COPIES, SAME, copies_of, without_cache
+from benchmarks.tables import Measured, Row, Table
+from benchmarks.timing import Subject, alternate, peak_memory
+from kalos_core import Annotations, KalosWarning, compute_pairs, label_convergence, modified_map, read_coco
+from kalos_core.convergence import THRESHOLDS
+from kalos_core.convergence.modified import count_in_orders
+
+FASTER_THAN_COCO = 30.0
+NOT_SLOWER_THAN_HALF = 0.5
+"""Of hotcoco's speed: it is written in Rust."""
+
+FASTER_REPLICATES = 1000.0
+REPLICATES = 1000
+FRACTION = 0.1
+MEASURED = 3
+"""Replicates that pycocotools is measured on; the others would take hours and are extrapolated."""
+
+SLOW_ROUNDS = 2
+"""Rounds of what takes pycocotools many seconds."""
+
+MOST_MEMORY = 500 * (1 << 20)
+
+
+class Sides:
+    """The boxes of two raters as our table, and as pairs of ground truth and detections of a COCO tool."""
+
+    def __init__(self, coco: Mapping[str, Any]) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+            self.annotations = read_coco(coco)
+        self.coco = coco
+
+    def directions(self, module: str) -> list[tuple[Any, Any]]:
+        """Ground truth and detections, loaded and indexed, in both directions."""
+        coco_class = importlib.import_module(module).COCO
+        raters = sorted({mark["rater_id"] for mark in self.coco["annotations"]})
+        sides = [[mark for mark in self.coco["annotations"] if mark["rater_id"] == rater] for rater in raters]
+        with contextlib.redirect_stdout(io.StringIO()):
+            return [self._load(coco_class, *pair) for pair in (sides, sides[::-1])]  # two raters
+
+    def _load(self, coco_class: Any, truth: list[Any], found: list[Any]) -> tuple[Any, Any]:
+        table = coco_class()
+        table.dataset = {
+            "images": self.coco["images"],
+            "categories": self.coco["categories"],
+            "annotations": [
+                {
+                    "id": number,  # from 1: pycocotools takes a match with annotation 0 for none
+                    "image_id": mark["image_id"],
+                    "category_id": mark["category_id"],
+                    "bbox": mark["bbox"],
+                    "area": mark["bbox"][2] * mark["bbox"][3],
+                    "iscrowd": 0,
+                }
+                for number, mark in enumerate(truth, start=1)
+            ],
+        }
+        table.createIndex()
+        keys = ("image_id", "category_id", "bbox")
+        return table, table.loadRes([{key: mark[key] for key in keys} | {"score": 0.99} for mark in found])
+
+
+def coco_map(evaluator: Any, directions: list[tuple[Any, Any]], images: list[Any] | None = None) -> float:
+    """Mean over thresholds and both directions."""
+    means = []
+    with contextlib.redirect_stdout(io.StringIO()):
+        for truth, found in directions:
+            run = evaluator(truth, found, "bbox")
+            run.params.maxDets, run.params.areaRng, run.params.areaRngLbl = [1000], [[0, 1e10]], ["all"]
+            if images is not None:
+                run.params.imgIds = images
+            run.evaluate()
+            run.accumulate()
+            precision = np.asarray(run.eval["precision"])[:, :, :, 0, 0]
+            means.append(np.mean([level[level > -1].mean() for level in precision]))
+    return float(np.mean(means))
+
+
+def beside_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+    """One modified mAP: ten thresholds, both directions."""
+    sides = Sides(coco)
+    tools = [("pycocotools", "pycocotools.coco", "pycocotools.cocoeval", FASTER_THAN_COCO)]
+    if importlib.util.find_spec("hotcoco") is not None:
+        tools.append(("hotcoco", "hotcoco", "hotcoco", NOT_SLOWER_THAN_HALF))
+    rows, notes = [], []
+    for tool, module, evaluators, claim in tools:
+        rounds = repeats if tool == "hotcoco" else min(repeats, SLOW_ROUNDS)
+        mine, theirs = alternate([_ours(sides), _coco(sides, module, evaluators)], rounds)
+        rows.append(Row(f"beside {tool}", mine.took, theirs.took, claim))
+        difference = abs(mine.answer - theirs.answer)
+        verdict = "same mAP" if difference <= SAME else "NOT THE SAME mAP"
+        notes.append(f"{tool}: {verdict}, {mine.answer:.6f}, difference {difference:.1e}")
+    if len(tools) == 1:
+        notes.append("hotcoco is not installed: pip install hotcoco (`make bench` does it)")
+    marks = len(sides.annotations)
+    return Table(f"modified mAP, {name}: {marks:,} boxes, both directions", tuple(rows), notes=tuple(notes))
+
+
+def _ours(sides: Sides) -> Subject:
+    return Subject(lambda given: modified_map(given).mean, lambda: without_cache(sides.annotations))
+
+
+def _coco(sides: Sides, module: str, evaluators: str) -> Subject:
+    evaluator, loaded = importlib.import_module(evaluators).COCOeval, sides.directions(module)
+    return Subject(lambda _: coco_map(evaluator, loaded))
+
+
+def replicates(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+    """A thousand subsets: matched once here, matched anew by pycocotools each time."""
+    from pycocotools.cocoeval import COCOeval
+
+    sides = Sides(coco)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)  # subsets are small here
+        result = label_convergence(sides.annotations, REPLICATES, FRACTION)
+    loaded = sides.directions("pycocotools.coco")
+    subsets = np.zeros((REPLICATES, len(sides.annotations.images)), np.bool_)
+    subsets[np.arange(REPLICATES)[:, None], result.drawn] = True
+    chosen = [sides.annotations.images[images].tolist() for images in result.drawn[:MEASURED]]
+
+    def theirs(_: Any) -> list[float]:
+        return [coco_map(COCOeval, loaded, images) for images in chosen]
+
+    table = Subject(lambda given: _all_subsets(given, subsets), lambda: without_cache(sides.annotations))
+    whole = Subject(_whole, lambda: without_cache(sides.annotations))
+    mine, both, peer = alternate([table, whole, Subject(theirs)], repeats)
+    extrapolated = Measured(tuple(value / MEASURED * REPLICATES for value in peer.took.values))
+    difference = np.abs(mine.answer[:MEASURED] - peer.answer).max()
+    verdict = "same mAP" if difference <= SAME else "NOT THE SAME mAP"
+    return Table(
+        f"label convergence, {name}: {REPLICATES:,} subsets of {result.images_per_replicate} images, boxes",
+        (
+            Row("modified mAP", mine.took, extrapolated, FASTER_REPLICATES),
+            Row("modified mAP and alpha", both.took, extrapolated),
+        ),
+        other="pycocotools, mAP only",
+        notes=(
+            f"{verdict} of {MEASURED} subsets, largest difference {difference:.1e}; pycocotools is measured on these "
+            f"{MEASURED} and extrapolated to {REPLICATES:,}",
+        ),
+    )
+
+
+def _all_subsets(annotations: Annotations, subsets: Any) -> Any:
+    levels = np.array(THRESHOLDS)
+    pairs = compute_pairs(annotations, floor=levels[0])
+    everything = np.ones(len(annotations), np.bool_)
+    (counted,) = count_in_orders(annotations, pairs, levels, "coco", everything, 1, 0)
+    return np.nanmean(counted.directions(subsets, len(annotations.raters)), axis=(1, 2, 3))
+
+
+def _whole(annotations: Annotations) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        return label_convergence(annotations, REPLICATES, FRACTION)
+
+
+def memory(coco: Mapping[str, Any], name: str, copies: int = COPIES[-1]) -> Table:
+    """Bytes beyond the input at the peak."""
+    table = Sides(copies_of(coco, copies)).annotations
+    used = peak_memory(Subject(_whole, lambda: without_cache(table)))
+    what = f"label convergence, {copies} x {name}: {len(table.images):,} images, {len(table):,} marks"
+    return Table(
+        "memory of label convergence beyond the input at the peak",
+        (Row(what, used, Measured((float(MOST_MEMORY),), "B"), 1.0),),
+        "here",
+        "allowed",
+        speedup=False,
+    )
