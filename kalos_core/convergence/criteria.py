@@ -120,7 +120,7 @@ def _imbalance(annotations: Annotations) -> Criterion:
     if annotations.raters_are_local:
         finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
-    images = annotations.asked[annotations.comparable_images].sum(axis=0)
+    images = annotations.asked.sum(axis=0)
     marks = np.bincount(annotations.rater, minlength=len(images))
     most, least = int(images.argmax()), int(images.argmin())
     told = ", ".join(
@@ -129,7 +129,7 @@ def _imbalance(annotations: Annotations) -> Criterion:
     )
     if images[most] > UNEQUAL * images[least]:
         finding = (
-            f"Raters contribute unequally: {annotations.raters[most]} has {images[most]:,} shared images, "
+            f"Raters contribute unequally: {annotations.raters[most]} has {images[most]:,} images, "
             f"{annotations.raters[least]} {images[least]:,}. A model can pass label convergence by following the "
             "convention of those who dominate."
         )

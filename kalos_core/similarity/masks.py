@@ -66,15 +66,16 @@ def polygon_raster_iou() -> Similarity:
 
     Examples
     --------
-    Two triangles of 4 x 4 pixels, the second one row lower:
+    A triangle of area 32, and another two columns beside it: 28 pixels each, of which they share 15.
 
     >>> from kalos_core import compute_pairs
     >>> rows = [
-    ...     {"image": 1, "rater": rater, "category": "cat", "polygon": [[0, top, 4, top, 4, top + 4]]}
-    ...     for rater, top in (("ann", 0), ("bob", 1))
+    ...     {"image": 1, "rater": rater, "category": "cat", "polygon": [[x, 0, x + 8, 0, x + 8, 8]]}
+    ...     for rater, x in (("ann", 0), ("bob", 2))
     ... ]
-    >>> compute_pairs(Annotations.from_rows(rows, image_size={1: (8, 8)}), "polygon_raster_iou").similarity.round(3)
-    array([0.5])
+    >>> annotations = Annotations.from_rows(rows, image_size={1: (20, 20)})
+    >>> compute_pairs(annotations, "polygon_raster_iou", floor=0.1).similarity.round(3).tolist()
+    [0.366]
     """
 
     def prepare(annotations: Annotations, polygons: Polygons) -> Masks:

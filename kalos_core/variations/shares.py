@@ -165,10 +165,10 @@ class BoundaryQuality:
 
     Examples
     --------
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 8)]]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 7.5)]]
     >>> quality = boundary_quality(variations(Annotations.from_rows(rows)), bins=5)
     >>> quality.counts.tolist(), round(quality.median, 3), quality.identical
-    ([0, 0, 1, 0, 0], 0.2, 0)
+    ([0, 0, 1, 0, 0], 0.25, 0)
     """
 
     distance: NDArray[np.float64]

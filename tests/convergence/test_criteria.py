@@ -56,7 +56,7 @@ def test_raters_contribute_unequally():
     annotations = Annotations.from_rows(rows, assigned=pairs)
     line = verdicts(annotations)["raters contribute equally"]
     assert line.verdict == "warn"
-    assert line.finding.startswith("Raters contribute unequally: ann has 4 shared images, bob 1.")
+    assert line.finding.startswith("Raters contribute unequally: ann has 4 images, bob 1.")
     local = replace(annotations, raters_are_local=True)
     assert verdicts(local)["raters contribute equally"].verdict == "cannot know"
 
