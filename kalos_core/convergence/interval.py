@@ -112,7 +112,11 @@ class LabelConvergence:
     @property
     def inferred(self) -> Spread | None:
         """MAP inferred from alpha with `line`, mean over the thresholds; None without a line."""
-        return None if self.line is None else Spread(self.line.map_of(self.alpha).mean(axis=1))
+        return None if self.line is None else self.inferred_with(self.line)
+
+    def inferred_with(self, line: Line) -> Spread:
+        """MAP inferred from alpha with any line, such as `PUBLISHED_LINE` or `fitted` of another result."""
+        return Spread(line.map_of(self.alpha).mean(axis=1))
 
     @property
     def convergence(self) -> Spread:

@@ -157,7 +157,8 @@ def modified_map(
     thresholds : sequence of float in (0, 1]
     ties : "coco", "shuffle" or "joint"
         ``"coco"``: by ascending image id, then by row, as pycocotools walks. ``"shuffle"``: the mean over `orders`
-        random orders. ``"joint"``: all detections enter at once, one operating point; depends on no order.
+        random orders. ``"joint"``: all detections enter at once, however many, each matched to its most similar mark
+        as far as that is free: one operating point, which depends on no order.
     size : name in `SIZES`
         COCO's sizes, by the area of the shapes compared; other marks count neither for nor against.
     orders, seed : int

@@ -142,6 +142,8 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     assert result.summary()["is_convergence"].tolist() == [False, True, False]
     published = label_convergence(three, 5, 0.3, thresholds=LEVELS)
     assert "label convergence Eq. 1" in published.route
+    again = published.inferred_with(two.fitted).replicates
+    np.testing.assert_allclose(again, two.fitted.map_of(published.alpha).mean(axis=1), **SAME)
     without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
     assert without.convergence.mean == without.measured.mean
     assert "no line belongs to KαLOS(box_iou, τ=0.5, S=greedy, ψ_neg)" in without.route

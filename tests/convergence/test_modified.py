@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kalos_core import Annotations, InputError, compute_pairs, modified_map
 from kalos_core.convergence import SIZES, THRESHOLDS
+from kalos_core.similarity import box_iou
 from kalos_core.similarity.masks import draw
 from tests.convergence.coco import coco_precision
 from tests.strategies import reordered, tables
@@ -180,6 +181,51 @@ def test_joint_by_hand():
     bob, ann = 0, 1
     np.testing.assert_allclose(result.directions[:, ann, bob], [1 / 3, 0])
     np.testing.assert_allclose(result.directions[:, bob, ann], [34 / 101, 0])
+
+
+def joint_by_loop(annotations, truth, found, threshold):
+    """Mean over the classes of the ground truth of precision up to recall, pairs taken by descending similarity."""
+    boxes_of, aps = annotations.shapes["box"], []
+    for name in np.unique(annotations.category[annotations.rater == truth]):
+        own, other = (np.flatnonzero((annotations.rater == r) & (annotations.category == name)) for r in (truth, found))
+        pairs = sorted(
+            (
+                (float(box_iou(boxes_of, np.array([a]), boxes_of, np.array([b]))[0]), a, b)
+                for a in own.tolist()
+                for b in other.tolist()
+                if annotations.image[a] == annotations.image[b]
+            ),
+            reverse=True,
+        )
+        free, hits = set(own.tolist()) | set(other.tolist()), 0
+        for similarity, a, b in pairs:
+            if similarity > 0 and {a, b} <= free:
+                free -= {a, b}
+                hits += similarity >= threshold
+        recall = hits / len(own)
+        aps.append(np.mean([hits / len(other) if hits and r <= recall else 0 for r in np.linspace(0, 1, 101)]))
+    return np.mean(aps)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_joint_equal_to_a_loop(seed):
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "image": int(rng.integers(3)),
+            "rater": ("ann", "bob")[place % 2],
+            "category": ("cat", "dog")[int(rng.integers(2))],
+            "box": [*(rng.random(2) * 12).tolist(), *(rng.random(2) * 10 + 4).tolist()],
+        }
+        for place in range(50)
+    ]
+    annotations = Annotations.from_rows(rows, raters=["ann", "bob"])
+    # pairs below the floor cannot take a mark from one above it, so the least threshold changes nothing
+    result = modified_map(annotations, thresholds=(0.1, 0.3, 0.5), ties="joint")
+    for level, threshold in enumerate(result.thresholds):
+        for truth, found in ((0, 1), (1, 0)):
+            expected = joint_by_loop(annotations, truth, found, threshold)
+            assert result.directions[level, truth, found] == pytest.approx(expected, abs=1e-12)
 
 
 def test_joint_gives_each_mark_its_best():
