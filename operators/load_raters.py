@@ -1,4 +1,4 @@
-"""Load a COCO file of several raters, one label field per rater."""
+"""Load a file of several raters, one label field per rater."""
 
 import json
 import os
@@ -18,14 +18,17 @@ NEW, CURRENT = "a new data set", "this data set"
 
 class LoadRaters(running.Action):
     NAME, LABEL = "load_raters", "Load labels of several raters"
-    DESCRIPTION = "Load a COCO file whose annotations name their rater, one label field per rater"
+    DESCRIPTION = "Load a file whose annotations name their rater (COCO and others), one label field per rater"
     ICON, RESULT = "/assets/load.svg", "Loaded"
 
     def add_inputs(self, ctx, inputs):
         path = inputs.str(
-            "labels", required=True, label="COCO file", description="A JSON file on the machine the App runs on"
+            "labels",
+            required=True,
+            label="File of labels",
+            description="COCO, VinDr CSV, CVAT or Label Studio, on the machine the App runs on",
         )
-        _refuse_unless(path, ctx.params.get("labels"), os.path.isfile, "There is no such file")
+        _refuse_unless(path, ctx.params.get("labels"), os.path.exists, "There is no such file")
         images = inputs.str(
             "images", label="Folder of the pictures", description="Empty: beside the file, or in its folder 'images'"
         )
@@ -67,7 +70,7 @@ class LoadRaters(running.Action):
             aliases.invalid = True
             aliases.error_message = str(error)
         kinds = types.DropdownView()
-        for name in ("auto", "detections", "polylines"):
+        for name in ("auto", "detections", "polylines", "keypoints"):
             kinds.add_choice(name, label=name)
         inputs.enum("label_type", kinds.values(), default="auto", view=kinds, label="Label type")
         assigned = types.DropdownView()
