@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from kalos_core.annotations import Annotations
+from kalos_core.annotations.build import OnInvalid
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.drawn import Kind, LabelType, choose_kind
 from kalos_core.fiftyone.pictures import Pictures, StoredPictures, ends_with, picture_size
@@ -78,6 +79,7 @@ def load_raters(
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
+    on_invalid: OnInvalid = "raise",
     persistent: bool = True,
     progress: Progress | bool | None = None,
 ) -> LoadedRaters:
@@ -102,6 +104,8 @@ def load_raters(
         mask, else detections, with a mask where there is one.
     category_field, aliases, assigned
         As in `kalos_core.read_coco`; of COCO files only.
+    on_invalid : "raise" or "skip"
+        Marks whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
         Whether a new data set outlives the session.
     progress : bool or callable, optional
@@ -120,9 +124,9 @@ def load_raters(
     if isinstance(labels, Annotations):
         annotations = labels
     else:
-        options = {"category_field": category_field, "aliases": aliases}
-        given = {name: value for name, value in options.items() if value}
-        annotations = read_labels(labels, format, **given, **({} if assigned == "all" else {"assigned": assigned}))
+        options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
+        options |= {} if assigned == "all" else {"assigned": assigned}
+        annotations = read_labels(labels, format, **{name: value for name, value in options.items() if value})
     source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
