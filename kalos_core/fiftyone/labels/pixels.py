@@ -57,8 +57,8 @@ def box_in_pixels(box: Any, width: float, height: float) -> Any:
 
     Examples
     --------
-    >>> box_in_pixels([0.1, 0.25, 0.5, 0.5], 10, 20), box_in_pixels("here", 10, 20)
-    ([1.0, 5.0, 5.0, 10.0], 'here')
+    >>> box_in_pixels([0.1, 0.25, 0.5, 0.5], 10, 20), box_in_pixels([0.1, 0.25], 10, 20)
+    ([1.0, 5.0, 5.0, 10.0], [0.1, 0.25])
     """
     try:
         x, y, w, h = box
