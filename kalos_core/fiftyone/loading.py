@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.build import OnInvalid
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.drawn import Kind, LabelType, choose_kind
 from kalos_core.fiftyone.pictures import Pictures, StoredPictures, ends_with, picture_size
 from kalos_core.fiftyone.progress import Progress, Report
@@ -115,6 +116,11 @@ def load_raters(
     -------
     LoadedRaters
 
+    Warns
+    -----
+    KalosWarning
+        If the labels come with exclusions (image, rater, class), which FiftyOne's fields do not hold.
+
     Raises
     ------
     InputError
@@ -130,6 +136,13 @@ def load_raters(
     source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
+    if len(annotations.excluded):
+        warnings.warn(
+            f"{source}: {len(annotations.excluded):,} exclusions (a rater who was not asked for a class on one image) "
+            "are not kept in FiftyOne: there an object such a rater did not draw counts as missed",
+            KalosWarning,
+            stacklevel=2,
+        )
     kind = choose_kind(annotations, label_type)
     pictures = Pictures(labels, images)
     target, is_new = _open_dataset(dataset, persistent)

@@ -518,3 +518,16 @@ def state(dataset: fo.Dataset | None) -> Any:
     fields = [path for path in dataset.get_field_schema(flat=True) if not path.startswith("metadata.")]
     held = {key: {k: v for k, v in document.items() if v is not None} for key, document in documents(dataset).items()}
     return held, fields, dataset.info, dataset.default_classes
+
+
+def test_exclusions_do_not_vanish_unsaid(tmp_path):
+    row = {"image": "a.png", "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}
+    annotations = Annotations.from_rows(
+        [row],
+        raters=["ann", "bob"],
+        image_size={"a.png": (20, 20)},
+        exclusions=[("a.png", "bob", "cat")],
+    )
+    with pytest.warns(KalosWarning, match="1 exclusions .* are not kept in FiftyOne"):
+        loaded = kf.load_raters(annotations, canvas=tmp_path, persistent=False)
+    loaded.dataset.delete()
