@@ -199,7 +199,7 @@ def _filter(state):
 
 def _part(category, rater, found):
     """What the filter leaves, in a line."""
-    names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each other"] * bool(rater)
+    names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each of the others"] * bool(rater)
     return (
         f"Filtered by {' and '.join(names)}: alpha {with_interval(found['alpha'], found['alpha_interval'])} over "
         f"{found['images']:,} images, {found['units']:,} units."

@@ -340,7 +340,7 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
     app.choose_in_menu("agreement", "all classes", name)
     expect(panel).to_contain_text(f"Filtered by class {name}: alpha")
     app.choose_in_menu("agreement", "all raters", "chen")
-    expect(panel).to_contain_text(f"Filtered by class {name} and rater chen with each other: alpha")
+    expect(panel).to_contain_text(f"Filtered by class {name} and rater chen with each of the others: alpha")
     app.picture("26-filtered-by-class-and-rater")
     app.expect_nothing_cut_off("agreement")
 

@@ -122,7 +122,7 @@ def test_a_rater_filters_classes_and_images(trio):
         value for value in found["class_difficulty"]["alpha"] if value is not None
     )
     assert panel.data["classes"][0]["x"] != before
-    assert "Filtered by rater **cid** with each other" in panel.text()
+    assert "Filtered by rater **cid** with each of the others" in panel.text()
     assert "Of all labels: the filter does not apply here." in panel.text()  # at vitality
 
 
