@@ -36,7 +36,8 @@ class AgreementPanel(RunPanel):
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
-        state.section = state.section or sections.NAMES[0]
+        if not state.section:  # else it may just be changing in the App
+            state.section = sections.NAMES[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
         state.categories = stored["class_difficulty"].get("category", [])
         state.raters = run.figures["raters"] if "reason" not in stored["collaboration"] else []
@@ -93,8 +94,9 @@ class AgreementPanel(RunPanel):
         self.show_all(ctx)
 
     def _choose(self, ctx, **choices):
-        ctx.panel.state.filter = {**ctx.panel.state.filter, **choices}
-        self.load_run(ctx, ctx.panel.state.run)
+        state = ctx.panel.state
+        state.filter = {**state.filter, **choices}
+        self._load_part(ctx, kf.load_figures(ctx.dataset, state.run), kf.load_diagnostics(ctx.dataset, state.run))
 
     # ---- what a click leads to ----
 
@@ -175,7 +177,7 @@ class AgreementPanel(RunPanel):
         entries = [("category", "all classes", state.categories, self.on_change_category)]
         if len(state.raters) > 2:  # of two, each one's pairs are all there are
             entries.append(("rater", "all raters", state.raters, self.on_change_rater))
-        wide = f"repeat({len(entries)}, minmax(0, 1fr)) auto"
+        wide = f"repeat({len(entries)}, minmax(0, 1fr))" + (" auto" if state.part else "")
         columns = {"gridTemplateColumns": wide, "justifyContent": "stretch", "alignItems": "center"}
         row = panel.h_stack("filter", gap=2, componentsProps={"grid": {"sx": columns}})
         for name, everything, names, on_change in entries:

@@ -125,7 +125,7 @@ def _vitality(found, chosen):
     if "reason" in found:
         return Part(found["reason"])
     raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, found["images"], ends, chosen=chosen))
+    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, chosen=chosen))
 
 
 def _collaboration(found):

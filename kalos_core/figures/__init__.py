@@ -29,6 +29,7 @@ from kalos_core.figures.classes import (
     class_difficulty_title,
     hardest_classes,
     left_out,
+    plot_class_difficulty,
 )
 from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS, signed, significant, with_interval
 from kalos_core.figures.published import (
@@ -40,12 +41,15 @@ from kalos_core.figures.published import (
 from kalos_core.figures.raters import (
     collaboration_heatmap,
     collaboration_title,
+    plot_collaboration,
+    plot_intra_rater,
+    plot_vitality,
     session_bars,
     session_title,
     vitality_bars,
     vitality_title,
 )
-from kalos_core.figures.sensitivity import sensitivity_curve, sensitivity_title
+from kalos_core.figures.sensitivity import plot_sensitivity, sensitivity_curve, sensitivity_title
 from kalos_core.figures.variations import VARIATION_LABELS, plot_variations, variation_bars, variations_title
 
 __all__ = [
@@ -80,7 +84,12 @@ __all__ = [
     "left_out",
     "plot_agreement",
     "plot_calibration",
+    "plot_class_difficulty",
+    "plot_collaboration",
+    "plot_intra_rater",
+    "plot_sensitivity",
     "plot_variations",
+    "plot_vitality",
     "sensitivity_curve",
     "sensitivity_title",
     "session_bars",

@@ -11,7 +11,6 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import SCREENSHOTS
 
-
 SECTIONS = {
     "Images": "Click a bar to see its images",
     "Reading": "Values of other configurations are not comparable",

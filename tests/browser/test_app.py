@@ -36,6 +36,7 @@ from kalos_core.figures import (
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
 GRID = "grid"
+IN_README = {"Reading": "reading", "Classes": "classes", "Raters": "raters"}
 FARM = 3  # a scene whose raters disagree in several ways
 
 
@@ -299,7 +300,7 @@ def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dat
         app.choose_section(section)
         expect(panel).to_contain_text(title)
         expect(panel.locator(".js-plotly-plot")).to_have_count(2 if section == "Raters" else 1)
-        app.picture(f"23-{number}-{section.lower()}", readme=section.lower())
+        app.picture(f"23-{number}-{section.lower()}", readme=IN_README.get(section))
         app.expect_nothing_cut_off("agreement")
     expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
 
@@ -472,6 +473,11 @@ def test_the_panels_follow_the_light_theme(app: Any, analysed: fo.Dataset) -> No
     app.expect_nothing_cut_off("agreement")
     text = panel.locator("svg .xtick text").first.evaluate("e => getComputedStyle(e).fill")
     assert brightness(text) < 160  # dark on light
+    for number, section in enumerate(("Reading", "Boundaries", "Classes", "Raters")):
+        app.choose_section(section)
+        expect(panel.locator(".js-plotly-plot").first).to_be_visible()
+        app.scroll_to(panel.locator(".js-plotly-plot").last)
+        app.picture(f"63-{number}-{section.lower()}-light")
     app.show_panel("variations")
     expect(app.panel("variations").locator(".bars .point path").first).to_be_visible()
     app.picture("61-variations-light")
@@ -479,9 +485,3 @@ def test_the_panels_follow_the_light_theme(app: Any, analysed: fo.Dataset) -> No
     app.show_panel("calibration")
     app.scroll_to(app.panel("calibration").locator(".js-plotly-plot"))
     app.picture("62-calibration-light")
-    app.show_panel("agreement")
-    for number, section in enumerate(("Reading", "Boundaries", "Classes", "Raters")):
-        app.choose_section(section)
-        expect(panel.locator(".js-plotly-plot").first).to_be_visible()
-        app.scroll_to(panel.locator(".js-plotly-plot").last)
-        app.picture(f"63-{number}-{section.lower()}-light")
