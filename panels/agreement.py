@@ -32,7 +32,7 @@ class AgreementPanel(RunPanel):
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored = kf.load_diagnostics(ctx.dataset, key)
+        stored = sections.diagnostics_of(ctx.dataset, key)
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
@@ -96,7 +96,8 @@ class AgreementPanel(RunPanel):
     def _choose(self, ctx, **choices):
         state = ctx.panel.state
         state.filter = {**state.filter, **choices}
-        self._load_part(ctx, kf.load_figures(ctx.dataset, state.run), kf.load_diagnostics(ctx.dataset, state.run))
+        run = kf.load_figures(ctx.dataset, state.run)
+        self._load_part(ctx, run, sections.diagnostics_of(ctx.dataset, run.key))
 
     # ---- what a click leads to ----
 
@@ -174,9 +175,13 @@ class AgreementPanel(RunPanel):
     def _add_filter(self, panel, ctx):
         """Drop-downs side by side; what they leave, with a way back."""
         state = ctx.panel.state
-        entries = [("category", "all classes", state.categories, self.on_change_category)]
+        entries = []
+        if state.categories:
+            entries.append(("category", "all classes", state.categories, self.on_change_category))
         if len(state.raters) > 2:  # of two, each one's pairs are all there are
             entries.append(("rater", "all raters", state.raters, self.on_change_rater))
+        if not entries:
+            return
         wide = f"repeat({len(entries)}, minmax(0, 1fr))" + (" auto" if state.part else "")
         columns = {"gridTemplateColumns": wide, "justifyContent": "stretch", "alignItems": "center"}
         row = panel.h_stack("filter", gap=2, componentsProps={"grid": {"sx": columns}})

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import kalos_core.fiftyone as kf
 from kalos_core.figures import (
     PUBLISHED_ALPHAS,
     alpha_histogram,
@@ -67,6 +68,10 @@ CAPTIONS = {
 }
 """One line under each figure: what is shown, formula, range, how to read it."""
 
+TOO_OLD = "This run was made by an older version, which stored no diagnostics: make a new run."
+
+DIAGNOSTICS = ("sensitivity", "class_difficulty", "vitality", "collaboration", "intra_rater", "team_agreement")
+
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
 
 
@@ -77,6 +82,11 @@ class Part:
     said: str
     figure: Any = None
     note: str = ""
+
+
+def diagnostics_of(dataset, key):
+    """What a run stored of each diagnostic; why there is none of it for a run that stored none."""
+    return kf.load_diagnostics(dataset, key) or {name: {"reason": TOO_OLD} for name in DIAGNOSTICS}
 
 
 def build(run, figures, alphas, category, rater):

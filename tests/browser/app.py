@@ -85,9 +85,12 @@ class App:
         return self.panel(name)
 
     def scroll_to(self, element: Locator) -> None:
-        """At once: a plot is drawn anew whenever its panel is, and what waits for it would lose it."""
-        expect(element).to_be_visible()
-        self.page.wait_for_timeout(400)
+        """Into sight, once it stays: a plot is drawn anew whenever its panel is, and the old one cannot be clicked."""
+        for _ in range(20):
+            handle = element.element_handle()
+            self.page.wait_for_timeout(500)
+            if handle.evaluate("e => e.isConnected"):
+                break
         element.evaluate("e => e.scrollIntoView({block: 'nearest'})")
         self.page.wait_for_timeout(200)
 
@@ -95,7 +98,7 @@ class App:
         """Click the middle of a bar: plotly listens to the mouse, not to elements."""
         bar = self.panel(panel).locator(".bars .point path").nth(place)
         expect(bar).to_be_visible()
-        bar.scroll_into_view_if_needed()
+        self.scroll_to(bar)
         box = bar.bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

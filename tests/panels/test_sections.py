@@ -87,6 +87,16 @@ def test_sessions_are_shown_where_there_are_any(trio):
     assert panel.data["intra_rater"][0]["x"] == kf.load_diagnostics(trio, "sessions")["intra_rater"]["alpha"]
 
 
+def test_a_run_of_an_older_version_shows_what_it_has_and_says_so(trio, monkeypatch):
+    monkeypatch.setattr(kf, "load_diagnostics", lambda *_: {})
+    panel = Panel("agreement", trio).load()
+    assert plots(panel) == ["histogram"]
+    assert "filter" not in panel.shown
+    assert plots(on(panel, "Classes")) == []
+    assert "made by an older version, which stored no diagnostics: make a new run" in panel.text()
+    assert "again" in panel.shown
+
+
 # ---- clicks ----
 
 
