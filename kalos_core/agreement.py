@@ -255,7 +255,8 @@ def agreement(
     image_alpha = alpha_by_group(sums)
     defined = np.isfinite(image_alpha)
     every_image = np.arange(len(image_alpha))
-    drawn = resample(Cells(np.zeros_like(every_image), every_image, sums, image_alpha), 1, bootstrap, seed)
+    cells = Cells(np.zeros_like(every_image), every_image, sums, image_alpha)
+    drawn = resample(cells, 1, bootstrap, seed, annotations.image_rank)
     return Agreement(
         annotations=annotations,
         pairs=pairs,
@@ -281,6 +282,12 @@ def check_comparable(annotations: Annotations) -> None:
     if len(annotations.raters) < 2:
         names = ", ".join(map(str, annotations.raters)) or "none"
         raise InputError(f"annotations: agreement needs at least two raters, got {len(annotations.raters)} ({names})")
+
+
+def check_agreement(result: Agreement) -> None:
+    """What lies behind an agreement can only be asked of one: not of the annotations themselves."""
+    if not isinstance(result, Agreement):
+        raise InputError(f"agreement: expected what `agreement` returns, got {type(result).__name__}")
 
 
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:

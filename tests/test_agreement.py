@@ -386,6 +386,8 @@ def test_lvis200_in_any_order(lvis):
     result, other = agreement(lvis, bootstrap=50), agreement(reordered(lvis, 1), bootstrap=50)
     assert other.alpha == pytest.approx(result.alpha, abs=1e-12)
     assert other.global_alpha == pytest.approx(result.global_alpha, abs=1e-12)
+    np.testing.assert_allclose(other.alpha_interval, result.alpha_interval, atol=1e-12)
+    np.testing.assert_allclose(other.global_alpha_interval, result.global_alpha_interval, atol=1e-12)
     low, high = result.alpha_interval
     assert low < result.alpha < high
 

@@ -96,6 +96,8 @@ class Calibration:
     >>> result = Calibration([Separation("box_iou", "all", near, far, 1.0, 0.3, 0.6, "")])
     >>> result["box_iou"].threshold, result.best.name, [found.ks for found in result]
     (0.4, 'box_iou', [1.0])
+    >>> result.names, "box_iou" in result, "polygon_iou" in result
+    (['box_iou'], True, False)
     >>> result.to_pandas()[["similarity", "ks", "tau"]].values.tolist()
     [['box_iou', 1.0, 0.6]]
     """
@@ -110,8 +112,17 @@ class Calibration:
         """The similarity that separates signal from chance best."""
         return self.separations[0]
 
+    @property
+    def names(self) -> list[str]:
+        """The similarities, in the same order."""
+        return [found.name for found in self.separations]
+
     def __len__(self) -> int:
         return len(self.separations)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a similarity of that name was calibrated."""
+        return name in self.names
 
     def __iter__(self) -> Iterator[Separation]:
         return iter(self.separations)
