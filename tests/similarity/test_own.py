@@ -62,6 +62,8 @@ WRONG = {
     "a matrix": (lambda _, left, __: np.ones((len(left), 1)), r"expected numbers of shape \(\d+,\), one a pair, got"),
     "one number": (lambda *_: 0.5, r"expected numbers of shape \(\d+,\), one a pair, got float64 of shape \(\)"),
     "texts": (lambda _, left, __: ["1"] * len(left), "one a pair, got <U1 of shape"),
+    "lists of several lengths": (lambda *_: [[1.0], [1.0, 1.0]], "one a pair, got object of shape"),
+    "more than a rounding error": (lambda _, left, __: np.full(len(left), 1 + 1e-6), "from 0 to 1, got 1.000001 for"),
     "nothing": (lambda *_: None, "one a pair, got object of shape"),
 }
 
@@ -71,6 +73,12 @@ def test_what_is_no_similarity_is_refused_everywhere(annotations, function, expe
     for call in everything(annotations, function):
         with pytest.raises(InputError, match=expected):
             call()
+
+
+@pytest.mark.parametrize(("came", "meant"), [(1 + 2e-16, 1.0), (-1e-17, 0.0)])
+def test_rounding_errors_are_cut(annotations, came, meant):
+    pairs = compute_pairs(annotations, lambda _, left, __: np.full(len(left), came), 0.0)
+    assert pairs.similarity.tolist() == [meant, meant]
 
 
 def test_its_own_errors_pass_through(annotations):
