@@ -79,6 +79,7 @@ def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dat
         app.choose_section(section)
         expect(panel).to_contain_text(title)
         expect(panel.locator(".js-plotly-plot")).to_have_count(2 if section == "Raters" else 1)
+        app.scroll_to(panel.locator(".js-plotly-plot").last)
         app.picture(f"23-{number}-{section.lower()}", readme=IN_README.get(section))
         app.expect_nothing_cut_off("agreement")
     expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
