@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -307,4 +308,4 @@ def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincide
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    return math.fsum(values) / len(values) if len(values) else math.nan  # exact, so that order does not matter
