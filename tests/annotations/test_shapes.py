@@ -125,6 +125,7 @@ BAD = {
         ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
         ([1, 2, 2, nan, 1, 1, 0, 0, 0], "keypoints of finite coordinates"),
         ("nose", "keypoints x1, y1, v1, ... or a list of .*, got 'nose'"),
+        (7, "keypoints x1, y1, v1, ... or a list of .*, got 7"),
         ({"nose": [1, 2]}, "keypoints x1, y1, v1, ... or a list of"),
         ([(1, 2), (3, 4)], "3 keypoints, as most marks have, got 2"),
     ],
