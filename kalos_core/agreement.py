@@ -166,7 +166,7 @@ class Agreement:
             }
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         return (

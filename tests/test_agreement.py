@@ -266,9 +266,13 @@ def test_everybody_draws_the_same(images, raters):
 
 def test_a_result_reads_as_a_sentence():
     result = agreement(table(("ann", "cat", HERE), ("bob", "cat", HERE)), bootstrap=10)
-    assert str(result) == (
-        "KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect), mean over 1 images; "
-        "1.000 over all 1 units"
+    assert (
+        str(result)
+        == repr(result)
+        == (
+            "KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect), mean over 1 images; "
+            "1.000 over all 1 units"
+        )
     )
 
 

@@ -72,7 +72,7 @@ class Separation:
         """(2,) that of tau, from the other end."""
         return 1 - self.tau_interval[::-1]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         size = "" if self.size == "all" else f" of {self.size} marks"
         tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (similarity {self.threshold:.3f})"
         found = tau if np.isfinite(self.tau) else f"no τ*: {self.reason}"
@@ -139,7 +139,7 @@ class Calibration:
         """A row for each similarity and size of targets."""
         return _table([found for whole in self.separations for found in whole.strata.values()])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(map(str, self.separations))
 
 

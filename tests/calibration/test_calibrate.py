@@ -169,6 +169,7 @@ def test_the_largest_ks_comes_first_and_each_is_found_by_its_name():
     assert [found.name for found in result] == ["box_iou", "same_width"]
     assert result.best is result["box_iou"]
     assert result.names == ["box_iou", "same_width"]
+    assert repr(result).splitlines() == [repr(found) for found in result]  # a line each, not their arrays
     assert "same_width" in result and "polygon_iou" not in result  # noqa: PT018 - one question
     assert result["same_width"].ks == 0
     with pytest.raises(InputError, match="similarity: expected one of 'box_iou', 'same_width', got 'polygon_iou'"):
