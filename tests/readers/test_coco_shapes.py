@@ -108,7 +108,7 @@ def test_keypoints():
     ("points", "message"),
     [
         (POSE[:6], "3 keypoints, as its category names, got 2"),
-        (POSE[:8], "3 keypoints, as its category names, got 2.66"),
+        (POSE[:8], "keypoints x1, y1, v1"),
         ([*POSE[:8], 7], "keypoints of which v is 0, 1 or 2"),
         ("nose", "keypoints x1, y1, v1"),
         (7, "keypoints x1, y1, v1"),
