@@ -19,6 +19,7 @@ from kalos_core.figures import (
     session_bars,
     session_title,
     significant,
+    team_title,
     vitality_bars,
     vitality_title,
 )
@@ -101,8 +102,9 @@ def build(run, figures, alphas, category, rater):
         "collaboration": _collaboration(figures["collaboration"]),
     }
     if "reason" not in figures["intra_rater"]:
-        parts["intra_rater"] = _sessions(figures["intra_rater"], "person", "mean alpha across own sessions")
-        parts["team"] = _sessions(figures["team_agreement"], "session", "mean alpha within the session")
+        persons, team = figures["intra_rater"], figures["team_agreement"]
+        parts["intra_rater"] = _sessions(session_title, persons, "person", "mean alpha across own sessions")
+        parts["team"] = _sessions(team_title, team, "session", "mean alpha within the session")
     if category or rater:
         for name in ("sensitivity", "vitality", "intra_rater", "team"):
             if name in parts:
@@ -145,11 +147,9 @@ def _collaboration(found):
     return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
 
 
-def _sessions(found, who, axis):
+def _sessions(title, found, who, axis):
     names, alphas = found[who], found["alpha"]
-    return Part(
-        session_title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis)
-    )
+    return Part(title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis))
 
 
 def shown_classes(found):

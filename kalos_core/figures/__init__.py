@@ -46,6 +46,7 @@ from kalos_core.figures.raters import (
     plot_vitality,
     session_bars,
     session_title,
+    team_title,
     vitality_bars,
     vitality_title,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "session_title",
     "signed",
     "significant",
+    "team_title",
     "variation_bars",
     "variations_title",
     "vitality_bars",

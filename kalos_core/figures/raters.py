@@ -233,6 +233,27 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
     )
 
 
+def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
+    """What agreement of all raters within each session says, in one line.
+
+    Examples
+    --------
+    >>> team_title(["1", "2"], [0.55, 0.91])
+    'The team agrees best in session 2 (0.910), least in session 1 (0.550)'
+    """
+    values = as_numbers(alpha)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "In no session can raters be compared"
+    best, least = known[np.argmax(values[known])], known[np.argmin(values[known])]
+    if best == least:
+        return f"The team agrees at {significant(values[best])} in session {sessions[best]}"
+    return (
+        f"The team agrees best in session {sessions[best]} ({significant(values[best])}), "
+        f"least in session {sessions[least]} ({significant(values[least])})"
+    )
+
+
 def session_bars(
     names: Sequence[str],
     alpha: Numbers,
