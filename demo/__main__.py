@@ -20,10 +20,17 @@ PLUGIN = "@kalos/variation"
 MADE_HERE = "made by `make demo`"
 """Tag of the data sets that a later demo may replace; one without it is somebody's work."""
 
+REPLICATES = 100
+"""Of the calibration's intervals, as in the paper."""
+
 WHAT_TO_TRY = """
   Open {address}
 
   - Agreement: click a bar of the histogram to see its images; click a row of the worst images to open one.
+    Its other tabs: published values beside yours, sensitivity to the threshold, classes (click one: its images, worst
+    first), raters (click a cell: the images where these two disagree most). A class or rater filters the figures.
+  - Calibration: which similarity tells signal from chance best, and from which threshold on; one click makes it the
+    default of later forms.
   - Variations: click a bar to see only those labels; click a pair of classes taken for one another.
   - Open a sample and choose the tab "Raters on this sample" (the split icon keeps the picture beside it):
     every object, and what each rater gave it. Choose a row to select its labels.
@@ -47,11 +54,14 @@ def main() -> int:
     warnings.showwarning = _show_warning
     _say_if_the_plugin_is_missing()
     try:
-        dataset, agreement, variations = _analyse(options, fo, kf)
+        dataset, runs = _analyse(options, fo, kf)
     except (KalosError, OSError) as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 2
+    agreement, variations = runs["agreement"], runs["variations"]
     print(f"\n{agreement.result}")
+    if "calibration" in runs:
+        print(f"Calibration: {runs['calibration'].result.best}")
     findings = variations.figures["counts"].items()
     print("Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in findings))
     _arrange(dataset, agreement, fo)
@@ -111,15 +121,18 @@ def _say_if_the_plugin_is_missing() -> None:
         )
 
 
-def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, Any, Any]:
-    """The data set with both analyses on it. An earlier demo's is replaced at the end, so not for a bad file."""
+def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str, Any]]:
+    """The data set with all analyses on it, and their runs. An earlier demo's is replaced at the end only."""
     name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
     if fo.dataset_exists(name) and MADE_HERE not in fo.load_dataset(name).tags:
         raise InputError(f"The data set {name!r} was not made by a demo; rename it, or the file, to see the demo.")
     dataset = _own(options, kf) if options.labels else _drawn(options, kf)
     try:
-        agreement = kf.compute_agreement(dataset, "agreement", progress=True)
-        variations = kf.find_variations(dataset, "variations", progress=True)
+        runs = {
+            "agreement": kf.compute_agreement(dataset, "agreement", progress=True),
+            "variations": kf.find_variations(dataset, "variations", progress=True),
+        }
+        runs |= _calibrate(dataset, kf)
         if fo.dataset_exists(name):
             fo.delete_dataset(name)
         dataset.name = name
@@ -129,7 +142,16 @@ def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, Any, A
     dataset.tags = [MADE_HERE]
     dataset.persistent = True
     dataset.save()
-    return dataset, agreement, variations
+    return dataset, runs
+
+
+def _calibrate(dataset: Any, kf: Any) -> dict[str, Any]:
+    """The calibration, as far as the labels have one: a single image, say, has no chance to compare with."""
+    try:
+        return {"calibration": kf.calibrate_threshold(dataset, "calibration", bootstrap=REPLICATES, progress=True)}
+    except InputError as error:
+        print(f"Note: no calibration: {error}", file=sys.stderr)
+        return {}
 
 
 def _drawn(options: argparse.Namespace, kf: Any) -> Any:
@@ -179,7 +201,7 @@ def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
     grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")
     spaces = fo.Space(
         children=[
-            fo.Space(children=[grid], active_child=grid.component_id),
+            fo.Space(children=[grid, fo.Panel(type="calibration")], active_child=grid.component_id),
             fo.Space(children=[first, fo.Panel(type="variations")], active_child=first.component_id),
         ],
         orientation="horizontal",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -165,7 +166,7 @@ class Agreement:
             }
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         return (
@@ -255,7 +256,8 @@ def agreement(
     image_alpha = alpha_by_group(sums)
     defined = np.isfinite(image_alpha)
     every_image = np.arange(len(image_alpha))
-    drawn = resample(Cells(np.zeros_like(every_image), every_image, sums, image_alpha), 1, bootstrap, seed)
+    cells = Cells(np.zeros_like(every_image), every_image, sums, image_alpha)
+    drawn = resample(cells, 1, bootstrap, seed, annotations.image_rank)
     return Agreement(
         annotations=annotations,
         pairs=pairs,
@@ -283,6 +285,12 @@ def check_comparable(annotations: Annotations) -> None:
         raise InputError(f"annotations: agreement needs at least two raters, got {len(annotations.raters)} ({names})")
 
 
+def check_agreement(result: Agreement) -> None:
+    """What lies behind an agreement can only be asked of one: not of the annotations themselves."""
+    if not isinstance(result, Agreement):
+        raise InputError(f"agreement: expected what `agreement` returns, got {type(result).__name__}")
+
+
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
     """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
     marked = np.zeros(len(annotations.images), np.bool_)
@@ -300,4 +308,4 @@ def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincide
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    return math.fsum(values) / len(values) if len(values) else math.nan  # exact, so that order does not matter

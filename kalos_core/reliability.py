@@ -6,6 +6,7 @@ drew nothing there; `NOT_ASSIGNED`, the rater was not asked, which is missing da
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,11 +129,14 @@ def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int
     code = values[unit, rater].astype(np.int64) - NO_OBJECT
     cell, times = np.unique(unit * span + code, return_counts=True)
     cell_unit, cell_group = cell // span, group[cell // span]
-    same = times * (times - 1) / (raters[cell_unit] - 1)
+    # whole numbers first, a column for each m_u: the same to the last bit in any order of units
+    columns = values.shape[1] + 1
+    same = total(cell_group * columns + raters[cell_unit], times * (times - 1), groups * columns)
+    agreeing = same.reshape(groups, columns)[:, 2:] / np.arange(1, columns - 1)
     entry, inverse = np.unique(cell_group * span + cell % span, return_inverse=True)
     return Coincidences(
         pairable=total(cell_group, times, groups),
-        agreeing=total(cell_group, same, groups),
+        agreeing=agreeing.sum(axis=1),
         group=entry // span,
         value=entry % span + NO_OBJECT,
         count=total(inverse, times, len(entry)),
@@ -188,7 +192,7 @@ def alpha_of_all(sums: Coincidences) -> float:
     totals = total(sums.value - NO_OBJECT, sums.count, 1)
     whole = alpha(
         np.array([sums.pairable.sum()]),
-        np.array([sums.agreeing.sum()]),
+        np.array([math.fsum(sums.agreeing)]),
         np.array([(totals**2).sum()]),
     )
     return float(whole[0])

@@ -142,7 +142,9 @@ class Replicates:
     whole: NDArray[np.float64]
 
 
-def resample(cells: Cells, figures: int, replicates: int, seed: int) -> Replicates:
+def resample(
+    cells: Cells, figures: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
+) -> Replicates:
     """Percentile bootstrap over images: those with a value or a pairable value in any figure, with replacement.
 
     Parameters
@@ -153,6 +155,9 @@ def resample(cells: Cells, figures: int, replicates: int, seed: int) -> Replicat
     replicates : int
         B, 0 for none.
     seed : int
+    rank : (I,) int, optional
+        Place of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does not
+        matter; as they are numbered unless given.
 
     Returns
     -------
@@ -167,10 +172,11 @@ def resample(cells: Cells, figures: int, replicates: int, seed: int) -> Replicat
     [0.0, 0.5, 1.0, 1.0]
     """
     defined, pairable = np.isfinite(cells.value), cells.sums.pairable > 0
-    images = np.unique(cells.image[defined | pairable])
+    image = cells.image if rank is None else rank[cells.image]
+    images = np.unique(image[defined | pairable])
     if not replicates or not len(images):
         return Replicates(np.zeros((0, figures)), np.zeros((0, figures)))
-    place = np.searchsorted(images, cells.image)
+    place = np.searchsorted(images, image)
     column, figure_of_column = cells.columns()
     # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
     entries = (
@@ -264,8 +270,8 @@ class Estimates:
     images: NDArray[np.intp]
 
 
-def estimate(cells: Cells, figures: int, replicates: int, seed: int) -> Estimates:
-    """Each figure's mean and whole alpha, how many images it has, and the intervals of both.
+def estimate(cells: Cells, figures: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None) -> Estimates:
+    """Each figure's mean and whole alpha, how many images it has, and the intervals of both; see `resample`.
 
     Examples
     --------
@@ -275,7 +281,7 @@ def estimate(cells: Cells, figures: int, replicates: int, seed: int) -> Estimate
     >>> made.alpha.tolist(), made.alpha_interval.tolist(), made.images.tolist()
     ([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1, 1])
     """
-    drawn = resample(cells, figures, replicates, seed)
+    drawn = resample(cells, figures, replicates, seed, rank)
     return Estimates(
         alpha=cells.mean(figures),
         alpha_interval=intervals(drawn.mean),

@@ -1,4 +1,4 @@
-"""Load a COCO file of several raters, one label field per rater."""
+"""Load a file of several raters, one label field per rater."""
 
 import json
 import os
@@ -15,17 +15,34 @@ from . import forms, running
 
 NEW, CURRENT = "a new data set", "this data set"
 
+FORMATS = {
+    "auto": "told by the file",
+    "coco": "COCO, with a rater per annotation",
+    "vindr": "CSV as of VinDr-CXR",
+    "cvat": "CVAT for images 1.1, one file per annotator",
+    "label_studio": "Label Studio, JSON",
+}
+
+LABEL_TYPES = {name: name for name in ("auto", "detections", "polylines", "keypoints")}
+
+ON_INVALID = {"raise": "refuse the file", "skip": "leave them out and count them"}
+
+ASSIGNED = {"all": "every rater of the file, everywhere", "drew": "only those who drew in an image"}
+
 
 class LoadRaters(running.Action):
     NAME, LABEL = "load_raters", "Load labels of several raters"
-    DESCRIPTION = "Load a COCO file whose annotations name their rater, one label field per rater"
+    DESCRIPTION = "Load a file whose annotations name their rater (COCO and others), one label field per rater"
     ICON, RESULT = "/assets/load.svg", "Loaded"
 
     def add_inputs(self, ctx, inputs):
         path = inputs.str(
-            "labels", required=True, label="COCO file", description="A JSON file on the machine the App runs on"
+            "labels",
+            required=True,
+            label="File of labels",
+            description="COCO, VinDr CSV, CVAT or Label Studio, on the machine the App runs on",
         )
-        _refuse_unless(path, ctx.params.get("labels"), os.path.isfile, "There is no such file")
+        _refuse_unless(path, ctx.params.get("labels"), os.path.exists, "There is no such file")
         images = inputs.str(
             "images", label="Folder of the pictures", description="Empty: beside the file, or in its folder 'images'"
         )
@@ -66,22 +83,15 @@ class LoadRaters(running.Action):
         except InputError as error:
             aliases.invalid = True
             aliases.error_message = str(error)
-        kinds = types.DropdownView()
-        for name in ("auto", "detections", "polylines"):
-            kinds.add_choice(name, label=name)
-        inputs.enum("label_type", kinds.values(), default="auto", view=kinds, label="Label type")
-        assigned = types.DropdownView()
-        assigned.add_choice("all", label="every rater of the file, everywhere")
-        assigned.add_choice("drew", label="only those who drew in an image")
-        inputs.enum(
-            "assigned", assigned.values(), default="all", view=assigned, label="Assigned where rater_list is absent"
-        )
+        _add_choices(inputs, "label_type", LABEL_TYPES, label="Label type")
+        _add_choices(inputs, "assigned", ASSIGNED, label="Assigned where rater_list is absent")
+        _add_choices(inputs, "on_invalid", ON_INVALID, label="Marks whose shape cannot be used")
 
     def execute(self, ctx):
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
-        options = {name: params[name] for name in ("images", "canvas") if params.get(name)}
-        more = forms.shown(params, "more", ("category_field", "aliases", "label_type", "assigned"))
+        options = {name: params[name] for name in ("format", "images", "canvas") if params.get(name)}
+        more = forms.shown(params, "more", ("category_field", "aliases", "label_type", "assigned", "on_invalid"))
         loaded_name = []
 
         def work(progress):
@@ -104,6 +114,14 @@ class LoadRaters(running.Action):
     def __call__(self, labels, **params):
         """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
+
+
+def _add_choices(inputs, name, choices, label):
+    """A drop-down of values and what they mean; the first is the default."""
+    view = types.DropdownView()
+    for value, meaning in choices.items():
+        view.add_choice(value, label=meaning)
+    inputs.enum(name, view.values(), default=next(iter(choices)), view=view, label=label)
 
 
 def _new_name(params):
@@ -151,4 +169,6 @@ def summary(loaded):
         lines.append(f"- {len(loaded.missing_pictures):,} pictures are missing; grey canvases stand in for them")
     if loaded.crowds:
         lines.append(f"- {loaded.crowds:,} crowd regions were left out")
+    if loaded.skipped:
+        lines.append(f"- {loaded.skipped:,} marks were left out because their shape cannot be used")
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Match raters and compute agreement**."])

@@ -32,11 +32,12 @@ class AgreementPanel(RunPanel):
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored = kf.load_diagnostics(ctx.dataset, key)
+        stored = sections.diagnostics_of(ctx.dataset, key)
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
-        state.section = state.section or sections.NAMES[0]
+        if not state.section:  # else it may just be changing in the App
+            state.section = sections.NAMES[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
         state.categories = stored["class_difficulty"].get("category", [])
         state.raters = run.figures["raters"] if "reason" not in stored["collaboration"] else []
@@ -93,8 +94,10 @@ class AgreementPanel(RunPanel):
         self.show_all(ctx)
 
     def _choose(self, ctx, **choices):
-        ctx.panel.state.filter = {**ctx.panel.state.filter, **choices}
-        self.load_run(ctx, ctx.panel.state.run)
+        state = ctx.panel.state
+        state.filter = {**state.filter, **choices}
+        run = kf.load_figures(ctx.dataset, state.run)
+        self._load_part(ctx, run, sections.diagnostics_of(ctx.dataset, run.key))
 
     # ---- what a click leads to ----
 
@@ -172,10 +175,14 @@ class AgreementPanel(RunPanel):
     def _add_filter(self, panel, ctx):
         """Drop-downs side by side; what they leave, with a way back."""
         state = ctx.panel.state
-        entries = [("category", "all classes", state.categories, self.on_change_category)]
+        entries = []
+        if state.categories:
+            entries.append(("category", "all classes", state.categories, self.on_change_category))
         if len(state.raters) > 2:  # of two, each one's pairs are all there are
             entries.append(("rater", "all raters", state.raters, self.on_change_rater))
-        wide = f"repeat({len(entries)}, minmax(0, 1fr)) auto"
+        if not entries:
+            return
+        wide = f"repeat({len(entries)}, minmax(0, 1fr))" + (" auto" if state.part else "")
         columns = {"gridTemplateColumns": wide, "justifyContent": "stretch", "alignItems": "center"}
         row = panel.h_stack("filter", gap=2, componentsProps={"grid": {"sx": columns}})
         for name, everything, names, on_change in entries:
@@ -199,7 +206,7 @@ def _filter(state):
 
 def _part(category, rater, found):
     """What the filter leaves, in a line."""
-    names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each other"] * bool(rater)
+    names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each of the others"] * bool(rater)
     return (
         f"Filtered by {' and '.join(names)}: alpha {with_interval(found['alpha'], found['alpha_interval'])} over "
         f"{found['images']:,} images, {found['units']:,} units."

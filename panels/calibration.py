@@ -44,7 +44,7 @@ class CalibrationPanel(RunPanel):
         if state.similarity not in state.names:
             state.similarity = state.names[0]
         state.headline = _headline(run, found[0]) + changed_since(ctx, key)
-        state.chosen = {entry["similarity"]: entry["threshold"] for entry in run.figures["chosen"]}
+        state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
         state.thresholds = {entry["name"]: entry["threshold"] for entry in found}
         ctx.panel.set_data("similarities", [_row(entry, state) for entry in found])
         self._load_similarity(ctx, key)
@@ -69,7 +69,7 @@ class CalibrationPanel(RunPanel):
         state = ctx.panel.state
         kf.choose_threshold(ctx.dataset, state.run, state.similarity)
         self.load_run(ctx, state.run)
-        value = significant(state.chosen[state.similarity])
+        value = significant(state.defaults[state.similarity])
         ctx.ops.notify(f"Later forms offer {value} for {state.similarity}", variant="success")
 
     def render_run(self, panel, ctx):
@@ -93,7 +93,7 @@ class CalibrationPanel(RunPanel):
         threshold = state.thresholds[state.similarity]
         if threshold is None:
             return
-        if state.chosen.get(state.similarity) == threshold:
+        if state.defaults[state.similarity] == threshold:
             panel.md(
                 f"{significant(threshold)} is what later forms offer as the threshold of {state.similarity}.",
                 name="is_default",
@@ -125,7 +125,7 @@ def _row(found, state=None):
     """What a calibration found, as texts; why there is no threshold where there is none."""
     name, threshold = found["name"], found["reason"] or _stacked(found["threshold"], found["threshold_interval"])
     shown = state is not None and name == state.similarity
-    default = state is not None and name in state.chosen
+    default = state is not None and found["threshold"] is not None and state.defaults[name] == found["threshold"]
     return {
         "name": f"▸ {name}" if shown else name,
         "ks": _stacked(found["ks"], found["ks_interval"]),

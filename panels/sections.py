@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import kalos_core.fiftyone as kf
 from kalos_core.figures import (
     PUBLISHED_ALPHAS,
     alpha_histogram,
@@ -18,6 +19,7 @@ from kalos_core.figures import (
     session_bars,
     session_title,
     significant,
+    team_title,
     vitality_bars,
     vitality_title,
 )
@@ -67,6 +69,10 @@ CAPTIONS = {
 }
 """One line under each figure: what is shown, formula, range, how to read it."""
 
+TOO_OLD = "This run was made by an older version, which stored no diagnostics: make a new run."
+
+DIAGNOSTICS = ("sensitivity", "class_difficulty", "vitality", "collaboration", "intra_rater", "team_agreement")
+
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
 
 
@@ -77,6 +83,11 @@ class Part:
     said: str
     figure: Any = None
     note: str = ""
+
+
+def diagnostics_of(dataset, key):
+    """What a run stored of each diagnostic; why there is none of it for a run that stored none."""
+    return kf.load_diagnostics(dataset, key) or {name: {"reason": TOO_OLD} for name in DIAGNOSTICS}
 
 
 def build(run, figures, alphas, category, rater):
@@ -91,8 +102,9 @@ def build(run, figures, alphas, category, rater):
         "collaboration": _collaboration(figures["collaboration"]),
     }
     if "reason" not in figures["intra_rater"]:
-        parts["intra_rater"] = _sessions(figures["intra_rater"], "person", "mean alpha across own sessions")
-        parts["team"] = _sessions(figures["team_agreement"], "session", "mean alpha within the session")
+        persons, team = figures["intra_rater"], figures["team_agreement"]
+        parts["intra_rater"] = _sessions(session_title, persons, "person", "mean alpha across own sessions")
+        parts["team"] = _sessions(team_title, team, "session", "mean alpha within the session")
     if category or rater:
         for name in ("sensitivity", "vitality", "intra_rater", "team"):
             if name in parts:
@@ -125,7 +137,7 @@ def _vitality(found, chosen):
     if "reason" in found:
         return Part(found["reason"])
     raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, found["images"], ends, chosen=chosen))
+    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, chosen=chosen))
 
 
 def _collaboration(found):
@@ -135,11 +147,9 @@ def _collaboration(found):
     return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
 
 
-def _sessions(found, who, axis):
+def _sessions(title, found, who, axis):
     names, alphas = found[who], found["alpha"]
-    return Part(
-        session_title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis)
-    )
+    return Part(title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis))
 
 
 def shown_classes(found):

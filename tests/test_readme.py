@@ -25,7 +25,7 @@ def labels(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("labels")
 def test_python_examples_run():
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     names = {}
     for example in EXAMPLES:
         exec(example, names)

@@ -366,6 +366,18 @@ class Annotations:
         return [code[name] for name in names]
 
     @cached_property
+    def image_rank(self) -> NDArray[np.intp]:
+        """(I,) place of each image in the order of all ids as text: what is drawn at random follows it, not the table.
+
+        Examples
+        --------
+        >>> Annotations.from_rows([], images=["b.jpg", "c.jpg", "a.jpg"]).image_rank.tolist()
+        [1, 2, 0]
+        """
+        by_id = np.argsort(np.array([repr(key) for key in self.images], dtype=np.str_), kind="stable")
+        return _new_codes(by_id, len(by_id))
+
+    @cached_property
     def asked(self) -> NDArray[np.bool_]:
         """(I, R) True where a rater was assigned to an image, and asked for at least one class on it."""
         return assignment.asked_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))

@@ -16,7 +16,6 @@ from kalos_core.calibration.distances import (
     Nearest,
     draw_references,
     expected_distances,
-    image_order,
     observed_distances,
 )
 from kalos_core.calibration.result import Calibration, Separation
@@ -167,7 +166,7 @@ def _separate(
     """One similarity: all marks, and the marks of each size."""
     observed = observed_distances(annotations, measure)
     expected = expected_distances(annotations, measure, references)
-    rank = np.argsort(image_order(annotations))[annotations.image]  # replicates do not depend on the order of images
+    rank = annotations.image_rank[annotations.image]  # replicates do not depend on the order of images
     images, image = np.unique(rank, return_inverse=True)
     size = size_classes(annotations, measure)
     chosen = {"all": np.ones(len(annotations), np.bool_), **{name: size == n for n, name in enumerate(SIZES)}}

@@ -123,7 +123,7 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     >>> drawn.image.tolist(), drawn.rater.tolist()
     ([[1, 0]], [[0, 0]])
     """
-    images_by_name, raters_by_name = image_order(annotations), np.argsort(annotations.raters.astype(str))
+    images_by_name, raters_by_name = np.argsort(annotations.image_rank), np.argsort(annotations.raters.astype(str))
     asked = annotations.asked[:, raters_by_name]
     count = asked.sum(axis=1)
     eligible = images_by_name[count[images_by_name] > 0]
@@ -144,11 +144,6 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     asked_first = np.argsort(~asked, axis=1, kind="stable")
     rater = raters_by_name[asked_first[image, rng.integers(0, count[image])]]
     return Drawn(image[:, run_of_row], rater[:, run_of_row])
-
-
-def image_order(annotations: Annotations) -> NDArray[np.intp]:
-    """(I,) images in the order of their ids as text, which does not change with the order of the table."""
-    return np.argsort(np.array([repr(key) for key in annotations.images], dtype=np.str_), kind="stable")
 
 
 def expected_distances(annotations: Annotations, measure: Similarity, references: Drawn) -> Nearest:

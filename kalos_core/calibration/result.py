@@ -72,7 +72,7 @@ class Separation:
         """(2,) that of tau, from the other end."""
         return 1 - self.tau_interval[::-1]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         size = "" if self.size == "all" else f" of {self.size} marks"
         tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (similarity {self.threshold:.3f})"
         found = tau if np.isfinite(self.tau) else f"no τ*: {self.reason}"
@@ -96,6 +96,8 @@ class Calibration:
     >>> result = Calibration([Separation("box_iou", "all", near, far, 1.0, 0.3, 0.6, "")])
     >>> result["box_iou"].threshold, result.best.name, [found.ks for found in result]
     (0.4, 'box_iou', [1.0])
+    >>> result.names, "box_iou" in result, "polygon_iou" in result
+    (['box_iou'], True, False)
     >>> result.to_pandas()[["similarity", "ks", "tau"]].values.tolist()
     [['box_iou', 1.0, 0.6]]
     """
@@ -110,8 +112,17 @@ class Calibration:
         """The similarity that separates signal from chance best."""
         return self.separations[0]
 
+    @property
+    def names(self) -> list[str]:
+        """The similarities, in the same order."""
+        return [found.name for found in self.separations]
+
     def __len__(self) -> int:
         return len(self.separations)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a similarity of that name was calibrated."""
+        return name in self.names
 
     def __iter__(self) -> Iterator[Separation]:
         return iter(self.separations)
@@ -128,7 +139,7 @@ class Calibration:
         """A row for each similarity and size of targets."""
         return _table([found for whole in self.separations for found in whole.strata.values()])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(map(str, self.separations))
 
 

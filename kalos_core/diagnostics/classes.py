@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement
+from kalos_core.agreement import Agreement, check_agreement
 from kalos_core.errors import InputError, listed
 from kalos_core.reliability import coincidences
 from kalos_core.resampling import Cells, estimate, interval_columns
@@ -101,9 +101,10 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
+    check_agreement(agreement)
     cells, units, names = _class_cells(agreement)
     chosen = agreement.configuration
-    made = estimate(cells, len(names), chosen.bootstrap, chosen.seed)
+    made = estimate(cells, len(names), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank)
     return ClassDifficulty(
         category=names,
         alpha=made.alpha,

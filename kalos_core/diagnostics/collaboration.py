@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement
+from kalos_core.agreement import Agreement, check_agreement
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import estimate, interval_columns
@@ -108,6 +108,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     """
     from scipy.cluster import hierarchy  # slow to import, and needed here only
 
+    check_agreement(agreement)
     annotations = agreement.annotations
     refuse_local_raters(annotations, "collaboration")
     raters = len(annotations.raters)
@@ -115,7 +116,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     groups = np.zeros((len(first), raters), np.bool_)
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
     chosen = agreement.configuration
-    made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed)
+    made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed, annotations.image_rank)
     asked = taking_part(annotations).sum(axis=0)
     alone = np.where(asked > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)

@@ -132,6 +132,8 @@ def sensitivity(
     ([1.0, 1.0, -0.5], 1.5)
     """
     check_comparable(annotations)
+    if np.ndim(thresholds) != 1:
+        raise InputError(f"thresholds: expected a list of similarities, got {thresholds!r}")
     asked = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
     if not len(asked):
         raise InputError("thresholds: expected at least one, got none")
@@ -146,7 +148,7 @@ def sensitivity(
         cells = all_cells(agreement(annotations, similarity, level, solver, cost, 0, seed, pairs=pairs))
         parts.append(replace(cells, figure=np.full(len(cells), figure)))
     cells = join_cells(parts)
-    drawn = resample(cells, len(levels), check_whole(bootstrap, "bootstrap"), seed)
+    drawn = resample(cells, len(levels), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
     mean, whole, images = cells.mean(len(levels)), cells.whole(len(levels)), cells.count(len(levels))
     at = np.searchsorted(levels, asked)
     one, two = np.searchsorted(levels, [anchor, strict])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement
+from kalos_core.agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.errors import InputError
@@ -158,7 +158,7 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     >>> dict(zip(found.person.tolist(), found.alpha.tolist()))
     {'ann': 1.0, 'bob': -0.5}
     """
-    _check_sessions(agreement.annotations)
+    _check_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
     made = _estimate(agreement, groups)
     return IntraRater(
@@ -200,7 +200,7 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     >>> dict(zip(found.session.tolist(), found.alpha.tolist()))
     {'1': 1.0, '2': -0.5}
     """
-    _check_sessions(agreement.annotations)
+    _check_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
     made = _estimate(agreement, groups)
     return TeamAgreement(
@@ -227,7 +227,9 @@ def rater_labels(annotations: Annotations) -> NDArray[np.object_]:
     return object_array([f"{person} (S{session})" if session != "" else name for name, person, session in rows])
 
 
-def _check_sessions(annotations: Annotations) -> None:
+def _check_sessions(agreement: Agreement) -> None:
+    check_agreement(agreement)
+    annotations = agreement.annotations
     refuse_local_raters(annotations, "sessions")
     if len(set(annotations.person)) == len(annotations.person):
         raise InputError(
@@ -244,4 +246,6 @@ def _groups(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[n
 
 def _estimate(agreement: Agreement, groups: NDArray[np.bool_]) -> Estimates:
     chosen = agreement.configuration
-    return estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed)
+    return estimate(
+        rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank
+    )

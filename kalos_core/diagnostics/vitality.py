@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, with_empty_images
+from kalos_core.agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
 from kalos_core.reliability import NOT_ASSIGNED, coincidences
@@ -113,6 +113,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     >>> dict(zip(found.rater.tolist(), found.vitality.round(3).tolist()))
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
     """
+    check_agreement(agreement)
     annotations = agreement.annotations
     refuse_local_raters(annotations, "vitality")
     raters = len(annotations.raters)
@@ -125,7 +126,8 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     rematched = replace(rematched, figure=1 + rematched.figure, value=everyone.value[rematched.image] - rematched.value)
     cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
     figures = 1 + 2 * raters
-    drawn = resample(cells, figures, agreement.configuration.bootstrap, agreement.configuration.seed)
+    chosen = agreement.configuration
+    drawn = resample(cells, figures, chosen.bootstrap, chosen.seed, annotations.image_rank)
     mean, whole = cells.mean(figures), cells.whole(figures)
     without, dropped = slice(1, 1 + raters), slice(1 + raters, figures)
     return RaterVitality(

@@ -136,7 +136,8 @@ class _Stored:
 
     def estimate(self, cells: Cells, figures: int) -> Estimates:
         """With the intervals the run was told."""
-        return estimate(cells, figures, self.run.settings["bootstrap"], self.run.settings["seed"])
+        settings, rank = self.run.settings, self.everyone.annotations.image_rank
+        return estimate(cells, figures, settings["bootstrap"], settings["seed"], rank)
 
     def of_rater(self, name: str) -> _Part:
         """The pairs of a rater with each other rater, as two raters."""

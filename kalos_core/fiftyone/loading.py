@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,8 @@ import numpy as np
 from PIL import Image
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.annotations.build import OnInvalid
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.drawn import Kind, LabelType, choose_kind
 from kalos_core.fiftyone.pictures import Pictures, StoredPictures, ends_with, picture_size
 from kalos_core.fiftyone.progress import Progress, Report
@@ -78,6 +80,7 @@ def load_raters(
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
+    on_invalid: OnInvalid = "raise",
     persistent: bool = True,
     progress: Progress | bool | None = None,
 ) -> LoadedRaters:
@@ -102,6 +105,8 @@ def load_raters(
         mask, else detections, with a mask where there is one.
     category_field, aliases, assigned
         As in `kalos_core.read_coco`; of COCO files only.
+    on_invalid : "raise" or "skip"
+        Marks whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
         Whether a new data set outlives the session.
     progress : bool or callable, optional
@@ -110,6 +115,11 @@ def load_raters(
     Returns
     -------
     LoadedRaters
+
+    Warns
+    -----
+    KalosWarning
+        If the labels come with exclusions (image, rater, class), which FiftyOne's fields do not hold.
 
     Raises
     ------
@@ -120,12 +130,19 @@ def load_raters(
     if isinstance(labels, Annotations):
         annotations = labels
     else:
-        options = {"category_field": category_field, "aliases": aliases}
-        given = {name: value for name, value in options.items() if value}
-        annotations = read_labels(labels, format, **given, **({} if assigned == "all" else {"assigned": assigned}))
+        options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
+        options |= {} if assigned == "all" else {"assigned": assigned}
+        annotations = read_labels(labels, format, **{name: value for name, value in options.items() if value})
     source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
+    if len(annotations.excluded):
+        warnings.warn(
+            f"{source}: {len(annotations.excluded):,} exclusions (a rater who was not asked for a class on one image) "
+            "are not kept in FiftyOne: there an object such a rater did not draw counts as missed",
+            KalosWarning,
+            stacklevel=2,
+        )
     kind = choose_kind(annotations, label_type)
     pictures = Pictures(labels, images)
     target, is_new = _open_dataset(dataset, persistent)

@@ -29,6 +29,7 @@ from kalos_core.figures.classes import (
     class_difficulty_title,
     hardest_classes,
     left_out,
+    plot_class_difficulty,
 )
 from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS, signed, significant, with_interval
 from kalos_core.figures.convergence import (
@@ -53,12 +54,16 @@ from kalos_core.figures.published import (
 from kalos_core.figures.raters import (
     collaboration_heatmap,
     collaboration_title,
+    plot_collaboration,
+    plot_intra_rater,
+    plot_vitality,
     session_bars,
     session_title,
+    team_title,
     vitality_bars,
     vitality_title,
 )
-from kalos_core.figures.sensitivity import sensitivity_curve, sensitivity_title
+from kalos_core.figures.sensitivity import plot_sensitivity, sensitivity_curve, sensitivity_title
 from kalos_core.figures.variations import VARIATION_LABELS, plot_variations, variation_bars, variations_title
 
 __all__ = [
@@ -66,17 +71,17 @@ __all__ = [
     "BIN_WIDTH",
     "COLOURS",
     "DISTANCE_EDGES",
+    "DrawnLine",
     "LEAST_IMAGES",
     "MOST_CLASSES",
     "NEUTRAL",
     "OBSERVED_COLOUR",
     "PUBLISHED_ALPHAS",
     "PUBLISHED_CALIBRATIONS",
-    "RATER_COLOURS",
-    "VARIATION_LABELS",
-    "DrawnLine",
     "PublishedAlpha",
     "PublishedCalibration",
+    "RATER_COLOURS",
+    "VARIATION_LABELS",
     "agreement_title",
     "alpha_bins",
     "alpha_histogram",
@@ -99,9 +104,14 @@ __all__ = [
     "plot_agreement",
     "plot_boundaries",
     "plot_calibration",
+    "plot_class_difficulty",
+    "plot_collaboration",
     "plot_convergence",
+    "plot_intra_rater",
+    "plot_sensitivity",
     "plot_shares",
     "plot_variations",
+    "plot_vitality",
     "replicate_scatter",
     "sensitivity_curve",
     "sensitivity_title",
@@ -111,6 +121,7 @@ __all__ = [
     "shares_title",
     "signed",
     "significant",
+    "team_title",
     "variation_bars",
     "variations_title",
     "vitality_bars",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.figures.common import (
     NEUTRAL,
     PALE,
@@ -138,4 +139,12 @@ def class_difficulty_bars(
     return with_value_column(
         figure,
         [f"{significant(value)} ({images[place]:,})" for value, place in zip(values.tolist(), order, strict=True)],
+    )
+
+
+def plot_class_difficulty(result: ClassDifficulty) -> go.Figure:
+    """The bars of a result, titled with its finding."""
+    names, alpha, images = result.category.tolist(), result.alpha, result.images.tolist()
+    return class_difficulty_bars(
+        names, alpha, images, result.alpha_interval, title=class_difficulty_title(names, alpha, images)
     )

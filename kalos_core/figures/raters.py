@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality
 from kalos_core.figures.common import (
     NEUTRAL,
     RATER_COLOURS,
@@ -89,6 +90,13 @@ def vitality_bars(
     low, high = value_range(values, ends)
     figure.update_layout(lying_bars(raters, title, "vitality (change of alpha)", low, high))
     return with_value_column(figure, [signed(value) for value in values])
+
+
+def plot_vitality(result: RaterVitality) -> go.Figure:
+    """The vitality of a result over all units, matched again without each rater, titled with its finding."""
+    raters, values = result.rater.tolist(), result.global_rematched
+    ends, title = result.global_rematched_interval, vitality_title(raters, values)
+    return vitality_bars(raters, values, intervals=ends, title=title)
 
 
 def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
@@ -178,6 +186,12 @@ def collaboration_heatmap(
     return figure
 
 
+def plot_collaboration(result: Collaboration) -> go.Figure:
+    """The heatmap of a result in the order of its clusters, titled with its finding."""
+    raters = result.raters.tolist()
+    return collaboration_heatmap(raters, result.alpha, result.order, collaboration_title(raters, result.alpha))
+
+
 def _cell_texts(
     values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float
 ) -> list[dict[str, Any]]:
@@ -219,6 +233,27 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
     )
 
 
+def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
+    """What agreement of all raters within each session says, in one line.
+
+    Examples
+    --------
+    >>> team_title(["1", "2"], [0.55, 0.91])
+    'The team agrees best in session 2 (0.910), least in session 1 (0.550)'
+    """
+    values = as_numbers(alpha)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "In no session can raters be compared"
+    best, least = known[np.argmax(values[known])], known[np.argmin(values[known])]
+    if best == least:
+        return f"The team agrees at {significant(values[best])} in session {sessions[best]}"
+    return (
+        f"The team agrees best in session {sessions[best]} ({significant(values[best])}), "
+        f"least in session {sessions[least]} ({significant(values[least])})"
+    )
+
+
 def session_bars(
     names: Sequence[str],
     alpha: Numbers,
@@ -248,6 +283,18 @@ def session_bars(
     low, high = value_range(values, ends)
     figure.update_layout(lying_bars(names, title, axis, low, high))
     return with_value_column(figure, [significant(value) for value in values])
+
+
+def plot_intra_rater(result: IntraRater) -> go.Figure:
+    """How far raters agree with themselves, titled with the finding."""
+    people = result.person.tolist()
+    return session_bars(
+        people,
+        result.alpha,
+        result.images.tolist(),
+        result.alpha_interval,
+        title=session_title(people, result.alpha),
+    )
 
 
 def _bars(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.diagnostics import Sensitivity
 from kalos_core.figures.common import (
     NEUTRAL,
     WHISKER,
@@ -91,6 +92,12 @@ def sensitivity_curve(
         ],
     )
     return figure
+
+
+def plot_sensitivity(result: Sensitivity) -> go.Figure:
+    """The curve of a result, titled with its finding."""
+    title = sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval)
+    return sensitivity_curve(result.threshold, result.alpha, result.alpha_interval, result.anchor, result.strict, title)
 
 
 def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:

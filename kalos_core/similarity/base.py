@@ -23,7 +23,8 @@ Rows = Callable[[Annotations, NDArray[np.intp], NDArray[np.intp]], Any]
 """A user's own function: ``function(annotations, left, right)`` -> (P,) similarities of rows `left` and `right`."""
 
 ROUNDING = 1e-9
-"""Relative slack of an upper bound, far above rounding errors: a pair at the floor is never dropped by it."""
+"""Slack far above rounding errors: relative in an upper bound, so that it never drops a pair at the floor; absolute
+around the range of a similarity, which an IoU of one's own may leave by a last digit."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Similarity:
             right_rows: NDArray[np.intp],
             floor: float,  # noqa: ARG001 - every similarity is given it
         ) -> NDArray[np.float64]:
-            return np.asarray(function(left, left_rows, right_rows))
+            answer: NDArray[np.float64] = function(left, left_rows, right_rows)
+            return answer
 
         return cls(name, "", name, compare, merges=False, prepare=lambda annotations, _: annotations)
 
@@ -127,19 +129,23 @@ class Similarity:
         right_rows: NDArray[np.intp],
         floor: float = 0.0,
     ) -> NDArray[np.float64]:
-        """(P,) what `compare` answers, checked: one finite number in [0, 1] a pair."""
-        values = np.asarray(self.compare(left, left_rows, right, right_rows, floor))
+        """(P,) what `compare` answers, checked: one number in [0, 1] a pair, beyond it by no more than `ROUNDING`."""
+        answer = self.compare(left, left_rows, right, right_rows, floor)
+        try:
+            values = np.asarray(answer)
+        except ValueError:  # lists of several lengths: one object
+            values = np.empty((), object)
         if values.shape != left_rows.shape or values.dtype.kind not in "fiu":
             came = f"{values.dtype} of shape {values.shape}"
             raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {came}")
-        inside = (values >= 0) & (values <= 1)  # NaN is not
+        inside = (values >= -ROUNDING) & (values <= 1 + ROUNDING)  # NaN is not
         if not inside.all():
             pair = int(np.flatnonzero(~inside)[0])
             raise InputError(
                 f"{self.name}: expected similarities from 0 to 1, got {values[pair]} for the marks of rows "
                 f"{left_rows[pair]} and {right_rows[pair]} ({(~inside).sum():,} of {len(values):,} pairs)"
             )
-        return values.astype(np.float64, copy=False)
+        return np.clip(values.astype(np.float64, copy=False), 0.0, 1.0)
 
 
 EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")

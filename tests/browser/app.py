@@ -11,6 +11,15 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import SCREENSHOTS
 
+SECTIONS = {
+    "Images": "Click a bar to see its images",
+    "Reading": "Values of other configurations are not comparable",
+    "Boundaries": "What is lost between the anchor",
+    "Classes": "Click a class to see its images",
+    "Raters": "Click a cell to see the images",
+}
+"""Sections of the Agreement panel, and what is said in each."""
+
 
 class App:
     """The App in one window."""
@@ -75,17 +84,52 @@ class App:
         expect(self.panel(name)).to_be_visible()
         return self.panel(name)
 
+    def scroll_to(self, element: Locator) -> None:
+        """Into sight, once it stays: a plot is drawn anew whenever its panel is, and the old one cannot be clicked."""
+        for _ in range(20):
+            handle = element.element_handle()
+            self.page.wait_for_timeout(500)
+            if handle.evaluate("e => e.isConnected"):
+                break
+        element.evaluate("e => e.scrollIntoView({block: 'nearest'})")
+        self.page.wait_for_timeout(200)
+
     def click_bar(self, panel: str, place: int) -> None:
         """Click the middle of a bar: plotly listens to the mouse, not to elements."""
         bar = self.panel(panel).locator(".bars .point path").nth(place)
         expect(bar).to_be_visible()
-        bar.scroll_into_view_if_needed()
+        self.scroll_to(bar)
         box = bar.bounding_box()
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x - 3, y)
         self.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
         expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
+        self.page.mouse.click(x, y)
+
+    def choose_section(self, name: str) -> None:
+        """A tab inside the Agreement panel."""
+        tab = self.panel("agreement").get_by_role("tab", name=name, exact=True)
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        expect(self.panel("agreement")).to_contain_text(SECTIONS[name])
+        expect(self.panel("agreement").locator(".js-plotly-plot .main-svg").first).to_be_visible()
+
+    def choose_in_menu(self, panel: str, shown: str, entry: str) -> None:
+        """Choose an entry of the drop-down that shows a text."""
+        self.panel(panel).get_by_role("combobox").filter(has_text=shown).click()
+        self.page.get_by_role("option", name=entry, exact=True).click()
+
+    def click_cell(self, panel: str, row: int, column: int, size: int) -> None:
+        """Click a cell of a heatmap of `size` x `size`."""
+        plot = self.panel(panel).locator(".js-plotly-plot", has=self.page.locator(".heatmaplayer image"))
+        self.scroll_to(plot)
+        box = plot.locator(".nsewdrag").bounding_box()
+        assert box is not None
+        x, y = box["x"] + (column + 0.5) * box["width"] / size, box["y"] + (row + 0.5) * box["height"] / size
+        self.page.mouse.move(x - 3, y)
+        self.page.mouse.move(x, y)
+        expect(plot.locator(".hoverlayer .hovertext").first).to_be_visible()
         self.page.mouse.click(x, y)
 
     def expect_nothing_cut_off(self, panel: str) -> None:

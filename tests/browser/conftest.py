@@ -1,4 +1,4 @@
-"""FiftyOne's server with the plugin, and a browser that is already installed."""
+"""FiftyOne's server with the plugin, a browser that is already installed, and data sets to look at."""
 
 from __future__ import annotations
 
@@ -15,13 +15,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import fiftyone as fo
 import pytest
 
+import kalos_core.fiftyone as kf
+from demo.__main__ import _arrange
+from demo.files import IMAGES, LABELS, write
+from demo.raters import simulate
+from demo.scenes import draw_scenes
 from scripts.setup_environment import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
 SIZE = {"width": 1280, "height": 800}
+GRID = "grid"  # a workspace that shows nothing but the grid
 PATIENCE = 20_000  # milliseconds, on a machine that does other things too
 
 # No look-ups of the browser's maker: the tests need no network
@@ -116,3 +123,71 @@ def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     if request.session.testsfailed > failed_before:
         page.screenshot(path=SCREENSHOTS / f"failed-{request.node.name}.png")
     context.close()
+
+
+# ---- data sets and the App ----
+
+
+@pytest.fixture(scope="session")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pictures of the demo and the labels of its four raters."""
+    drawn = draw_scenes()
+    return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
+
+
+@pytest.fixture(scope="session")
+def originals(scenes: Path) -> Iterator[dict[str, fo.Dataset]]:
+    """The labels with a workspace that shows nothing but the grid; and the same with all that the demo adds."""
+    before = set(fo.list_datasets())
+    loaded = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
+    loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
+    analysed = loaded.clone("analysed")
+    run = kf.compute_agreement(analysed, "agreement")
+    kf.find_variations(analysed, "variations")
+    kf.calibrate_threshold(analysed, "calibration", bootstrap=20)
+    _arrange(analysed, run, fo)
+    yield {"loaded": loaded, "analysed": analysed}
+    for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
+        fo.delete_dataset(name)
+
+
+def of_a_new_name(original: fo.Dataset) -> fo.Dataset:
+    """A copy: the App goes on where a data set of the same name was left."""
+    return original.clone(f"scenes-{len(fo.list_datasets()) - 1}")
+
+
+@pytest.fixture
+def loaded(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+    """Labels of four raters, and nothing computed yet."""
+    return of_a_new_name(originals["loaded"])
+
+
+@pytest.fixture
+def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
+    """The same with both analyses, in the demo's workspace."""
+    return of_a_new_name(originals["analysed"])
+
+
+@pytest.fixture
+def app(page: Any, server: str) -> Any:
+    from tests.browser.app import App
+
+    return App(page, server)
+
+
+def expect(target: Any) -> Any:
+    from playwright import sync_api
+
+    return sync_api.expect(target)
+
+
+def rows(table: Any) -> list[list[str]]:
+    from tests.browser import app
+
+    return app.rows(table)
+
+
+def brightness(colour: str) -> float:
+    from tests.browser import app
+
+    return app.brightness(colour)

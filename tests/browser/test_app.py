@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,81 +13,15 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import WORKSPACE, _arrange
-from demo.files import IMAGES, LABELS, write
-from demo.raters import simulate
-from demo.scenes import draw_scenes
+from demo.__main__ import WORKSPACE
+from demo.files import LABELS
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, significant, variations_title
+from tests.browser.conftest import GRID, brightness, expect, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
-GRID = "grid"
 FARM = 3  # a scene whose raters disagree in several ways
-
-
-@pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the pictures of the demo and the labels of its four raters."""
-    drawn = draw_scenes()
-    return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
-
-
-@pytest.fixture(scope="module")
-def originals(scenes: Path) -> Iterator[dict[str, fo.Dataset]]:
-    """The labels with a workspace that shows nothing but the grid; and the same with all that the demo adds."""
-    before = set(fo.list_datasets())
-    loaded = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
-    loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
-    analysed = loaded.clone("analysed")
-    run = kf.compute_agreement(analysed, "agreement")
-    kf.find_variations(analysed, "variations")
-    _arrange(analysed, run, fo)
-    yield {"loaded": loaded, "analysed": analysed}
-    for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
-        fo.delete_dataset(name)
-
-
-def of_a_new_name(original: fo.Dataset) -> fo.Dataset:
-    """A copy: the App goes on where a data set of the same name was left."""
-    return original.clone(f"scenes-{len(fo.list_datasets()) - 1}")
-
-
-@pytest.fixture
-def loaded(originals: dict[str, fo.Dataset]) -> fo.Dataset:
-    """Labels of four raters, and nothing computed yet."""
-    return of_a_new_name(originals["loaded"])
-
-
-@pytest.fixture
-def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
-    """The same with both analyses, in the demo's workspace."""
-    return of_a_new_name(originals["analysed"])
-
-
-@pytest.fixture
-def app(page: Any, server: str) -> Any:
-    from tests.browser.app import App
-
-    return App(page, server)
-
-
-def expect(target: Any) -> Any:
-    from playwright import sync_api
-
-    return sync_api.expect(target)
-
-
-def rows(table: Any) -> list[list[str]]:
-    from tests.browser import app
-
-    return app.rows(table)
-
-
-def brightness(colour: str) -> float:
-    from tests.browser import app
-
-    return app.brightness(colour)
 
 
 # ---- from nothing to a run ----
@@ -180,9 +113,9 @@ def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -
 def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Path) -> None:
     app.open(loaded.name, GRID)
     form = app.start_operator("Load labels of several raters")
-    app.fill(form, "COCO file", str(scenes / "no.json"))
+    app.fill(form, "File of labels", str(scenes / "no.json"))
     expect(form).to_contain_text("There is no such file")
-    app.fill(form, "COCO file", str(scenes / LABELS))
+    app.fill(form, "File of labels", str(scenes / LABELS))
     expect(form).not_to_contain_text("There is no such file")
     app.fill(form, "Its name", loaded.name)
     expect(form).to_contain_text("exists already")
@@ -336,7 +269,15 @@ def test_the_panels_follow_the_light_theme(app: Any, analysed: fo.Dataset) -> No
     app.expect_nothing_cut_off("agreement")
     text = panel.locator("svg .xtick text").first.evaluate("e => getComputedStyle(e).fill")
     assert brightness(text) < 160  # dark on light
+    for number, section in enumerate(("Reading", "Boundaries", "Classes", "Raters")):
+        app.choose_section(section)
+        expect(panel.locator(".js-plotly-plot").first).to_be_visible()
+        app.scroll_to(panel.locator(".js-plotly-plot").last)
+        app.picture(f"63-{number}-{section.lower()}-light")
     app.show_panel("variations")
     expect(app.panel("variations").locator(".bars .point path").first).to_be_visible()
     app.picture("61-variations-light")
     app.expect_nothing_cut_off("variations")
+    app.show_panel("calibration")
+    app.scroll_to(app.panel("calibration").locator(".js-plotly-plot"))
+    app.picture("62-calibration-light")

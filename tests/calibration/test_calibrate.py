@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 
 from kalos_core import Annotations, InputError, calibrate
 from kalos_core.calibration import SIZES, size_classes
-from kalos_core.calibration.distances import draw_references, image_order
+from kalos_core.calibration.distances import draw_references
 from kalos_core.resampling import draws
 from kalos_core.shapes import Boxes
 from kalos_core.similarity import get_similarity
@@ -77,7 +77,7 @@ def test_intervals_equal_a_plain_loop():
     annotations = scene(images=10)
     found = calibrate(annotations, "box_iou", repeats=2, bootstrap=30, seed=3).best
     # one other rater everywhere: one observed distance a mark, and two expected ones
-    place = np.argsort(image_order(annotations))[annotations.image]
+    place = annotations.image_rank[annotations.image]
     ks = []
     for times in np.concatenate(list(draws(10, 30, 3))).astype(int):
         observed = np.repeat(found.observed, times[place])
@@ -168,6 +168,9 @@ def test_the_largest_ks_comes_first_and_each_is_found_by_its_name():
     result = calibrate(scene(), [same_width, "box_iou"])
     assert [found.name for found in result] == ["box_iou", "same_width"]
     assert result.best is result["box_iou"]
+    assert result.names == ["box_iou", "same_width"]
+    assert repr(result).splitlines() == [repr(found) for found in result]  # a line each, not their arrays
+    assert "same_width" in result and "polygon_iou" not in result  # noqa: PT018 - one question
     assert result["same_width"].ks == 0
     with pytest.raises(InputError, match="similarity: expected one of 'box_iou', 'same_width', got 'polygon_iou'"):
         result["polygon_iou"]

@@ -60,12 +60,13 @@ def test_the_drawn_demo(demo, tmp_path):
     assert "1,390 annotations of 4 raters on 72 images." in done.stdout
     assert "KαLOS(polygon_iou" in done.stdout
     assert "Findings: 1,284 correct" in done.stdout
+    assert "Calibration: polygon_iou: KS = 0.870" in done.stdout
     assert "Traceback" not in done.stderr
     assert len(list((tmp_path / "demo" / "scenes" / "images").iterdir())) == 72
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
     (kept,) = data_sets(demo).values()
     assert (kept["name"], kept["persistent"]) == ("kalos-demo", True)
-    assert set(kept["runs"]) == {"agreement", "variations"}
+    assert set(kept["runs"]) == {"agreement", "variations", "calibration"}
     assert len(kept["workspaces"]) == 1
 
     # once more: the earlier demo is replaced, and a plugin link to a clone that was moved is renewed
@@ -111,7 +112,7 @@ def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path, as_fi
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("no json", "expected JSON"), ("[1]", "expected a COCO object"), (None, "No such file")],
+    [("no json", "expected JSON"), ("3", "expected "), (None, "No such file")],
 )
 def test_a_file_that_cannot_be_used_is_one_clear_error(demo, tmp_path, text, message):
     file = tmp_path / "mine.json"

@@ -5,13 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import COSTS, SOLVERS, Annotations, InputError, agreement, read_coco
+from kalos_core import (
+    COSTS,
+    SOLVERS,
+    Annotations,
+    InputError,
+    agreement,
+    class_difficulty,
+    collaboration,
+    intra_rater,
+    rater_vitality,
+    read_coco,
+    sensitivity,
+    team_agreement,
+)
 from kalos_core.diagnostics import rematching
 from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.borrowed import Borrowed
 from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
-from tests.strategies import tables
+from tests.strategies import reordered, tables
 
 NEEDS = {"mgm": "pylibmgm"}
 
@@ -131,6 +144,29 @@ def test_local_raters_are_refused_with_the_reason():
     annotations = Annotations.from_rows([], images=[1], raters=["1", "2"], raters_are_local=True)
     with pytest.raises(InputError, match=r"vitality: expected raters who .* local to their image .* mix different"):
         refuse_local_raters(annotations, "vitality")
+
+
+@pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
+def test_annotations_are_not_taken_for_their_agreement(diagnostic):
+    with pytest.raises(InputError, match="agreement: expected what `agreement` returns, got Annotations"):
+        diagnostic(marks(("ann", "cat", 0), ("bob", "cat", 0)))
+
+
+def frames(annotations):
+    """The tables of a diagnostic each, their rows by name."""
+    result = agreement(annotations, bootstrap=20)
+    yield class_difficulty(result).to_pandas().set_index("category")
+    yield rater_vitality(result).to_pandas().set_index("rater")
+    yield sensitivity(annotations, bootstrap=20).to_pandas().set_index("threshold")
+
+
+def test_intervals_do_not_depend_on_the_order_of_anything():
+    annotations = read_coco(several_raters(sparse=True))
+    for one, two in zip(frames(annotations), frames(reordered(annotations, 1)), strict=True):
+        np.testing.assert_allclose(two.loc[one.index], one, atol=1e-12)
+    one, two = (collaboration(agreement(table, bootstrap=20)) for table in (annotations, reordered(annotations, 1)))
+    place = [one.raters.tolist().index(name) for name in two.raters]
+    np.testing.assert_allclose(two.alpha_interval, one.alpha_interval[np.ix_(place, place)], atol=1e-12)
 
 
 def test_a_borrowed_column_is_the_column_of_its_rows():

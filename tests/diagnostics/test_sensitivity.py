@@ -88,6 +88,7 @@ def test_a_row_a_threshold():
     ("thresholds", "more", "message"),
     [
         ([], {}, "thresholds: expected at least one, got none"),
+        (0.5, {}, "thresholds: expected a list of similarities, got 0.5"),
         ([0.5, 1.5], {}, "thresholds: expected a similarity from 0 to 1, got 1.5"),
         ([0.5], {"strict": 0.3}, "strict: expected a threshold of at least the anchor 0.5, got 0.3"),
         ([0.5], {"anchor": "half"}, "anchor: expected a similarity from 0 to 1, got 'half'"),

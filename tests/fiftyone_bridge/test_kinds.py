@@ -84,6 +84,12 @@ class TestWhereAMaskLies:
         pasted = whole.to_segmentation(frame_size=(16, 16)).mask > 0
         np.testing.assert_array_equal(decoded(mask_in_pixels(whole.mask, whole.bounding_box, 16, 16)), pasted)
 
+    @pytest.mark.parametrize("drawn", [True, False])
+    def test_a_whole_picture_and_an_empty_crop(self, drawn: bool) -> None:
+        """Columns as high as the picture are one run."""
+        placed = mask_in_pixels(np.full((3, 4), drawn), [0, 0, 1, 1], 4, 3)
+        assert placed["counts"].tolist() == ([0, 12, 0] if drawn else [12])
+
     @pytest.mark.parametrize(
         ("box", "columns"),
         [
@@ -287,7 +293,7 @@ class TestCuboids:
         choice = kf.LabelChoice(raters=RATERS)
         assert kf.default_similarity(dataset, choice) == "cuboid_iou"
         assert kf.fitting_similarities(dataset, choice)[0] == "cuboid_iou"
-        assert not {"box_iou", "mask_iou", "pose"} & set(kf.fitting_similarities(dataset, choice))
+        assert not {"box_iou", "mask_iou", "pose", "centroid"} & set(kf.fitting_similarities(dataset, choice))
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
         assert dataset.values("run_alpha") == [1.0, 1.0, 0.0]
         first, second = run.result.pairs.similarity

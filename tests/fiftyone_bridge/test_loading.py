@@ -330,6 +330,15 @@ class TestFormats:
         dataset = kf.load_raters(path, format="label_studio").dataset
         assert kf.rater_fields(dataset) == {"4": dataset_field(dataset)}
 
+    def test_marks_that_cannot_be_used_are_left_out_on_request(self, pictures: Path) -> None:
+        data = coco()
+        data["annotations"][0]["segmentation"] = [[1, 1, 2, 2]]
+        with pytest.raises(InputError, match="rings of at least 3 points"):
+            kf.load_raters(data, "new", images=pictures)
+        with pytest.warns(KalosWarning, match="They are left out"):
+            done = kf.load_raters(data, "new", images=pictures, on_invalid="skip")
+        assert (done.annotations, done.skipped) == (8, 1)
+
     def test_options_are_those_of_the_format(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="format 'vindr': expected options among sizes, on_invalid, got aliases"):
             kf.load_raters(tmp_path / "train.csv", aliases={"a": "b"})
@@ -509,3 +518,16 @@ def state(dataset: fo.Dataset | None) -> Any:
     fields = [path for path in dataset.get_field_schema(flat=True) if not path.startswith("metadata.")]
     held = {key: {k: v for k, v in document.items() if v is not None} for key, document in documents(dataset).items()}
     return held, fields, dataset.info, dataset.default_classes
+
+
+def test_exclusions_do_not_vanish_unsaid(tmp_path):
+    row = {"image": "a.png", "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}
+    annotations = Annotations.from_rows(
+        [row],
+        raters=["ann", "bob"],
+        image_size={"a.png": (20, 20)},
+        exclusions=[("a.png", "bob", "cat")],
+    )
+    with pytest.warns(KalosWarning, match="1 exclusions .* are not kept in FiftyOne"):
+        loaded = kf.load_raters(annotations, canvas=tmp_path, persistent=False)
+    loaded.dataset.delete()

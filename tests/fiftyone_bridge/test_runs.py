@@ -519,6 +519,30 @@ class TestOtherProcesses:
         assert printed == f"['found', 'run'] {alpha} ()\n"
         assert kf.list_runs(dataset) == ["theirs", "run"]
 
+    def test_what_others_change_is_seen(self, make: Callable[..., fo.Dataset]) -> None:
+        dataset = make(persistent=True)
+        run_analysis("agreement", dataset)
+        kf.calibrate_threshold(dataset, "tuned", raters=RATERS, similarities=["box_iou"])
+        assert kf.list_runs(dataset) == ["tuned", "run"]  # nothing is pending in this process
+        loaded = f"dataset = fo.load_dataset({dataset.name!r})\n"
+        python(loaded + 'kf.choose_threshold(dataset, "tuned", "box_iou", 0.3)')
+        assert kf.load_figures(dataset, "tuned").figures["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
+        assert kf.default_threshold(dataset, "box_iou") == 0.3
+        python(loaded + 'kf.rename_run(dataset, "run", "other")')
+        assert kf.list_runs(dataset) == ["tuned", "other"]
+        assert kf.image_alphas(dataset, "other")[1] == pytest.approx(ALPHAS)
+        python(loaded + 'kf.delete_run(dataset, "tuned")')
+        assert (kf.list_runs(dataset), kf.default_threshold(dataset, "box_iou")) == (["other"], None)
+
+    def test_nothing_is_loaded_again_where_nothing_changed(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run_analysis("agreement", dataset)
+        kf.list_runs(dataset)
+        monkeypatch.setattr(fo.Dataset, "reload", None)
+        assert kf.load_figures(dataset, "run").key == "run"
+        assert kf.list_runs(dataset) == ["run"]
+
     def test_what_a_killed_writer_left_is_swept(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(persistent=True)
         before, fields = documents(dataset), paths(dataset)

@@ -8,7 +8,17 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core import VARIATION_TYPES, Annotations, agreement, variations
+from kalos_core import (
+    VARIATION_TYPES,
+    Annotations,
+    agreement,
+    class_difficulty,
+    collaboration,
+    intra_rater,
+    rater_vitality,
+    sensitivity,
+    variations,
+)
 from kalos_core.figures import (
     COLOURS,
     RATER_COLOURS,
@@ -16,7 +26,12 @@ from kalos_core.figures import (
     agreement_title,
     alpha_histogram,
     plot_agreement,
+    plot_class_difficulty,
+    plot_collaboration,
+    plot_intra_rater,
+    plot_sensitivity,
     plot_variations,
+    plot_vitality,
     significant,
     variation_bars,
     variations_title,
@@ -72,3 +87,30 @@ def test_a_result_is_drawn_with_its_finding_as_title():
     result, found = agreement(annotations), variations(annotations)
     assert plot_agreement(result).layout.title.text == agreement_title(result.alpha, result.alpha_interval)
     assert plot_variations(found).layout.title.text == variations_title(found.counts())
+
+
+def test_every_diagnostic_is_drawn_with_its_finding_as_title():
+    rows = [
+        {"image": image, "rater": rater, "category": "cat" if rater == "cid" else "dog", "box": [0, 0, 10, 10]}
+        for image in range(6)
+        for rater in ("ann", "bob", "cid", "ann again")
+    ]
+    people = {"person": ["ann", "bob", "cid", "ann"], "session": ["1", "1", "1", "2"]}
+    raters = ["ann", "bob", "cid", "ann again"]
+    annotations = Annotations.from_rows(rows, raters=raters, **people)
+    result = agreement(annotations, bootstrap=10)
+    titles = [
+        plot_sensitivity(sensitivity(annotations, [0.5, 0.9], bootstrap=10)),
+        plot_class_difficulty(class_difficulty(result)),
+        plot_vitality(rater_vitality(result)),
+        plot_collaboration(collaboration(result)),
+        plot_intra_rater(intra_rater(result)),
+    ]
+    said = [figure.layout.title.text for figure in titles]
+    assert said[0].startswith("Alpha falls by 0.00")
+    assert said[1].startswith("Raters agree least about ")
+    assert said[2].startswith("Without cid the others agree better")
+    assert said[3].startswith("ann and bob agree most (1.00)")
+    assert said[4] == "ann agrees with themselves at 1.00"
+    for figure in titles:
+        json.dumps(figure.to_plotly_json()["data"], allow_nan=False)

@@ -14,6 +14,7 @@ from kalos_core.figures import (
     collaboration_title,
     session_bars,
     session_title,
+    team_title,
     vitality_bars,
     vitality_title,
 )
@@ -126,6 +127,13 @@ def test_sessions_say_who_is_consistent():
     assert session_title(RATERS, [0.9, None, 0.4]) == "ana is most consistent over sessions (0.900), chen least (0.400)"
     assert session_title(RATERS[:1], [0.9]) == "ana agrees with themselves at 0.900"
     assert session_title(RATERS, [None] * 3) == "No rater can be compared with themselves"
+
+
+def test_sessions_say_how_the_team_does():
+    title = "The team agrees best in session 1 (0.900), least in session 3 (0.400)"
+    assert team_title(["1", "2", "3"], [0.9, None, 0.4]) == title
+    assert team_title(["1"], [0.9]) == "The team agrees at 0.900 in session 1"
+    assert team_title(["1"], [None]) == "In no session can raters be compared"
 
 
 def test_a_bar_of_sessions_has_value_interval_and_count():

@@ -151,7 +151,7 @@ def test_without_a_data_set_the_form_says_so(name):
         ({"raters": None}, None, ""),
         ({"reference": "ann"}, "reference", "Beside the reference, agreement needs at least two raters"),
         ({"reference": "zoe"}, "reference", "There is no rater 'zoe'"),
-        ({"similarity": "polygon_iou"}, "similarity", "Not every rater has polygons"),
+        ({"similarity": "polygon_iou"}, "similarity", "Not every label has what polygon_iou compares"),
         ({"threshold": 1.5}, "threshold", "A number from 0 to 1"),
         ({"threshold": -0.1}, "threshold", "A number from 0 to 1"),
         ({"threshold": None}, None, ""),
@@ -190,7 +190,7 @@ def test_a_view_that_cannot_be_used_is_marked(name, fields):
 def test_videos_are_refused(name):
     videos = fo.Dataset()
     videos.add_samples([fo.Sample("a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
-    assert "expected pictures, got samples of type 'video'" in said(form(name, videos))
+    assert "expected pictures or 3D scenes, got samples of type 'video'" in said(form(name, videos))
     videos.delete()
 
 

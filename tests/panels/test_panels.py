@@ -13,8 +13,13 @@ from kalos_core.figures import COLOURS, agreement_title, significant, variations
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
 from tests.plugin import Panel, uri
 
-each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "sample"])
-OPERATORS = {"agreement": "compute_agreement", "variations": "find_variations", "sample": "compute_agreement"}
+each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "sample"])
+OPERATORS = {
+    "agreement": "compute_agreement",
+    "variations": "find_variations",
+    "calibration": "calibrate_threshold",
+    "sample": "compute_agreement",
+}
 
 
 def names(operations):
@@ -150,7 +155,7 @@ def test_choosing_an_older_run_counts_also_where_a_newer_one_came_up_meanwhile(a
     assert panel.state["run"] == "agreement"
 
 
-@pytest.mark.parametrize("name", ["agreement", "variations"])
+@pytest.mark.parametrize("name", ["agreement", "variations", "calibration"])
 def test_labels_that_changed_since_are_said(name, analysed):
     assert "changed since" not in Panel(name, analysed).load().text()
     sample = analysed.first()
@@ -302,6 +307,10 @@ def test_an_unexpected_error_is_said_too_and_logged(name, analysed, monkeypatch,
         ("agreement", "show_all", {}),
         ("variations", "on_click_bar", {"idx": 0}),
         ("variations", "on_click_confusion", {"row": 0}),
+        ("agreement", "on_click_class", {"idx": 0}),
+        ("agreement", "on_change_category", {"value": "1"}),
+        ("calibration", "on_click_similarity", {"row": 1}),
+        ("calibration", "use_threshold", {}),
     ],
 )
 def test_a_click_in_a_run_that_is_gone_is_no_traceback(analysed, name, method, params):
@@ -309,7 +318,7 @@ def test_a_click_in_a_run_that_is_gone_is_no_traceback(analysed, name, method, p
     for key in kf.list_runs(analysed):
         kf.delete_run(analysed, key)
     panel.send(method, **params)
-    assert "got 'agreement'" in panel.text() or "got 'variations'" in panel.text()
+    assert f"got '{name}'" in panel.text()
     panel.load()
     assert "Nothing is computed yet" in panel.text()
 
@@ -332,8 +341,9 @@ def test_a_run_on_many_images_stays_small():
     del many  # samples in memory would be loaded again after each write
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
-    for name in ("agreement", "variations", "sample"):
+    kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"])
+    for name in ("agreement", "variations", "calibration", "sample"):
         panel = Panel(name, dataset, current_sample=dataset.first().id).load()
-        assert panel.state["run"] == OPERATORS[name].split("_")[1]
+        assert panel.state["run"] == {"sample": "agreement"}.get(name, name)
         assert len(json.dumps([panel.state, panel.data])) < 50_000
     assert len(dataset) == 2004

@@ -239,6 +239,7 @@ BAD = {
     "category is a list": (with_mark(category_id=[1]), MARK, r"a category of the source, got \[1\]"),
     "NaN in a box": (with_mark(bbox=[0, 0, float("nan"), 4]), MARK, "a box of finite numbers"),
     "infinite box": (with_mark(bbox=[0, 0, float("inf"), 4]), MARK, "a box of finite numbers"),
+    "both infinities": (with_mark(bbox=[1e400, 0, -1e400, 4]), MARK, "a box of finite numbers"),
     "no width": (with_mark(bbox=[0, 0, 0, 4]), MARK, r"a box of positive width and height, got \[0, 0, 0, 4\]"),
     "negative height": (with_mark(bbox=[0, 0, 8, -4]), MARK, "a box of positive width and height"),
     "text in a box": (with_mark(bbox="0 0 8 4"), MARK, "a box of four numbers x, y, width, height, got '0 0 8 4'"),

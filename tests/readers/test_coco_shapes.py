@@ -108,15 +108,23 @@ def test_keypoints():
     ("points", "message"),
     [
         (POSE[:6], "3 keypoints, as its category names, got 2"),
-        (POSE[:8], "3 keypoints, as its category names, got 2.66"),
+        (POSE[:8], "keypoints x1, y1, v1"),
         ([*POSE[:8], 7], "keypoints of which v is 0, 1 or 2"),
         ("nose", "keypoints x1, y1, v1"),
+        (7, "keypoints x1, y1, v1"),
         ([None, *POSE[1:]], "keypoints x1, y1, v1"),
     ],
 )
 def test_keypoints_that_cannot_be_used(points, message):
     with pytest.raises(InputError, match=rf"annotations\[0\] \(id 1\): (.*; )?expected {message}"):
         read_coco(document({"keypoints": points}, joints=["nose", "ear", "eye"]))
+
+
+def test_a_category_that_names_keypoints_and_has_no_id():
+    content = document({"keypoints": POSE}, joints=["nose", "ear", "eye"])
+    del content["categories"][0]["id"]
+    with pytest.raises(InputError, match=r"categories\[0\].*: expected an id, got nothing"):
+        read_coco(content)
 
 
 def test_marks_with_different_numbers_of_keypoints():

@@ -169,7 +169,7 @@ def test_rows_are_read():
             r"inside of their slice, got a point at \[10.0, 0.0\] in 9 x 9",
         ),
         ([{"z": 2, "points": [[0, 0], [-1, 0], [1, 1]]}], {}, "inside of their slice"),
-        ([{"z": 2, "points": [[0, 0], [float("inf"), 0], [1, 1]]}], {}, "finite coordinates"),
+        ([{"z": 2, "points": [[0, 0], [float("inf"), 0], [1, 1]]}], {}, r"finite coordinates, got a point at \[inf, 0"),
         ([{"z": 2, "points": []}], {}, "expected contours"),
         ([{"z": "2", "points": POINTS}], {}, "expected contours"),
         ([{"points": POINTS}], {}, "expected contours"),

@@ -5,7 +5,7 @@ import pytest
 import shapely
 from skimage.draw import polygon as skimage_polygon
 
-from kalos_core import InputError, agreement
+from kalos_core import Annotations, InputError, agreement
 from kalos_core.pairs import compute_pairs
 from kalos_core.similarity import get_similarity, volume_grid_iou, volume_iou
 from kalos_core.similarity.volumes import volume_bound, voxel_bound, voxel_iou
@@ -191,3 +191,17 @@ def test_lidc_equals_the_peer_pair_by_pair(scans):
 
 def test_both_are_in_the_table():
     assert get_similarity("volume_iou").kind == get_similarity("volume_iou_128").kind == "volume"
+
+
+def test_nodules_above_one_another_are_not_compared_by_their_bounds():
+    square = [[0, 0], [4, 0], [4, 4], [0, 4]]
+    nodules = Annotations.from_rows(
+        [
+            {"image": "scan", "rater": rater, "category": "nodule", "volume": [{"z": z, "points": square}]}
+            for rater, z in (("ann", 0), ("bob", 9))
+        ],
+        slice_positions={"scan": [0, 9]},
+    )
+    with pytest.raises(InputError, match="box_iou compares shapes of kind 'box'; the annotations have: volume"):
+        agreement(nodules, bootstrap=0)
+    assert agreement(nodules, "volume_iou", bootstrap=0).alpha < 0

@@ -25,8 +25,9 @@ def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -
                 faults.add(row, "a box of four numbers x, y, width, height", repr(given[row]))
             else:
                 boxes[row] = box
-    for wrong, expected in find_box_problems(boxes):
+    for wrong, expected in list(find_box_problems(boxes)):
         faults.add_all(wrong, expected, lambda row: repr(given[row]))
+        boxes[wrong] = np.nan  # infinities of both signs have no sum
     absent = np.ones(len(given), np.bool_)
     absent[rows] = False
     boxes[absent] = np.nan

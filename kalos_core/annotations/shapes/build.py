@@ -28,7 +28,11 @@ BUILDERS: dict[str, Builder] = {
     "volume": build_volumes,
     "cuboid": build_cuboids,
 }
-"""Shape kinds other than boxes, those first whose bounds are taken where a mark has no box of its own."""
+"""Shape kinds other than boxes."""
+
+WITH_A_BOX = ("polygon", "mask", "keypoints")
+"""Kinds whose bounds are the box of a mark that has none of its own, the first of them that it has. Not volumes: what
+lies above one another in a scan would be the same place."""
 
 SHAPE_FIELDS = ("box", *BUILDERS)
 """Fields of a record that hold its shapes."""
@@ -37,7 +41,7 @@ SHAPE_FIELDS = ("box", *BUILDERS)
 def build_shapes(
     given: Mapping[str, list[Any]], surroundings: Surroundings, faults: ShapeFaults
 ) -> dict[str, ShapeColumn]:
-    """The columns of all kinds that occur; a box that is absent is the bounds of the mark's other shape.
+    """The columns of all kinds that occur; a box that is absent is the bounds of the mark's other shape, if flat.
 
     Parameters
     ----------
@@ -57,7 +61,7 @@ def build_shapes(
         if present[kind].any()
     }
     corners = boxes.corners.copy()
-    for column in columns.values():
+    for column in [columns[kind] for kind in WITH_A_BOX if kind in columns]:
         open_ = np.isnan(corners).any(axis=1) & ~column.absent()
         corners[open_] = column.drawn_bounds()[open_]
     if len(corners) and np.isnan(corners).all():

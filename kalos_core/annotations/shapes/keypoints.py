@@ -60,7 +60,7 @@ def _points(value: Any) -> NDArray[np.float64] | None:
         pairs = [(None, None) if point is None else point for point in points]
         if all(isinstance(point, Iterable) for point in pairs):
             numbers = as_numbers([[np.nan if number is None else number for number in point] for point in pairs])
-    if numbers is None or numbers.ndim > 2 or not numbers.size:
+    if numbers is None or numbers.ndim not in (1, 2) or not numbers.size:
         return None
     if numbers.ndim == 1:
         return numbers.reshape(-1, 3) if len(numbers) % 3 == 0 else None

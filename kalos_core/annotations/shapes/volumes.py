@@ -100,7 +100,11 @@ def _check_points(
     points: NDArray[np.float64], row: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults
 ) -> None:
     finite = np.isfinite(points).all(axis=1)
-    faults.add_all(np.unique(row[~finite]), "contours of finite coordinates", lambda _: "others")
+    faults.add_all(
+        np.unique(row[~finite]),
+        "contours of finite coordinates",
+        lambda this: f"a point at {points[~finite & (row == this)][0].tolist()}",
+    )
     size = surroundings.size[row]
     outside = finite & ((points < 0) | (points > size)).any(axis=1)  # a size that is not known is NaN
     faults.add_all(

@@ -57,8 +57,8 @@ def box_in_pixels(box: Any, width: float, height: float) -> Any:
 
     Examples
     --------
-    >>> box_in_pixels([0.1, 0.25, 0.5, 0.5], 10, 20), box_in_pixels("here", 10, 20)
-    ([1.0, 5.0, 5.0, 10.0], 'here')
+    >>> box_in_pixels([0.1, 0.25, 0.5, 0.5], 10, 20), box_in_pixels([0.1, 0.25], 10, 20)
+    ([1.0, 5.0, 5.0, 10.0], [0.1, 0.25])
     """
     try:
         x, y, w, h = box
@@ -122,8 +122,7 @@ def mask_in_pixels(crop: Any, box: Any, width: float, height: float) -> Any:
     if drawn.ndim != 2 or not drawn.size:
         return crop
     placed = _stretched(drawn != 0, int(bottom - top), int(right - left))
-    column, row = np.nonzero(placed.T)  # down the columns, as COCO counts
-    return _run_lengths((left + column) * int(height) + top + row, int(width), int(height))
+    return _run_lengths(placed, int(left), int(top), int(width), int(height))
 
 
 def _stretched(crop: NDArray[np.bool_], height: int, width: int) -> NDArray[np.bool_]:
@@ -136,12 +135,19 @@ def _stretched(crop: NDArray[np.bool_], height: int, width: int) -> NDArray[np.b
     return crop[np.ix_(rows, columns)]
 
 
-def _run_lengths(inside: NDArray[np.intp], width: int, height: int) -> dict[str, Any]:
-    """Of the ascending places that are inside: lengths of the runs outside, inside, outside, ..."""
-    breaks = np.flatnonzero(np.diff(inside) > 1)
-    starts = inside[np.append(0, breaks + 1)] if len(inside) else inside
-    stops = inside[np.append(breaks, len(inside) - 1)] + 1 if len(inside) else inside
-    edges = np.concatenate([[0], np.column_stack([starts, stops]).ravel(), [width * height]])
+def _run_lengths(crop: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> dict[str, Any]:
+    """Lengths of the runs outside, inside, outside, ... down the columns of a picture with the crop at a place."""
+    rows, columns = crop.shape
+    padded = np.zeros((columns, rows + 1), np.bool_)  # a pixel outside ends the runs of each column
+    padded[:, :rows] = crop.T
+    flat = np.concatenate([[False], padded.ravel()])
+    starts, stops = np.flatnonzero(flat[1:] != flat[:-1]).reshape(-1, 2).T
+    column, row = np.divmod(starts, rows + 1)
+    first = (left + column) * height + top + row
+    end = first + stops - starts
+    apart = first[1:] > end[:-1]  # runs of columns as high as the picture touch
+    first, end = first[np.append(True, apart)[: len(first)]], end[np.append(apart, True)[: len(end)]]
+    edges = np.concatenate([[0], np.column_stack([first, end]).ravel(), [width * height]])
     return {"size": [height, width], "counts": np.diff(edges)}
 
 

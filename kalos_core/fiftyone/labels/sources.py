@@ -30,6 +30,10 @@ PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", 
 """Kind -> the similarity proposed where all labels have it, the first that fits; otherwise boxes are compared."""
 
 
+OF_PICTURES = ("centroid",)
+"""Similarities of any kind of shape that need the size of a picture, which scenes do not have."""
+
+
 @dataclass(frozen=True)
 class Source:
     """One label list and whose labels it holds: one rater, or `attribute` tells.
@@ -122,6 +126,8 @@ def fitting_similarities(samples: Any, choice: LabelChoice) -> list[str]:
     """
     kinds = _kinds(samples, choice)
     fitting = [name for name, measure in SIMILARITIES.items() if not measure.kind or measure.kind in kinds]
+    if kinds == {"cuboid"}:
+        fitting = [name for name in fitting if name not in OF_PICTURES]
     first = default_similarity(samples, choice)
     return sorted(fitting, key=lambda name: name != first)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core.fiftyone.raters import INFO_KEY
+from kalos_core.fiftyone.runs.fresh import refresh
 
 THRESHOLDS = "thresholds"
 """Key of their list: records of ``similarity``, ``threshold`` and ``run``, the calibration they come from."""
@@ -13,6 +14,7 @@ THRESHOLDS = "thresholds"
 def default_threshold(samples: Any, similarity: str) -> float | None:
     """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
     dataset = samples._root_dataset
+    refresh(dataset)
     there = set(dataset.list_runs())
     chosen = [record for record in _records(dataset) if record["similarity"] == similarity and record["run"] in there]
     return float(chosen[-1]["threshold"]) if chosen else None

@@ -11,6 +11,7 @@ import fiftyone as fo
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.labels import LabelChoice
 from kalos_core.fiftyone.runs.defaults import move_thresholds
+from kalos_core.fiftyone.runs.fresh import refresh
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.storing import (
     WRITING,
@@ -20,6 +21,7 @@ from kalos_core.fiftyone.runs.storing import (
     load_arrays,
     load_diagnostics,
     remove_run,
+    store_config,
 )
 
 
@@ -76,7 +78,7 @@ class Run:
 def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:
     """Keys of the complete runs of a data set, the newest first; what a dead writer left behind is removed."""
     dataset = samples._root_dataset
-    dataset.reload()
+    refresh(dataset)
     infos = []
     for key in dataset.list_runs():
         config = dataset.get_run_info(key).config
@@ -140,7 +142,7 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
         moves[path] = f"{parent}.{renamed[name]}" if parent else renamed[name]
     moves = {path: new_path for path, new_path in moves.items() if dataset.has_field(path)}
     config.fields = [*moves, *moves.values()]  # whatever happens on the way, deleting the run finds it all
-    dataset.update_run_config(run_key, config)
+    store_config(dataset, run_key, config)
     try:
         for path, new_path in moves.items():
             _copy_field(dataset, path, new_path)
@@ -148,11 +150,11 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     except BaseException:
         delete_fields(dataset, moves.values())
         config.fields = list(moves)
-        dataset.update_run_config(run_key, config)
+        store_config(dataset, run_key, config)
         raise
     delete_fields(dataset, moves)
     config.fields = list(moves.values())
-    dataset.update_run_config(new_key, config)
+    store_config(dataset, new_key, config)
     move_thresholds(dataset, run_key, new_key)
 
 

@@ -64,7 +64,7 @@ def writing(
         dataset.save_run_results(run_key, results, cache=False)
         config.figures = draft.figures
         config.status = COMPLETE
-        dataset.update_run_config(run_key, config)
+        store_config(dataset, run_key, config)
     except BaseException:
         remove_run(dataset, run_key)
         raise
@@ -97,12 +97,18 @@ def pack(**arrays: NDArray[Any]) -> str:
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
+def store_config(dataset: Any, run_key: str, config: Any) -> None:
+    """Store another configuration for a run, so that other processes see it."""
+    dataset.update_run_config(run_key, config)
+    dataset._update_last_modified_at()
+
+
 def update_figures(samples: Any, run_key: str, figures: Mapping[str, Any]) -> None:
     """Store other figures for the summary of a complete run."""
     dataset = samples._root_dataset
     config = dataset.get_run_info(run_key).config
     config.figures = dict(figures)
-    dataset.update_run_config(run_key, config)
+    store_config(dataset, run_key, config)
 
 
 def digest_arrays(labels: Labels, **arrays: NDArray[Any]) -> str:

@@ -187,8 +187,10 @@ def _check_joints(
     for mark, name in zip(marks, names, strict=True):
         category, points = mark.get("category_id"), mark.get("keypoints")
         expected = joints.get(category) if is_hashable(category) else None
-        if expected and isinstance(points, (list, tuple)) and points and len(points) != 3 * expected:
-            problems.add(name, f"{expected} keypoints, as its category names", f"{len(points) / 3:g}")
+        if not (expected and isinstance(points, (list, tuple)) and points) or len(points) % 3:
+            continue  # nothing to count, or no keypoints at all, which is said where they are read
+        if len(points) != 3 * expected:
+            problems.add(name, f"{expected} keypoints, as its category names", len(points) // 3)
 
 
 def _limits(

@@ -96,7 +96,8 @@ def joint_counts(data: Mapping[str, Any]) -> dict[Any, int]:
     return {
         record["id"]: len(record["keypoints"])
         for record in data.get("categories") or ()
-        if isinstance(record, Mapping) and is_hashable(record.get("id")) and isinstance(record.get("keypoints"), list)
+        if isinstance(record, Mapping) and "id" in record and is_hashable(record["id"])
+        if isinstance(record.get("keypoints"), list)
     }
 
 

@@ -1,0 +1,179 @@
+"""Masks and keypoints as sources hold them, and marks of every kind that cannot be used: refused, or left out."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pycocotools import mask as coco_mask
+
+from kalos_core import Annotations, InputError, KalosWarning, agreement
+
+RIGHT = {
+    "box": [0, 0, 4, 2],
+    "polygon": [[0, 0, 4, 0, 4, 2]],
+    "mask": {"size": [2, 4], "counts": [1, 4, 3]},
+    "keypoints": [0, 0, 2, 4, 2, 1, 0, 0, 0],
+}
+
+
+def marks(kind, *shapes, **more):
+    rows = [
+        {"id": number + 1, "image": 1, "rater": "ann", "category": "cat", kind: shape}
+        for number, shape in enumerate(shapes)
+    ]
+    return Annotations.from_rows(rows, **more)
+
+
+def counts_of(canvas):
+    runs = [(key, len(list(group))) for key, group in itertools.groupby(canvas.T.ravel().tolist())]
+    return [0] * bool(runs[0][0]) + [length for _, length in runs]
+
+
+@given(st.tuples(st.integers(1, 40), st.integers(1, 40)), st.sampled_from([0, 0.02, 0.5, 0.9, 1]), st.integers(0, 99))
+def test_every_way_to_write_a_mask_reads_as_the_same(size, share, seed):
+    canvas = np.random.default_rng(seed).random(size) < share
+    code = coco_mask.encode(np.asfortranarray(canvas.astype(np.uint8)))
+    text = code["counts"].decode()
+    ways = [code, {**code, "counts": text}, {**code, "counts": counts_of(canvas)}, canvas, canvas.astype(int).tolist()]
+    column = marks("mask", *ways).shapes["mask"]
+    assert [column.rle(row)["counts"] for row in range(len(ways))] == [text] * len(ways)
+
+
+def test_texts_are_read_in_parts_too(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = [coco_mask.encode(np.asfortranarray((rng.random((9, 9)) < 0.5).astype(np.uint8))) for _ in range(30)]
+    monkeypatch.setattr("kalos_core.annotations.shapes.masks.LETTERS_AT_ONCE", 40)
+    column = marks("mask", *codes).shapes["mask"]
+    assert [column.rle(row)["counts"].encode() for row in range(30)] == [code["counts"] for code in codes]
+
+
+def test_a_large_mask_is_read_as_pycocotools_does():
+    code = coco_mask.frPyObjects({"size": [50_000, 60_000], "counts": [1 << 31, 5, (3 * 10**9) - (1 << 31) - 5]}, 1, 1)
+    column = marks("mask", code).shapes["mask"]
+    assert (column.first.tolist(), column.length.tolist()) == ([1 << 31], [5])
+
+
+def test_the_box_of_a_mask_or_a_pose_is_its_bounds():
+    assert marks("mask", [[0, 1, 1], [0, 0, 1]]).shapes["box"].xywh().tolist() == [[1, 0, 2, 2]]
+    assert marks("keypoints", [(3, 1), None, (5, 9)]).shapes["box"].xywh().tolist() == [[3, 1, 2, 8]]
+    assert list(marks("mask", [[0, 0]]).shapes) == ["mask"]  # nothing to have a box around
+
+
+nan = float("nan")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [5, 6, 2, 0, 0, 0, 7, 8, 1],
+        [(5, 6, 2), (3, 3, 0), (7, 8, 1)],
+        [(5, 6), (nan, nan), (7, 8)],
+        [(5, 6), None, [7, 8]],
+        [(5, 6), (None, None), (7, 8)],
+        np.array([[5, 6], [nan, nan], [7, 8]]),
+    ],
+)
+def test_every_way_to_write_keypoints_reads_as_the_same(given):
+    column = marks("keypoints", given, image_size={1: (20, 10)}).shapes["keypoints"]
+    np.testing.assert_array_equal(column.points, [[(5, 6), (nan, nan), (7, 8)]])
+    assert column.visible.tolist() == [[True, False, True]]
+    assert column.size.tolist() == [[20, 10]]
+    assert column.bounds().tolist() == [[5, 6, 7, 8]]
+
+
+def test_a_pose_without_a_labelled_keypoint_is_a_pose():
+    column = marks("keypoints", [0, 0, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0]).shapes["keypoints"]
+    assert column.absent().tolist() == [False, False]
+    assert column.area().tolist() == [0, 0]
+
+
+A_MASK = r"a mask \{'size': \[h, w\], 'counts': ...\} or an array \(h, w\) of 0 and 1, got"
+COUNTS = r"counts of 0 or more that sum to height x width, got"
+BAD = {
+    "box": [([0, 0, 0, 1], "a box of positive width and height, got")],
+    "polygon": [
+        ([[0, 0, 4, 0]], "rings of at least 3 points, got a ring of 2"),
+        ([[0, nan] * 3], "finite coordinates"),
+    ],
+    "mask": [
+        ({"size": [2, 4], "counts": [1, 2]}, COUNTS + r" \[1, 2\] for 2 x 4"),
+        ({"size": [2, 4], "counts": [5, -1]}, COUNTS),
+        ({"size": [2, 4], "counts": "zz"}, COUNTS + " 'zz' for 2 x 4"),
+        ({"size": [2, 4], "counts": "é"}, COUNTS),
+        ({"size": [2, 4], "counts": "4T"}, COUNTS),  # ends within a number
+        ({"size": [2, 4], "counts": "o" * 20 + "0"}, COUNTS),  # a number without end
+        ({"size": [2, 4], "counts": ""}, COUNTS),
+        ({"size": [2, 4], "counts": []}, A_MASK + r"|" + COUNTS),
+        ({"size": [2, 4], "counts": [0.5, 3.5]}, A_MASK + r" counts \[0.5, 3.5\]"),
+        ({"size": [2, 4]}, A_MASK + " counts None"),
+        ({"size": [2], "counts": [2]}, r"a mask with a size \[height, width\], got \[2\]"),
+        ({"size": [0, 2], "counts": [0]}, r"a mask with a size \[height, width\], got \[0, 2\]"),
+        ({"size": [1 << 20, 1 << 20], "counts": [1 << 40]}, "a mask with a size"),
+        ({"counts": [4]}, r"a mask with a size \[height, width\], got None"),
+        ([[0, 2]], A_MASK),
+        ([[1], [1, 0]], A_MASK),
+        ("mask.png", A_MASK + " 'mask.png'"),
+        (np.ones((2, 2, 3)), A_MASK + r" float64 of shape \(2, 2, 3\)"),
+        ({"size": [3, 4], "counts": [12]}, "a mask of its image's size 2 x 4, got 3 x 4"),
+    ],
+    "keypoints": [
+        ([1, 2], "keypoints x1, y1, v1, ... or a list of"),
+        ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
+        ([(1, 2), (3, 4, 2)], "keypoints x1, y1, v1, ... or a list of"),
+        ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
+        ([1, 2, 2, nan, 1, 1, 0, 0, 0], "keypoints of finite coordinates"),
+        ("nose", "keypoints x1, y1, v1, ... or a list of .*, got 'nose'"),
+        (7, "keypoints x1, y1, v1, ... or a list of .*, got 7"),
+        ({"nose": [1, 2]}, "keypoints x1, y1, v1, ... or a list of"),
+        ([(1, 2), (3, 4)], "3 keypoints, as most marks have, got 2"),
+    ],
+}
+ALL_BAD = [(kind, shape, expected) for kind, cases in BAD.items() for shape, expected in cases]
+
+
+@pytest.mark.parametrize(("kind", "shape", "expected"), ALL_BAD)
+def test_what_cannot_be_used_is_named(kind, shape, expected):
+    with pytest.raises(
+        InputError, match=rf"rows: 1 record cannot be used.\n  record 2 \(id 2\): expected ({expected})"
+    ):
+        marks(kind, RIGHT[kind], shape, RIGHT[kind], image_size={1: (4, 2)})
+
+
+@pytest.mark.parametrize(("kind", "shape", "expected"), ALL_BAD)
+def test_what_cannot_be_used_is_left_out_named_and_counted_on_request(kind, shape, expected):
+    with pytest.warns(
+        KalosWarning, match=rf"record 2 \(id 2\): expected ({expected})[^\n]*\nThey are left out\."
+    ) as said:
+        annotations = marks(kind, RIGHT[kind], shape, RIGHT[kind], image_size={1: (4, 2)}, on_invalid="skip")
+    assert said[0].filename == __file__
+    assert (annotations.id.tolist(), annotations.skipped.tolist()) == ([1, 3], [1])
+    alone = marks(kind, RIGHT[kind], RIGHT[kind], image_size={1: (4, 2)})
+    assert annotations.shapes.keys() == alone.shapes.keys()
+    for name, column in annotations.shapes.items():
+        assert not column.absent().any()
+        np.testing.assert_array_equal(column.bounds(), alone.shapes[name].bounds())
+
+
+def test_other_faults_are_errors_also_where_broken_shapes_are_left_out():
+    rows = [{"id": 1, "image": 1, "rater": "ann", "category": None, "box": [0, 0, 1, 1]}]
+    with pytest.raises(InputError, match="a category of the source, got nothing"):
+        Annotations.from_rows(rows, on_invalid="skip")
+    with pytest.raises(InputError, match="on_invalid: expected 'raise' or 'skip', got 'ignore'"):
+        Annotations.from_rows([], on_invalid="ignore")
+
+
+def test_nothing_is_left_out_of_what_can_be_used():
+    annotations = marks("polygon", RIGHT["polygon"], on_invalid="skip")
+    assert (len(annotations), annotations.skipped.tolist()) == (1, [0])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("mask_iou", "mask"), ("pose", "keypoints"), ("polygon_giou", "polygon")])
+def test_marks_without_the_kind_that_is_compared_are_named(name, kind):
+    rows = [
+        {"id": 7, "image": 1, "rater": "ann", "category": "cat", kind: RIGHT[kind]},
+        {"id": 8, "image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 1, 1]},
+    ]
+    with pytest.raises(InputError, match=rf"{name} compares shapes of kind '{kind}'; 1 of 2 .* have none \(ids 8\)"):
+        agreement(Annotations.from_rows(rows, image_size={1: (4, 2)}), name)

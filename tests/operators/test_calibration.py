@@ -1,0 +1,131 @@
+"""Calibration from its form and from Python, and what later forms make of it."""
+
+from __future__ import annotations
+
+import json
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import pytest
+from fiftyone.operators.executor import ExecutionError
+
+import kalos_core.fiftyone as kf
+from kalos_core import SIMILARITIES, calibrate
+from tests.fiftyone_bridge.scenes import SCENES, make_samples, polylines
+from tests.operators.test_forms import said, send
+from tests.operators.test_operators import last_line, run, shares, summaries
+from tests.plugin import defaults, form, refused, stream, uri
+
+
+@pytest.fixture
+def outlines() -> fo.Dataset:
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(SCENES, polylines), progress=False)
+    return dataset
+
+
+# ---- the form ----
+
+
+def test_only_similarities_that_fit_are_offered(fields, outlines):
+    boxes = ["box_iou", "box_giou", "centroid_box", "centroid"]
+    assert form("calibrate_threshold", fields)["similarities"].default == boxes
+    offered = form("calibrate_threshold", outlines)["similarities"].default
+    assert offered[0] == "polygon_iou"
+    assert {"box_iou", "polygon_giou"} <= set(offered)
+    assert "mask_iou" not in offered
+    for name in ("compute_agreement", "find_variations"):
+        choices = form(name, outlines)["similarity"].view.choices
+        assert [choice.value for choice in choices] == offered
+
+
+def test_every_similarity_that_is_offered_is_explained(outlines):
+    choices = form("compute_agreement", outlines)["similarity"].view.choices
+    assert {choice.value for choice in choices} <= set(SIMILARITIES)
+    assert all(choice.label and choice.description for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("params", "where", "message"),
+    [
+        ({"similarities": []}, "similarities", "Choose at least one similarity"),
+        ({"similarities": ["polygon_iou"]}, "similarities", "Not every label has what polygon_iou compares"),
+        ({"similarities": ["box_iou"]}, None, ""),
+        ({"repeats": 0}, "repeats", "A number of at least 1"),
+        ({"bootstrap": -1}, "bootstrap", "A number of at least 0"),
+        ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
+    ],
+)
+def test_a_wrong_input_is_marked(fields, params, where, message):
+    marked = refused(form("calibrate_threshold", fields, params))
+    if where is None:
+        assert marked == {}
+    else:
+        assert message in marked[where]
+
+
+def test_the_form_can_be_sent_as_it_comes(fields):
+    params = send("calibrate_threshold", fields)
+    assert kf.list_runs(fields, "calibration") == [params["run_key"]] == ["calibration"]
+
+
+# ---- what it answers ----
+
+
+def test_it_answers_what_the_library_answers(fields):
+    found = run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], seed=3, raters=["ann", "bob"])
+    assert found["run_key"] == "calibration"
+    own = calibrate(kf.read_annotations(fields, raters=("ann", "bob")), ["box_iou", "centroid_box"], seed=3)
+    assert [entry["name"] for entry in found["similarities"]] == [separation.name for separation in own]
+    assert [entry["ks"] for entry in found["similarities"]] == [pytest.approx(separation.ks) for separation in own]
+    assert f"| {own.best.name} | {own.best.ks:#.3g} |" in found["summary"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_it_writes_nothing_on_samples_or_labels(fields):
+    before = fields.get_field_schema(flat=True).keys()
+    run("calibrate_threshold", fields, raters=["ann", "bob"])
+    assert fields.get_field_schema(flat=True).keys() == before
+
+
+def test_the_app_gets_progress_the_panel_and_a_summary(fields):
+    operations = stream("calibrate_threshold", fields, defaults(form("calibrate_threshold", fields)))
+    told = shares(operations)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["calibration"]
+    (summary,) = summaries(operations)
+    assert "Nothing is written on samples or labels" in summary
+
+
+def test_one_image_is_no_calibration_and_says_so(fields):
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        foo.execute_operator(uri("calibrate_threshold"), {"view": fields.limit(1)}, params={"raters": ["ann", "bob"]})
+    assert "image" in last_line(error)
+    assert kf.list_runs(fields) == []
+
+
+# ---- the default of later forms ----
+
+
+@pytest.mark.parametrize("name", ["compute_agreement", "find_variations"])
+def test_a_chosen_threshold_is_the_default_of_later_forms(fields, name):
+    assert form(name, fields)["threshold"].default == 0.5
+    run("calibrate_threshold", fields, similarities=["box_iou"], raters=["ann", "bob"], run_key="first")
+    assert form(name, fields)["threshold"].default == 0.5  # nobody chose it yet
+    kf.choose_threshold(fields, "first", "box_iou", 0.375)
+    inputs = form(name, fields)
+    assert inputs["threshold"].default == 0.375
+    assert "Calibrated for box_iou: 0.375 (run first)" in inputs["threshold"].view.description
+    assert form(name, fields, {"similarity": "centroid_box"})["threshold"].default == 0.5
+    send(name, fields)
+    assert kf.load_figures(fields, kf.list_runs(fields)[0]).settings["threshold"] == 0.375
+    kf.delete_run(fields, "first")
+    assert form(name, fields)["threshold"].default == 0.5
+
+
+def test_a_calibration_can_be_deleted_from_its_form(fields):
+    run("calibrate_threshold", fields, similarities=["box_iou"], raters=["ann", "bob"], run_key="first")
+    assert "This cannot be undone" in said(form("delete_run", fields))
+    run("delete_run", fields, run_key="first")
+    assert kf.list_runs(fields) == []
