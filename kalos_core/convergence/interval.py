@@ -254,6 +254,7 @@ def label_convergence(
     if not (line is None or isinstance(line, Line)):
         raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
     usable = np.flatnonzero(usable_images(annotations))
+    usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
     drawn = _draw(usable, _subset_size(len(usable), fraction), samples, np.random.default_rng(seed))
     subsets = np.zeros((samples, len(annotations.images)), np.bool_)
     subsets[np.arange(samples)[:, None], drawn] = True

@@ -17,6 +17,7 @@ from kalos_core import (
     label_convergence,
     modified_map,
 )
+from tests.strategies import reordered
 
 LEVELS = (0.5, 0.75, 0.9)
 SAME = {"rtol": 0, "atol": 1e-12}
@@ -86,6 +87,16 @@ def test_the_seed_decides():
     first, again, other = (label_convergence(annotations, 5, 0.3, seed, thresholds=LEVELS) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.map, again.map)
     assert (first.drawn != other.drawn).any()
+
+
+def test_the_order_of_the_table_does_not_matter():
+    annotations = noisy(12, raters=("ann", "bob", "cid"))
+    other = reordered(annotations, 5)
+    ours, theirs = (label_convergence(table, 5, 0.5, thresholds=LEVELS, ties="joint") for table in (annotations, other))
+    for mine, their in zip(ours.drawn, theirs.drawn, strict=True):
+        assert set(annotations.images[mine]) == set(other.images[their])
+    np.testing.assert_allclose(ours.map, theirs.map, **SAME)
+    np.testing.assert_allclose(ours.alpha, theirs.alpha, **SAME)
 
 
 def test_the_columns_of_table_3():
