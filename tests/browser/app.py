@@ -92,7 +92,7 @@ class App:
         """Into sight; where it lies once it stays: a plot is drawn anew whenever its panel is, and moves till then."""
         before = None
         for _ in range(40):
-            element.evaluate("e => e.scrollIntoView({block: 'nearest'})")
+            element.evaluate("e => e.scrollIntoView({block: 'center'})")
             box = element.bounding_box()
             if box is not None and box == before:
                 return box
