@@ -1,6 +1,7 @@
 """One file per user action: a form, one call into `kalos_core.fiftyone`, an output."""
 
 from .calibrate_threshold import CalibrateThreshold
+from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
 from .delete_run import DeleteRun
 from .find_variations import FindVariations
@@ -12,4 +13,5 @@ def register(plugin):
     plugin.register(ComputeAgreement)
     plugin.register(FindVariations)
     plugin.register(CalibrateThreshold)
+    plugin.register(ChooseThreshold)
     plugin.register(DeleteRun)

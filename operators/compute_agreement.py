@@ -42,8 +42,10 @@ class ComputeAgreement(running.Analysis):
         inputs.int("seed", default=0, label="Seed")
 
     def settings(self, params):
-        return forms.given(params, "similarity", "threshold", "thresholds") | forms.shown(
-            params, "advanced", ("solver", "cost", "bootstrap", "seed")
+        return (
+            forms.compared(params)
+            | forms.given(params, "thresholds")
+            | forms.shown(params, "advanced", ("solver", "cost", "bootstrap", "seed"))
         )
 
     def analyse(self, samples, run_key, **settings):

@@ -24,7 +24,7 @@ class FindVariations(running.Analysis):
         )
 
     def settings(self, params):
-        return forms.given(params, "similarity", "threshold", "max_merge")
+        return forms.compared(params) | forms.given(params, "max_merge")
 
     def analyse(self, samples, run_key, **settings):
         return kf.find_variations(samples, run_key, **settings)

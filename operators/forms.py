@@ -210,24 +210,49 @@ def add_similarity(ctx, inputs):
     similarity = inputs.enum("similarity", offered, default=fitting[0], view=choices, label="Similarity")
     if chosen not in fitting:
         refuse(similarity, f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}")
-    _add_threshold(ctx, inputs, chosen)
-
-
-def _add_threshold(ctx, inputs, similarity):
-    """One that was chosen from a calibration is the default."""
-    calibrated = kf.default_threshold(ctx.dataset, similarity)
+    calibrated = kf.default_threshold(ctx.dataset, chosen)
     said = "Least similarity, from 0 to 1, at which two marks may be the same object"
-    if calibrated is not None:
-        said += f". Calibrated for {similarity}: {calibrated:.3g} ({_calibration_of(ctx, similarity, calibrated)})"
+    if calibrated is not None:  # one that was chosen from a calibration is the default
+        said += f". Calibrated for {chosen}: {calibrated:.3g} ({_calibration_of(ctx, chosen, calibrated)})"
+    add_threshold_field(ctx, inputs, chosen, fitting[0], calibrated, said)
+
+
+def add_threshold_field(ctx, inputs, similarity, first, value, said):
+    """A threshold of a similarity: each has a field of its own, since the App keeps what stood in one before.
+
+    `first` is the similarity that the form proposes; its field is called as in calls from the SDK.
+    """
+    name = "threshold" if similarity == first else _threshold_field(similarity)
     threshold = inputs.float(
-        "threshold",
-        default=0.5 if calibrated is None else round(calibrated, 3),
+        name,
+        default=0.5 if value is None else shown_threshold(value),
         min=0.0,
         max=1.0,
         label="Threshold",
         description=said,
     )
-    refuse_outside(threshold, ctx.params.get("threshold"), 0, 1)
+    refuse_outside(threshold, ctx.params.get(name), 0, 1)
+
+
+def shown_threshold(value):
+    """A threshold as a form shows it."""
+    return None if value is None else round(value, 3)
+
+
+def threshold_of(params, similarity):
+    """The threshold that the form, or a call from the SDK, gives for a similarity; None if it gives none."""
+    own = params.get(_threshold_field(similarity)) if similarity else None
+    return params.get("threshold") if own is None else own
+
+
+def _threshold_field(similarity):
+    return f"threshold_of_{similarity}"
+
+
+def compared(params):
+    """The similarity and its threshold, as far as they are set."""
+    threshold = threshold_of(params, params.get("similarity"))
+    return given(params, "similarity") | ({} if threshold is None else {"threshold": threshold})
 
 
 def _calibration_of(ctx, similarity, threshold):

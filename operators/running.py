@@ -110,7 +110,7 @@ def reload_panels(ctx, *panels):
 
 
 def reloading(ctx, panel, panel_id):
-    return ctx.trigger(f"{PLUGIN}/{panel}", params={"panel_id": panel_id, "__method__": "on_load"})
+    return ctx.trigger(f"{PLUGIN}/{panel}", params={"panel_id": panel_id, "__method__": "reload"})
 
 
 def _open_panels(ctx, panel):

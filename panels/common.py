@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import time
 
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
@@ -12,6 +13,9 @@ from kalos_core import KalosError
 logger = logging.getLogger(__name__)
 
 PLUGIN = "@kalos/variation"
+
+ASKED_TWICE = 1.5
+"""Seconds within which a panel that was loaded is asked to load only because the App asks twice."""
 
 CROWDED = 5
 """More columns than this share the width of a panel only in smaller letters."""
@@ -78,18 +82,28 @@ class RunPanel(foo.Panel):
             name=self.NAME, label=self.LABEL, icon=self.ICON, surfaces=self.SURFACE, help_markdown=self.HELP
         )
 
-    @guarded
     def on_load(self, ctx):
+        """The App asks again as soon as the first answer arrives; that is not answered.
+
+        It would come late, and draw what was shown before over what has been chosen meanwhile.
+        """
+        loaded = ctx.panel.state.loaded
+        if loaded is None or not 0 <= time.time() - loaded < ASKED_TWICE:
+            self.reload(ctx)
+
+    @guarded
+    def reload(self, ctx):
         ctx.panel.state.problem = None
         key = choose_run(ctx, self.KIND)
         if key is not None:
             self.load_run(ctx, key)
+        ctx.panel.state.loaded = time.time()
 
     @guarded
     def on_change_run(self, ctx):
         ctx.panel.state.run = ctx.params["value"]
         ctx.panel.state.run_keys = kf.list_runs(ctx.dataset, self.KIND)  # none of them is news any more
-        self.on_load(ctx)
+        self.reload(ctx)
 
     @guarded
     def show_all(self, ctx):
@@ -100,12 +114,12 @@ class RunPanel(foo.Panel):
             ctx.ops.set_view(view)
 
     def compute(self, ctx):
-        ctx.prompt(f"{PLUGIN}/{self.OPERATOR}", on_success=self.on_load)
+        ctx.prompt(f"{PLUGIN}/{self.OPERATOR}", on_success=self.reload)
 
     def render(self, ctx):
         panel = types.Object()
         if ctx.panel.state.problem:
-            add_problem(panel, ctx, self.on_load)
+            add_problem(panel, ctx, self.reload)
         elif not ctx.panel.state.run:
             panel.md(self.NOTHING_YET, name="invitation")
             panel.btn("compute", label=self.BUTTON, icon="play_arrow", on_click=self.compute, variant="contained")

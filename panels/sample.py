@@ -53,7 +53,7 @@ class SamplePanel(RunPanel):
     @guarded
     def on_change_current_sample(self, ctx):
         if ctx.current_sample is not None:
-            self.on_load(ctx)
+            self.reload(ctx)
 
     @guarded
     def on_click_unit(self, ctx):

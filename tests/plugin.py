@@ -97,7 +97,8 @@ class Panel:
         return others
 
     def load(self) -> Panel:
-        self.send("on_load")
+        """The first time as the App does; again, as after something has changed."""
+        self.send("reload" if self.state else "on_load")
         return self
 
     def text(self) -> str:

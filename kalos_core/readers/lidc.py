@@ -88,7 +88,7 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     ...     _ = path.write_text(json.dumps({"scans": [scan]}))
     ...     annotations = read_lidc(path)
     >>> annotations, annotations.raters_are_local
-    (Annotations(1 marks of 2 raters on 1 images, 1 categories, shapes: box, volume), True)
+    (Annotations(1 marks of 2 raters on 1 images, 1 categories, shapes: volume), True)
     """
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)

@@ -84,23 +84,28 @@ class App:
         expect(self.panel(name)).to_be_visible()
         return self.panel(name)
 
-    def scroll_to(self, element: Locator) -> None:
-        """Into sight, once it stays: a plot is drawn anew whenever its panel is, and the old one cannot be clicked."""
-        for _ in range(20):
-            handle = element.element_handle()
-            self.page.wait_for_timeout(500)
-            if handle.evaluate("e => e.isConnected"):
-                break
-        element.evaluate("e => e.scrollIntoView({block: 'nearest'})")
-        self.page.wait_for_timeout(200)
+    def expect_idle(self, panel: str) -> None:
+        """Nothing turns in the tab of a panel: all that was asked of it is there."""
+        expect(self.page.locator(f'[data-cy="panel-tab-{panel}"] .MuiCircularProgress-root')).to_have_count(0)
+
+    def scroll_to(self, element: Locator) -> dict[str, float]:
+        """Into sight; where it lies once it stays: a plot is drawn anew whenever its panel is, and moves till then."""
+        before = None
+        for _ in range(40):
+            element.evaluate("e => e.scrollIntoView({block: 'center'})")
+            box = element.bounding_box()
+            if box is not None and box == before:
+                return box
+            before = box
+            self.page.wait_for_timeout(400)
+        raise AssertionError("what was to be clicked did not come to rest")
 
     def click_bar(self, panel: str, place: int) -> None:
         """Click the middle of a bar: plotly listens to the mouse, not to elements."""
+        self.expect_idle(panel)
         bar = self.panel(panel).locator(".bars .point path").nth(place)
         expect(bar).to_be_visible()
-        self.scroll_to(bar)
-        box = bar.bounding_box()
-        assert box is not None
+        box = self.scroll_to(bar)
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         self.page.mouse.move(x - 3, y)
         self.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
@@ -109,6 +114,7 @@ class App:
 
     def choose_section(self, name: str) -> None:
         """A tab inside the Agreement panel."""
+        self.expect_idle("agreement")  # what is still loading would draw the section that was shown before
         tab = self.panel("agreement").get_by_role("tab", name=name, exact=True)
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
@@ -123,9 +129,7 @@ class App:
     def click_cell(self, panel: str, row: int, column: int, size: int) -> None:
         """Click a cell of a heatmap of `size` x `size`."""
         plot = self.panel(panel).locator(".js-plotly-plot", has=self.page.locator(".heatmaplayer image"))
-        self.scroll_to(plot)
-        box = plot.locator(".nsewdrag").bounding_box()
-        assert box is not None
+        box = self.scroll_to(plot.locator(".nsewdrag"))
         x, y = box["x"] + (column + 0.5) * box["width"] / size, box["y"] + (row + 0.5) * box["height"] / size
         self.page.mouse.move(x - 3, y)
         self.page.mouse.move(x, y)

@@ -117,7 +117,7 @@ def test_a_chosen_threshold_is_the_default_of_later_forms(fields, name):
     inputs = form(name, fields)
     assert inputs["threshold"].default == 0.375
     assert "Calibrated for box_iou: 0.375 (run first)" in inputs["threshold"].view.description
-    assert form(name, fields, {"similarity": "centroid_box"})["threshold"].default == 0.5
+    assert form(name, fields, {"similarity": "centroid_box"})["threshold_of_centroid_box"].default == 0.5
     send(name, fields)
     assert kf.load_figures(fields, kf.list_runs(fields)[0]).settings["threshold"] == 0.375
     kf.delete_run(fields, "first")
@@ -129,3 +129,55 @@ def test_a_calibration_can_be_deleted_from_its_form(fields):
     assert "This cannot be undone" in said(form("delete_run", fields))
     run("delete_run", fields, run_key="first")
     assert kf.list_runs(fields) == []
+
+
+# ---- choosing ----
+
+
+def test_there_is_nothing_to_choose_before_a_calibration(fields):
+    inputs = form("choose_threshold", fields)
+    assert "There is no calibration yet" in said(inputs)
+    assert refused(inputs) == {"run_key": ""}
+
+
+def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(fields):
+    run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], raters=["ann", "bob"], run_key="first")
+    best = kf.load_figures(fields, "first").figures["similarities"][0]
+    inputs = form("choose_threshold", fields)
+    assert inputs["similarity"].default == best["name"]
+    assert inputs["threshold"].default == round(best["threshold"], 3)
+    found = run("choose_threshold", fields, **defaults(inputs))
+    assert found["threshold"] == best["threshold"]  # to the last digit
+    assert kf.default_threshold(fields, best["name"]) == best["threshold"]
+
+
+def test_another_similarity_and_threshold_can_be_chosen(fields):
+    run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], raters=["ann", "bob"], run_key="first")
+    other = kf.load_figures(fields, "first").figures["similarities"][1]["name"]
+    inputs = form("choose_threshold", fields, {"similarity": other})
+    assert f"threshold_of_{other}" in inputs  # each has its own: the App keeps what stood in a field
+    found = run("choose_threshold", fields, similarity=other, **{f"threshold_of_{other}": 0.25, "threshold": 0.9})
+    assert (found["similarity"], found["threshold"]) == (other, 0.25)
+    assert run("choose_threshold", fields, similarity=other, threshold=0.75)["threshold"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("params", "where", "message"),
+    [
+        ({"run_key": "gone"}, "run_key", "There is no calibration 'gone' any more"),
+        ({"similarity": "polygon_iou"}, "similarity", "The run 'first' did not calibrate polygon_iou"),
+        ({"threshold": 2}, "threshold", "A number from 0 to 1"),
+    ],
+)
+def test_a_wrong_choice_is_marked(fields, params, where, message):
+    run("calibrate_threshold", fields, similarities=["box_iou"], raters=["ann", "bob"], run_key="first")
+    assert message in refused(form("choose_threshold", fields, params))[where]
+
+
+def test_a_similarity_keeps_its_own_threshold_in_the_form(fields):
+    params = {"similarity": "centroid_box", "threshold": 0.9}  # what stood there for boxes
+    inputs = form("compute_agreement", fields, params)
+    assert inputs["threshold_of_centroid_box"].default == 0.5
+    send("compute_agreement", fields, **params)
+    settings = kf.load_figures(fields, kf.list_runs(fields)[0]).settings
+    assert (settings["similarity"], settings["threshold"]) == ("centroid_box", 0.5)

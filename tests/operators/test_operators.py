@@ -303,7 +303,7 @@ def test_panels_that_are_open_take_up_a_new_run(fields):
     spaces = {**SPACES, "children": [SPACES["children"][0], right]}
     operations = stream("compute_agreement", fields, agreement_params(), spaces=spaces)
     again = [given for name, given in operations if name == uri("agreement")]
-    assert again == [{"panel_id": "panel-7", "__method__": "on_load"}]
+    assert again == [{"panel_id": "panel-7", "__method__": "reload"}]
     deleted = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
     assert uri("agreement") in [entry["operator_uri"] for entry in deleted]
 

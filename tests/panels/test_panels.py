@@ -266,6 +266,21 @@ def test_a_sample_that_is_not_part_of_the_run_is_said(dataset):
     assert "units" not in panel.shown
 
 
+@each_panel
+def test_what_the_app_asks_twice_changes_nothing(name, analysed, monkeypatch):
+    panel = Panel(name, analysed, current_sample=analysed.first().id).load()
+    state = dict(panel.state)
+    with monkeypatch.context() as patch:
+        patch.setattr(kf, "list_runs", None)  # nothing is looked up
+        panel.send("on_load")
+    assert panel.state == state
+    assert panel.shown
+    panel.state["loaded"] -= 60  # opened anew later
+    kf.delete_run(analysed, panel.state["run"])
+    panel.send("on_load")
+    assert panel.state["run"] is None
+
+
 # ---- what goes wrong ----
 
 
