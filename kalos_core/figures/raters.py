@@ -220,17 +220,13 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
     >>> session_title(["ann", "bob"], [0.91, 0.55])
     'ann is most consistent over sessions (0.910), bob least (0.550)'
     """
-    values = as_numbers(alpha)
-    known = np.flatnonzero(np.isfinite(values))
-    if not len(known):
+    found = _best_and_least(names, alpha)
+    if found is None:
         return "No rater can be compared with themselves"
-    best, least = known[np.argmax(values[known])], known[np.argmin(values[known])]
-    if best == least:
-        return f"{names[best]} agrees with themselves at {significant(values[best])}"
-    return (
-        f"{names[best]} is most consistent over sessions ({significant(values[best])}), "
-        f"{names[least]} least ({significant(values[least])})"
-    )
+    (best, most), (worst, least) = found
+    if best == worst:
+        return f"{best} agrees with themselves at {most}"
+    return f"{best} is most consistent over sessions ({most}), {worst} least ({least})"
 
 
 def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
@@ -241,17 +237,23 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
     >>> team_title(["1", "2"], [0.55, 0.91])
     'The team agrees best in session 2 (0.910), least in session 1 (0.550)'
     """
+    found = _best_and_least(sessions, alpha)
+    if found is None:
+        return "In no session can raters be compared"
+    (best, most), (worst, least) = found
+    if best == worst:
+        return f"The team agrees at {most} in session {best}"
+    return f"The team agrees best in session {best} ({most}), least in session {worst} ({least})"
+
+
+def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """The name with the highest alpha and that with the lowest, each with its alpha; None where all are undefined."""
     values = as_numbers(alpha)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
-        return "In no session can raters be compared"
-    best, least = known[np.argmax(values[known])], known[np.argmin(values[known])]
-    if best == least:
-        return f"The team agrees at {significant(values[best])} in session {sessions[best]}"
-    return (
-        f"The team agrees best in session {sessions[best]} ({significant(values[best])}), "
-        f"least in session {sessions[least]} ({significant(values[least])})"
-    )
+        return None
+    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    return (names[best], significant(values[best])), (names[least], significant(values[least]))
 
 
 def session_bars(
