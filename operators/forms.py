@@ -19,7 +19,6 @@ SIMILARITY_HELP = {
     "box_giou": "as IoU, and how far apart where nothing is shared",
     "centroid_box": "distance of the centres over the diagonal of the larger box",
     "polygon_iou": "exact shared area over joint area",
-    "polygon_raster_iou": "pixels of the image that are shared, over all of both, as COCO and LVIS count them",
     "polygon_giou": "as IoU, and how far apart where nothing is shared",
     "mask_iou": "shared pixels over joint pixels",
     "centroid": "distance of the centres of area over the diagonal of the picture",

@@ -33,6 +33,9 @@ PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", 
 OF_PICTURES = ("centroid",)
 """Similarities of any kind of shape that need the size of a picture, which scenes do not have."""
 
+NOT_OFFERED = ("polygon_raster_iou",)
+"""Not worth a choice in a form: `polygon_iou` on whole pixels, to set beside COCO's figures. By name it can be used."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -125,7 +128,8 @@ def fitting_similarities(samples: Any, choice: LabelChoice) -> list[str]:
     >>> dataset.delete()
     """
     kinds = _kinds(samples, choice)
-    fitting = [name for name, measure in SIMILARITIES.items() if not measure.kind or measure.kind in kinds]
+    offered = {name: measure for name, measure in SIMILARITIES.items() if name not in NOT_OFFERED}
+    fitting = [name for name, measure in offered.items() if not measure.kind or measure.kind in kinds]
     if kinds == {"cuboid"}:
         fitting = [name for name in fitting if name not in OF_PICTURES]
     first = default_similarity(samples, choice)
