@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import Agreement, check_agreement
+from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, listed
-from kalos_core.reliability import coincidences
-from kalos_core.resampling import Cells, estimate, interval_columns
+from kalos_core.resampling import estimate, interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,11 +102,11 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
     check_agreement(agreement)
-    cells, units, names = _class_cells(agreement)
+    cells, units, codes = Part.of(agreement).class_cells()
     chosen = agreement.configuration
-    made = estimate(cells, len(names), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank)
+    made = estimate(cells, len(codes), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank)
     return ClassDifficulty(
-        category=names,
+        category=agreement.annotations.categories[codes],
         alpha=made.alpha,
         alpha_interval=made.alpha_interval,
         global_alpha=made.global_alpha,
@@ -130,22 +130,4 @@ def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64
     known = agreement.annotations.categories
     if category not in known.tolist():
         raise InputError(f"category: expected one of {listed(map(repr, known), 20)}, got {category!r}")
-    code = known.tolist().index(category)
-    chosen = (agreement.units.values == code).any(axis=1)
-    images = len(agreement.image_alpha)
-    sums = coincidences(agreement.units.values[chosen], agreement.units.image[chosen], images)
-    return Cells.of(np.zeros(images, np.intp), np.arange(images), sums).value
-
-
-def _class_cells(agreement: Agreement) -> tuple[Cells, NDArray[np.intp], NDArray[np.object_]]:
-    """A figure for each class that occurs and a cell for each of its images; (C,) units; (C,) names."""
-    annotations, units = agreement.annotations, agreement.units
-    classes = len(annotations.categories)
-    drawn = np.unique(agreement.unit_of * classes + annotations.category)
-    unit, category = drawn // classes, drawn % classes
-    occurring, figure = np.unique(category, return_inverse=True)
-    images = len(annotations.images)
-    distinct, cell = np.unique(figure.reshape(-1) * images + units.image[unit], return_inverse=True)
-    sums = coincidences(units.values[unit], cell.reshape(-1), len(distinct))
-    count = np.bincount(category, minlength=classes)[occurring]
-    return Cells.of(distinct // images, distinct % images, sums), count, annotations.categories[occurring]
+    return Part.of(agreement).with_class(known.tolist().index(category)).bare_cells().value

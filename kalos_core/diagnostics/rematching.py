@@ -27,13 +27,6 @@ LARGEST_BLOCK = 1 << 18
 """Entries of the largest temporary table: images are matched again in blocks of about as many, to stay in cache."""
 
 
-def all_cells(agreement: Agreement) -> Cells:
-    """The cells of the agreement itself: one figure, every image."""
-    sums, _ = image_coincidences(agreement.annotations, agreement.units)
-    images = np.arange(len(agreement.image_alpha))
-    return Cells(np.zeros_like(images), images, sums, agreement.image_alpha)
-
-
 def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
     """(I, R) True where a rater was asked for an image, or drew on it what they were not asked for (`excluded`)."""
     part = annotations.asked.copy()

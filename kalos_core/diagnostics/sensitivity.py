@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.agreement import agreement, check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.diagnostics.rematching import all_cells
+from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.resampling import interval_columns, intervals, join_cells, resample
@@ -145,7 +145,7 @@ def sensitivity(
         pairs = compute_pairs(annotations, similarity, float(levels[0]))
     parts = []
     for figure, level in enumerate(levels.tolist()):
-        cells = all_cells(agreement(annotations, similarity, level, solver, cost, 0, seed, pairs=pairs))
+        cells = Part.of(agreement(annotations, similarity, level, solver, cost, 0, seed, pairs=pairs)).cells()
         parts.append(replace(cells, figure=np.full(len(cells), figure)))
     cells = join_cells(parts)
     drawn = resample(cells, len(levels), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)

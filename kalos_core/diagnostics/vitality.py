@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.agreement import Agreement, check_agreement, with_empty_images
-from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch, taking_part
+from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
 from kalos_core.reliability import NOT_ASSIGNED, coincidences
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
@@ -121,7 +122,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
         raise InputError(
             f"vitality: expected at least three raters, since without one of them two must be left, got {raters}"
         )
-    everyone = all_cells(agreement)
+    everyone = Part.of(agreement).cells()
     rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), taking_part(annotations).T)
     rematched = replace(rematched, figure=1 + rematched.figure, value=everyone.value[rematched.image] - rematched.value)
     cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])

@@ -8,22 +8,19 @@ was asked: each unit becomes one pair of values for every other rater, unless ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import image_coincidences
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.diagnostics import plain
 from kalos_core.fiftyone.runs import Run, load_arrays, load_diagnostics, load_figures
-from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, build_units, coincidences
+from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Estimates, estimate
-
-OTHERS = "others"
-"""Name of the second rater in a rater's pairs."""
 
 
 def filtered_figures(
@@ -91,39 +88,12 @@ def pair_image_alphas(samples: Any, run_key: str, rater_a: str, rater_b: str) ->
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Units, of marks whose shapes are not known."""
-
-    annotations: Annotations
-    units: Units
-
-    def cells(self) -> Cells:
-        """One figure; images empty by agreement have their unit of `NO_OBJECT`."""
-        sums, _ = image_coincidences(self.annotations, self.units)
-        return _one_figure(sums)
-
-    def bare_cells(self) -> Cells:
-        """One figure; nothing is added for images without a unit."""
-        return _one_figure(coincidences(self.units.values, self.units.image, len(self.annotations.images)))
-
-    def with_class(self, code: int) -> _Part:
-        """Only the units in which somebody chose a class."""
-        chosen = (self.units.values == code).any(axis=1)
-        return replace(self, units=Units(self.units.image[chosen], self.units.values[chosen]))
-
-
-def _one_figure(sums: Coincidences) -> Cells:
-    images = np.arange(len(sums.pairable))
-    return Cells.of(np.zeros_like(images), images, sums)
-
-
-@dataclass(frozen=True)
 class _Stored:
     """What a run stored, without reading any label."""
 
     run: Run
     arrays: Mapping[str, NDArray[Any]]
-    everyone: _Part
+    everyone: Part
 
     @property
     def images(self) -> list[str]:
@@ -139,26 +109,9 @@ class _Stored:
         settings, rank = self.run.settings, self.everyone.annotations.image_rank
         return estimate(cells, figures, settings["bootstrap"], settings["seed"], rank)
 
-    def of_rater(self, name: str) -> _Part:
-        """The pairs of a rater with each other rater, as two raters."""
-        code = _code(self.arrays["raters"], name, "rater")
-        annotations, units = self.everyone.annotations, self.everyone.units
-        others = np.arange(len(annotations.raters)) != code
-        mine = units.values[:, [code]]
-        theirs = units.values[:, others]
-        compared = (mine != NOT_ASSIGNED) & (theirs != NOT_ASSIGNED) & ((mine >= 0) | (theirs >= 0))
-        unit, other = np.nonzero(compared)
-        asked, limits = annotations.assigned, annotations.assigned_categories
-        pairs = replace(
-            annotations,
-            rater=(annotations.rater != code).astype(np.intp),
-            raters=object_array([name, OTHERS]),
-            person=object_array([]),
-            session=object_array([]),
-            assigned=np.column_stack([asked[:, code], asked[:, others].any(axis=1)]),
-            assigned_categories=None if limits is None else np.stack([limits[code], limits[others].any(axis=0)]),
-        )
-        return _Part(pairs, Units(units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
+    def of_rater(self, name: str) -> Part:
+        """The pairs of a rater with each other rater."""
+        return self.everyone.of_rater(_code(self.arrays["raters"], name, "rater"))
 
     def of_pair(self, rater_a: str, rater_b: str) -> NDArray[np.float64]:
         """(I,) alpha of two raters, as they were matched on these alone."""
@@ -173,37 +126,22 @@ class _Stored:
         values[arrays["pair_image"][chosen]] = arrays["pair_alpha"][chosen]
         return values
 
-    def classes(self, part: _Part) -> dict[str, Any]:
+    def classes(self, part: Part) -> dict[str, Any]:
         """As `class_difficulty`, of a part."""
-        names, images = self.arrays["categories"], len(self.images)
-        values = part.units.values
-        unit, column = np.nonzero(values >= 0)
-        drawn = np.unique(unit * len(names) + values[unit, column])
-        unit, category = drawn // max(len(names), 1), drawn % max(len(names), 1)
-        occurring, figure = np.unique(category, return_inverse=True)
-        distinct, cell = np.unique(figure * images + part.units.image[unit], return_inverse=True)
-        cells = Cells.of(distinct // images, distinct % images, coincidences(values[unit], cell, len(distinct)))
+        cells, units, codes = part.class_cells()
         return {
-            "category": names[occurring].tolist(),
-            **plain(self.estimate(cells, len(occurring))),
-            "units": np.bincount(category, minlength=len(names))[occurring].tolist(),
+            "category": self.arrays["categories"][codes].tolist(),
+            **plain(self.estimate(cells, len(codes))),
+            "units": units.tolist(),
         }
 
     def collaboration(self, category: str, whole: Mapping[str, Any]) -> dict[str, Any]:
         """As `collaboration`, of the units with a class as they were matched by all, in the order of the `whole`."""
         if "reason" in whole:
             return dict(whole)
-        part = self.everyone.with_class(self.category_code(category))
-        values, images, raters = part.units.values, len(self.images), len(self.arrays["raters"])
-        first, second = np.triu_indices(raters, 1)
-        a, b = values[:, first], values[:, second]
-        code = self.category_code(category)
-        unit, pair = np.nonzero((a != NOT_ASSIGNED) & (b != NOT_ASSIGNED) & ((a == code) | (b == code)))
-        distinct, cell = np.unique(pair * images + part.units.image[unit], return_inverse=True)
-        both = np.column_stack([a[unit, pair], b[unit, pair]])
-        cells = Cells.of(distinct // images, distinct % images, coincidences(both, cell, len(distinct)))
-        made = self.estimate(cells, len(first))
-        asked = part.annotations.assigned.sum(axis=0)
+        first, second = np.triu_indices(len(self.arrays["raters"]), 1)
+        made = self.estimate(self.everyone.pair_cells(self.category_code(category)), len(first))
+        asked = self.everyone.annotations.assigned.sum(axis=0)
         return {
             **whole,
             **{
@@ -244,7 +182,7 @@ def _load(samples: Any, run_key: str) -> _Stored:
         assigned=arrays["assigned"],
         assigned_categories=arrays.get("assigned_categories"),
     )
-    return _Stored(run, arrays, _Part(annotations, build_units(annotations, unit_of)))
+    return _Stored(run, arrays, Part(annotations, build_units(annotations, unit_of)))
 
 
 def _code(names: NDArray[Any], name: str, what: str) -> int:

@@ -20,7 +20,8 @@ from kalos_core import (
     team_agreement,
 )
 from kalos_core.diagnostics import rematching
-from kalos_core.diagnostics.rematching import all_cells, refuse_local_raters, rematch
+from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.shapes import Boxes
 from kalos_core.shapes.borrowed import Borrowed
 from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
@@ -81,8 +82,8 @@ def test_all_raters_as_one_group_are_the_agreement_itself(annotations):
     result = agreement(annotations, threshold=0.25, bootstrap=0)
     cells = rematch(result, np.ones((1, len(annotations.raters)), bool))
     np.testing.assert_allclose(values_of(cells, [0], annotations)[0], result.image_alpha, atol=1e-12)
-    np.testing.assert_allclose(all_cells(result).whole(1), [result.global_alpha])
-    np.testing.assert_allclose(all_cells(result).mean(1), [result.alpha])
+    np.testing.assert_allclose(Part.of(result).cells().whole(1), [result.global_alpha])
+    np.testing.assert_allclose(Part.of(result).cells().mean(1), [result.alpha])
 
 
 @given(tables(limits=True, exclusions=True), st.integers(0, 99), st.sampled_from([1, 20, 60]))

@@ -1,0 +1,110 @@
+"""A part of an agreement: the units of one class, the pairs of one rater, or both, as they were matched by all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement, image_coincidences
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences
+from kalos_core.resampling import Cells
+
+OTHERS = "others"
+"""Name of the second rater in a rater's pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the units of an agreement; shapes are not needed.
+
+    Examples
+    --------
+    Three raters, one object; the third calls it a dog. Of the pairs of the third, none agrees:
+
+    >>> from kalos_core import Annotations, agreement
+    >>> marks = [("ann", "cat"), ("bob", "cat"), ("cid", "dog")]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in marks]
+    >>> part = Part.of(agreement(Annotations.from_rows(rows)))
+    >>> part.of_rater(2).units.values.tolist()
+    [[1, 0], [1, 0]]
+    >>> len(part.with_class(1).units), part.cells().value.tolist()
+    (1, [0.0])
+    """
+
+    annotations: Annotations
+    units: Units
+
+    @classmethod
+    def of(cls, agreement: Agreement) -> Part:
+        """All of it."""
+        return cls(agreement.annotations, agreement.units)
+
+    @property
+    def images(self) -> int:
+        """How many images there are."""
+        return len(self.annotations.images)
+
+    def with_class(self, category: int) -> Part:
+        """Only the units in which somebody chose a class."""
+        chosen = (self.units.values == category).any(axis=1)
+        return replace(self, units=Units(self.units.image[chosen], self.units.values[chosen]))
+
+    def of_rater(self, rater: int) -> Part:
+        """The pairs of a rater with each other rater, as two raters.
+
+        Each unit becomes one pair of values for every other rater who was asked, unless neither of the two drew in it.
+        """
+        annotations, values = self.annotations, self.units.values
+        others = np.arange(len(annotations.raters)) != rater
+        mine, theirs = values[:, [rater]], values[:, others]
+        compared = (mine != NOT_ASSIGNED) & (theirs != NOT_ASSIGNED) & ((mine >= 0) | (theirs >= 0))
+        unit, other = np.nonzero(compared)
+        asked, limits = annotations.assigned, annotations.assigned_categories
+        pairs = replace(
+            annotations,
+            rater=(annotations.rater != rater).astype(np.intp),
+            raters=object_array([annotations.raters[rater], OTHERS]),
+            person=object_array([]),
+            session=object_array([]),
+            assigned=np.column_stack([asked[:, rater], asked[:, others].any(axis=1)]),
+            assigned_categories=None if limits is None else np.stack([limits[rater], limits[others].any(axis=0)]),
+        )
+        return Part(pairs, Units(self.units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
+
+    def cells(self) -> Cells:
+        """One figure; images empty by agreement have their unit of `NO_OBJECT`."""
+        return _one_figure(image_coincidences(self.annotations, self.units)[0])
+
+    def bare_cells(self) -> Cells:
+        """One figure; nothing is added for images without a unit."""
+        return _one_figure(coincidences(self.units.values, self.units.image, self.images))
+
+    def class_cells(self) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
+        """A figure for each class that occurs: its cells, (C,) how many units it occurs in, and (C,) its code."""
+        classes = max(len(self.annotations.categories), 1)
+        unit, column = np.nonzero(self.units.values >= 0)
+        drawn = np.unique(unit * classes + self.units.values[unit, column])
+        unit, category = drawn // classes, drawn % classes
+        occurring, figure, count = np.unique(category, return_inverse=True, return_counts=True)
+        return self._cells(figure.reshape(-1), unit, self.units.values[unit]), count, occurring
+
+    def pair_cells(self, category: int) -> Cells:
+        """A figure for each two raters, in the order of `numpy.triu_indices`: units in which either chose a class."""
+        first, second = np.triu_indices(len(self.annotations.raters), 1)
+        a, b = self.units.values[:, first], self.units.values[:, second]
+        unit, pair = np.nonzero((a != NOT_ASSIGNED) & (b != NOT_ASSIGNED) & ((a == category) | (b == category)))
+        return self._cells(pair, unit, np.column_stack([a[unit, pair], b[unit, pair]]))
+
+    def _cells(self, figure: NDArray[np.intp], unit: NDArray[np.intp], values: NDArray[np.int32]) -> Cells:
+        """Cells of units (M,) with values (M, raters), each counted for a figure (M,)."""
+        distinct, cell = np.unique(figure * self.images + self.units.image[unit], return_inverse=True)
+        sums = coincidences(values, cell.reshape(-1), len(distinct))
+        return Cells.of(distinct // self.images, distinct % self.images, sums)
+
+
+def _one_figure(sums: Coincidences) -> Cells:
+    images = np.arange(len(sums.pairable))
+    return Cells.of(np.zeros_like(images), images, sums)
