@@ -14,7 +14,7 @@ from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
 
-BLOCK = 1 << 16
+BLOCK = 1 << 14
 """Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
 
 

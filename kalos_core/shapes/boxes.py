@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,19 @@ class Boxes:
         """(N, 4) x, y, width, height in pixels, as COCO and FiftyOne write them."""
         return np.concatenate([self.corners[:, :2], self.corners[:, 2:] - self.corners[:, :2]], axis=1)
 
+    @cached_property
+    def sides(self) -> NDArray[np.float64]:
+        """(4, N) the corners side by side: all x_min, all y_min, all x_max, all y_max."""
+        return np.ascontiguousarray(self.corners.T)
+
+    @cached_property
+    def _area(self) -> NDArray[np.float64]:
+        x_min, y_min, x_max, y_max = self.sides
+        return np.asarray((x_max - x_min) * (y_max - y_min))
+
     def area(self) -> NDArray[np.float64]:
         """(N,) width times height."""
-        size = self.corners[:, 2:] - self.corners[:, :2]
-        return size[:, 0] * size[:, 1]
+        return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Boxes:
         """(C, m) rows -> C boxes, each the smallest that encloses the m boxes of its line."""

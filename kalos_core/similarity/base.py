@@ -190,10 +190,15 @@ def iou_bound(
     >>> iou_bound(polygons, np.array([0]), polygons, np.array([1])).round(6).tolist()
     [0.5]
     """
-    area_a, area_b = left.area()[left_rows], right.area()[right_rows]
-    limits_a, limits_b = left.bounds()[left_rows], right.bounds()[right_rows]
-    sides = np.minimum(limits_a[:, 2:], limits_b[:, 2:]) - np.maximum(limits_a[:, :2], limits_b[:, :2])
-    with np.errstate(invalid="ignore"):  # NaN bounds: encloses nothing, never near
-        near = (sides > 0).all(axis=1)
-    most = np.where(near, np.minimum(np.minimum(area_a, area_b), sides[:, 0] * sides[:, 1]), 0.0)
-    return ratio(most, area_a + area_b - most) * (1 + ROUNDING)
+    limits_a, limits_b = left.bounds(), right.bounds()
+    width = np.minimum(limits_a[left_rows, 2], limits_b[right_rows, 2]) - np.maximum(
+        limits_a[left_rows, 0], limits_b[right_rows, 0]
+    )
+    near = np.flatnonzero(width > 0)  # few; NaN, which encloses nothing, is not
+    rows_a, rows_b = left_rows[near], right_rows[near]
+    height = np.minimum(limits_a[rows_a, 3], limits_b[rows_b, 3]) - np.maximum(limits_a[rows_a, 1], limits_b[rows_b, 1])
+    area_a, area_b = left.area()[rows_a], right.area()[rows_b]
+    most = np.minimum(np.minimum(area_a, area_b), width[near] * np.maximum(height, 0.0))
+    bound = np.zeros(len(left_rows))
+    bound[near] = ratio(most, area_a + area_b - most) * (1 + ROUNDING)
+    return bound

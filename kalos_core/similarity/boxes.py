@@ -38,8 +38,8 @@ def box_iou(
     >>> box_iou(boxes, np.array([], int), boxes, np.array([], int)).shape
     (0,)
     """
-    ax0, ay0, ax1, ay1 = np.ascontiguousarray(left.corners.T)
-    bx0, by0, bx1, by1 = (ax0, ay0, ax1, ay1) if right is left else np.ascontiguousarray(right.corners.T)
+    ax0, ay0, ax1, ay1 = left.sides
+    bx0, by0, bx1, by1 = right.sides
     width = np.minimum(ax1[left_rows], bx1[right_rows]) - np.maximum(ax0[left_rows], bx0[right_rows])
     iou = np.zeros(len(left_rows))
     near = np.flatnonzero(width > 0)
