@@ -164,7 +164,7 @@ def collaboration_heatmap(
             zmin=low,
             zmax=high,
             customdata=hover,
-            hovertemplate="%{customdata}<extra>click to see where they differ</extra>",
+            hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
             colorscale="Cividis",
             colorbar={"title": {"text": "alpha", "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
