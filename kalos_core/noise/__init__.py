@@ -1,0 +1,10 @@
+"""The empirical noise generator (KαLOS §9): how raters differ, fitted to real ones, and raters drawn from it.
+
+A difference is of one of four kinds: a mark in another place or of another size, of another class, missed or added,
+split or merged. `NoiseModel` holds the laws of all four; `NoiseModel.fit` estimates them from the raters of a data set.
+"""
+
+from kalos_core.noise.model import NoiseModel
+from kalos_core.noise.parameters import LAWS, Provenance
+
+__all__ = ["LAWS", "NoiseModel", "Provenance"]

@@ -1,0 +1,218 @@
+"""The noise model: all laws with where they are from, to and from JSON; fitted here, put to use in `generate`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, Problems, listed
+from kalos_core.noise.parameters import (
+    GROUPS,
+    LAWS,
+    Category,
+    Localization,
+    Parameters,
+    Provenance,
+    Topology,
+    Unmatched,
+    to_plain,
+)
+from kalos_core.readers.files import load_json
+
+if TYPE_CHECKING:
+    from kalos_core.noise.generate import GeneratedRaters
+
+FORMAT = "kalos noise model"
+VERSION = 1
+"""Of the layout of the JSON document; a file of another version is refused."""
+
+DEFAULTS = Path(__file__).with_name("defaults.json")
+"""The parameters that are shipped; `python -m kalos_core noise-defaults` writes them anew."""
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """How raters differ from a reference, in four kinds of difference (KαLOS §9).
+
+    `NoiseModel.default()` is the shipped one, `NoiseModel.fit(annotations)` one of your own raters.
+
+    Parameters
+    ----------
+    localization : Localization
+    category : Category
+    unmatched : Unmatched
+    topology : Topology
+    provenance : mapping law -> Provenance
+        Where each of `LAWS` is from.
+
+    Examples
+    --------
+    >>> model = NoiseModel.default()
+    >>> model.category.occurrence.probability, model.provenance["category.occurrence"].source
+    (0.026, 'paper')
+    >>> NoiseModel.from_json(model.to_json()) == model
+    True
+    >>> NoiseModel.from_json('{"format": "kalos noise model", "version": 0}')
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: noise model: expected version 1, got 0
+    """
+
+    localization: Localization
+    category: Category
+    unmatched: Unmatched
+    topology: Topology
+    provenance: Mapping[str, Provenance] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        missing = [law for law in LAWS if law not in self.provenance]
+        strange = [law for law in self.provenance if law not in LAWS]
+        if missing or strange:
+            came = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
+            raise InputError(f"provenance: expected the origin of each law, got one {came}")
+        object.__setattr__(self, "provenance", MappingProxyType({law: self.provenance[law] for law in LAWS}))
+
+    @classmethod
+    def default(cls) -> NoiseModel:
+        """The shipped model: fitted on 200 images of LVIS, with the constants the paper prints."""
+        return _default()
+
+    @classmethod
+    def fit(cls, annotations: Annotations) -> NoiseModel:
+        """The model of the raters of a data set; `fit_noise` also tells how well it fits.
+
+        Raises
+        ------
+        InputError
+            For fewer than two raters, no boxes, or images of unknown size.
+        """
+        from kalos_core.noise.fit import fit_noise
+
+        return fit_noise(annotations).model
+
+    def generate(
+        self,
+        annotations: Annotations,
+        raters: int | Sequence[str] = 3,
+        magnitude: float | Sequence[float] = 1.0,
+        seed: int = 0,
+        **options: Any,
+    ) -> GeneratedRaters:
+        """Raters who differ from a reference as this model says, and what happened to which mark.
+
+        See `kalos_core.noise.generate.generate_raters`, which takes the same arguments.
+        """
+        from kalos_core.noise.generate import generate_raters
+
+        return generate_raters(self, annotations, raters=raters, magnitude=magnitude, seed=seed, **options)
+
+    def law(self, name: str) -> Parameters:
+        """The law of one of the names in `LAWS`."""
+        group, _, part = name.partition(".")
+        found: Parameters = getattr(getattr(self, group), part)
+        return found
+
+    def to_json(self) -> str:
+        """All parameters and where they are from, as text."""
+        content = {"format": FORMAT, "version": VERSION}
+        content |= {group: to_plain(getattr(self, group)) for group in GROUPS}
+        content["provenance"] = {law: to_plain(origin) for law, origin in self.provenance.items()}
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> NoiseModel:
+        """A model from what `to_json` wrote.
+
+        Parameters
+        ----------
+        source : text of JSON, a path, or parsed JSON
+
+        Raises
+        ------
+        InputError
+            Naming the file and every part that is missing, not known, or out of its range; for another version.
+        """
+        name, content = _content(source)
+        return _model(name, content)
+
+
+@cache
+def _default() -> NoiseModel:
+    return NoiseModel.from_json(DEFAULTS)
+
+
+def _content(source: object) -> tuple[str, Mapping[str, Any]]:
+    """What to call a document in messages, and what is in it."""
+    name, content = "noise model", source
+    if isinstance(source, str) and source.lstrip().startswith("{"):
+        try:
+            content = json.loads(source)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}: expected JSON, got {error}") from error
+    elif isinstance(source, (str, os.PathLike)):
+        name = os.fsdecode(source)
+        content = load_json(Path(name), "noise model")
+    if not isinstance(content, Mapping):
+        raise InputError(f"{name}: expected an object with the parameters, got {type(content).__name__}")
+    if content.get("format") != FORMAT:
+        raise InputError(f"{name}: expected the format {FORMAT!r}, got {content.get('format')!r}")
+    if content.get("version") != VERSION:
+        raise InputError(f"{name}: expected version {VERSION}, got {content.get('version')!r}")
+    return name, content
+
+
+def _model(name: str, content: Mapping[str, Any]) -> NoiseModel:
+    problems = Problems(name)
+    expected = ("format", "version", *GROUPS, "provenance")
+    parts = _parts(content, expected, "the document", problems)
+    groups = {}
+    for group, record in GROUPS.items():
+        hints = get_type_hints(record)
+        laws = _parts(parts.get(group, {}), [entry.name for entry in fields(record)], group, problems)
+        groups[group] = {law: _record(hints[law], given, f"{group}.{law}", problems) for law, given in laws.items()}
+    origins = _parts(parts.get("provenance", {}), LAWS, "provenance", problems)
+    provenance = {law: _record(Provenance, given, f"provenance of {law}", problems) for law, given in origins.items()}
+    problems.raise_if_any()
+    records: dict[str, Any] = {group: record(**groups[group]) for group, record in GROUPS.items()}
+    return NoiseModel(**records, provenance=provenance)
+
+
+def _parts(given: object, expected: Sequence[str], where: str, problems: Problems) -> Mapping[str, Any]:
+    """The expected entries of an object; what is missing or not known is a problem."""
+    if not isinstance(given, Mapping):
+        problems.add(where, "an object", repr(given))
+        return {}
+    missing = [name for name in expected if name not in given]
+    strange = [name for name in given if name not in expected]
+    if missing:
+        problems.add(where, f"the part{'s' if len(missing) > 1 else ''} {listed(missing)}", "nothing")
+    if strange:
+        problems.add(where, f"only {listed(expected, len(expected))}", listed(map(repr, strange)))
+    return {name: given[name] for name in expected if name in given}
+
+
+def _record(kind: Any, given: object, where: str, problems: Problems) -> Any:
+    """One record; None, and a problem noted, where it cannot be made."""
+    names = [entry.name for entry in fields(kind)]
+    before = problems.count
+    values = _parts(given, names, where, problems)
+    if problems.count > before:
+        return None
+    try:
+        return kind(**values)
+    except InputError as error:
+        problems.add(where, *_expected_and_came(error))
+        return None
+
+
+def _expected_and_came(error: InputError) -> tuple[str, str]:
+    """Both halves of a message of the form "name: expected this, got that", the name of the field with the first."""
+    start, _, came = str(error).partition(", got ")
+    owner, _, expected = start.partition(": expected ")
+    return f"{owner.partition('.')[2]} to be {expected}", came

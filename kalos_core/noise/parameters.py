@@ -1,0 +1,398 @@
+"""The parameters of the noise model: one small frozen record for each law, gathered by the kind of difference.
+
+Lengths and areas are relative to the image (KαLOS §9.3): a shift along x in widths of the image, one along y in
+heights, an area as the share of the image's. Angles are in radians from the x axis towards growing y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, as_number, check_whole
+
+CARDINAL = (0.0, np.pi / 2, np.pi, 3 * np.pi / 2)
+"""Directions of the four von Mises laws of a `CardinalAngle`: right, down, left, up."""
+
+CLIP = (0.001, 0.999)
+"""Quantiles at which a drawn residual is clipped (Eq. 12)."""
+
+
+def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False, default: float | None = None) -> Any:
+    """A field for a finite number from `least` (above it, if `above`) to `most`."""
+    limits = {"least": least, "most": most, "above": above}
+    return field(metadata=limits) if default is None else field(default=default, metadata=limits)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Base of every law: numbers that are checked against the ranges of their fields.
+
+    Raises
+    ------
+    InputError
+        For what is no finite number, or out of its range.
+    """
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            if entry.metadata:
+                object.__setattr__(self, entry.name, self._checked(entry, getattr(self, entry.name)))
+
+    def _checked(self, entry: Field[Any], value: object) -> float | tuple[float, ...]:
+        if not entry.metadata.get("count"):
+            return self._number(entry, value)
+        count = entry.metadata["count"]
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise InputError(f"{self._name(entry)}: expected {count} numbers, got {value!r}")
+        return tuple(self._number(entry, part) for part in value)
+
+    def _number(self, entry: Field[Any], value: object) -> float:
+        least, most, above = (entry.metadata[name] for name in ("least", "most", "above"))
+        found = as_number(value)
+        if found is None or not np.isfinite(found) or not least <= found <= most or (above and found == least):
+            start = f"above {least:g}" if above else f"of at least {least:g}" if np.isfinite(least) else ""
+            end = f"at most {most:g}" if np.isfinite(most) else ""
+            limits = " and ".join(filter(None, (start, end)))
+            raise InputError(f"{self._name(entry)}: expected a finite number {limits}".rstrip() + f", got {value!r}")
+        return found
+
+    def _name(self, entry: Field[Any]) -> str:
+        return f"{type(self).__name__}.{entry.name}"
+
+
+def numbers(count: int, least: float = -np.inf, most: float = np.inf) -> Any:
+    """A field for a tuple of `count` finite numbers from `least` to `most`."""
+    return field(metadata={"least": least, "most": most, "above": False, "count": count})
+
+
+@dataclass(frozen=True)
+class Shift(Parameters):
+    """Size of a change: |(intercept + slope · area) + T|, T of Student's t, clipped (KαLOS Eq. 12 and 14).
+
+    Parameters
+    ----------
+    intercept, slope : float
+        Trend over the area of the mark.
+    nu : float, above 0
+        Degrees of freedom of the residual: the lower, the heavier its tails.
+    mu, sigma : float
+        Centre and scale (above 0) of the residual.
+
+    Examples
+    --------
+    >>> shift = Shift(intercept=0.1, slope=2.0, nu=4.0, mu=0.0, sigma=0.01)
+    >>> shift.trend(0.05), [round(float(end), 4) for end in shift.limits]
+    (np.float64(0.2), [-0.0717, 0.0717])
+    """
+
+    intercept: float = number()
+    slope: float = number()
+    nu: float = number(0, above=True)
+    mu: float = number()
+    sigma: float = number(0, above=True)
+
+    def trend(self, area: ArrayLike) -> NDArray[np.float64]:
+        """The part that the area explains."""
+        return np.asarray(self.intercept + self.slope * np.asarray(area, dtype=np.float64))[()]
+
+    @property
+    def limits(self) -> NDArray[np.float64]:
+        """(2,) the least and the largest residual: its quantiles at `CLIP`."""
+        from scipy import stats
+
+        return np.asarray(stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
+
+    def log_density(self, size: ArrayLike, area: ArrayLike) -> NDArray[np.float64]:
+        """Natural logarithm of the density of a change of that size, either sign of what was folded counted."""
+        from scipy import stats
+
+        trend, change = self.trend(area), np.asarray(size, dtype=np.float64)
+        sides = [stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
+        return np.where(change < 0, -np.inf, np.logaddexp(*sides))[()]
+
+
+@dataclass(frozen=True)
+class CardinalAngle(Parameters):
+    """Direction of a shift: four von Mises laws at `CARDINAL` (KαLOS Eq. 13).
+
+    Parameters
+    ----------
+    weights : 4 floats in [0, 1]
+        Shares of the four laws; they add up to 1.
+    kappas : 4 floats, at least 0
+        Their concentrations.
+
+    Examples
+    --------
+    >>> flat = CardinalAngle(weights=(0.25, 0.25, 0.25, 0.25), kappas=(0, 0, 0, 0))
+    >>> round(float(flat.density(1.0)), 4)  # 1 / 2 pi
+    0.1592
+    """
+
+    weights: tuple[float, ...] = numbers(4, 0, 1)
+    kappas: tuple[float, ...] = numbers(4, 0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not np.isclose(sum(self.weights), 1, atol=1e-6):
+            raise InputError(f"CardinalAngle.weights: expected numbers that add up to 1, got {self.weights}")
+
+    def density(self, angle: ArrayLike) -> NDArray[np.float64]:
+        """Density at angles in radians."""
+        from scipy import stats
+
+        angles = np.asarray(angle, dtype=np.float64)
+        parts = zip(self.weights, self.kappas, CARDINAL, strict=True)
+        return np.asarray(sum(weight * _von_mises(stats, angles - centre, kappa) for weight, kappa, centre in parts))
+
+
+@dataclass(frozen=True)
+class AxialAngle(Parameters):
+    """Direction of a shift along one axis, either way: von Mises on the doubled angle (KαLOS §9.3.2).
+
+    Parameters
+    ----------
+    axis : float in [-pi, pi]
+        Direction of the axis.
+    kappa : float, at least 0
+        Concentration of the doubled angle.
+
+    Examples
+    --------
+    >>> axial = AxialAngle(axis=0.0, kappa=2.0)
+    >>> bool(np.isclose(axial.density(0.3), axial.density(0.3 + np.pi)))
+    True
+    """
+
+    axis: float = number(-np.pi, np.pi)
+    kappa: float = number(0)
+
+    def density(self, angle: ArrayLike) -> NDArray[np.float64]:
+        """Density at angles in radians."""
+        from scipy import stats
+
+        return _von_mises(stats, 2 * (np.asarray(angle, dtype=np.float64) - self.axis), self.kappa)
+
+
+def _von_mises(stats: Any, angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
+    """Density at an angle from the centre; scipy knows no concentration of 0."""
+    return np.asarray(stats.vonmises.pdf(angle, kappa) if kappa > 0 else np.full_like(angle, 1 / (2 * np.pi)))
+
+
+@dataclass(frozen=True)
+class SizeCurve(Parameters):
+    """Chance that a mark is chosen, by its area: sigmoid(intercept + slope · ln area) (KαLOS Eq. 17 and 18).
+
+    Examples
+    --------
+    >>> SizeCurve(intercept=0.0, slope=-1.0).probability([1.0, 0.5]).round(3).tolist()
+    [0.5, 0.667]
+    """
+
+    intercept: float = number()
+    slope: float = number()
+
+    def probability(self, area: ArrayLike) -> NDArray[np.float64]:
+        """For areas relative to the image, above 0."""
+        from scipy import special
+
+        return np.asarray(special.expit(self.intercept + self.slope * np.log(np.asarray(area, dtype=np.float64))))
+
+
+@dataclass(frozen=True)
+class EventRate(Parameters):
+    """Expected number of events on an image with n marks: exp(intercept + slope · n) (KαLOS Eq. 16).
+
+    Examples
+    --------
+    >>> EventRate(intercept=0.0, slope=0.1).expected([0, 10]).round(3).tolist()
+    [1.0, 2.718]
+    """
+
+    intercept: float = number()
+    slope: float = number()
+
+    def expected(self, marks: ArrayLike) -> NDArray[np.float64]:
+        """For numbers of reference marks on an image."""
+        return np.asarray(np.exp(self.intercept + self.slope * np.asarray(marks, dtype=np.float64)))
+
+
+@dataclass(frozen=True)
+class Chance(Parameters):
+    """Probability of an event."""
+
+    probability: float = number(0, 1)
+
+
+@dataclass(frozen=True)
+class Opposition(Parameters):
+    """Angle between the two fragments, seen from the centre of their whole: pi · Beta(alpha, beta) (KαLOS Eq. 19)."""
+
+    alpha: float = number(0, above=True)
+    beta: float = number(0, above=True)
+
+    def log_density(self, share: ArrayLike) -> NDArray[np.float64]:
+        """Natural logarithm of the density of an angle as a share of pi."""
+        from scipy import stats
+
+        return np.asarray(stats.beta.logpdf(np.asarray(share, dtype=np.float64), self.alpha, self.beta))
+
+
+@dataclass(frozen=True)
+class Enlargement(Parameters):
+    """What is added to the ln scale of the first fragment: kappa = ½ ln(median area ratio, real / synthetic)."""
+
+    kappa: float = number()
+
+
+@dataclass(frozen=True)
+class Localization:
+    """How a mark that is otherwise right differs in place and size (KαLOS §9.3.1); areas are those of the mark.
+
+    Parameters
+    ----------
+    translation : Shift
+        How far the centre moves.
+    angle : CardinalAngle
+        Where to.
+    width, height : Shift
+        Size of ln scale of either side; it grows or shrinks with equal chance.
+    """
+
+    translation: Shift
+    angle: CardinalAngle
+    width: Shift
+    height: Shift
+
+
+@dataclass(frozen=True)
+class Category:
+    """How often a class is mistaken, and how such a mark differs in place and size (KαLOS §9.3.2).
+
+    Parameters
+    ----------
+    occurrence : Chance
+        That a mark gets another class.
+    translation, width, height : Shift
+        As in `Localization`.
+    angle : AxialAngle
+    """
+
+    occurrence: Chance
+    translation: Shift
+    angle: AxialAngle
+    width: Shift
+    height: Shift
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """How often marks are missed or added, and which (KαLOS §9.3.3).
+
+    Parameters
+    ----------
+    rate : EventRate
+        Events on an image, missed and added together, by its number of reference marks.
+    selection : SizeCurve
+        Weight of a mark, or of a proposed one, by its area.
+    deletion : Chance
+        That an event is a missed mark, not an added one.
+    """
+
+    rate: EventRate
+    selection: SizeCurve
+    deletion: Chance
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Which marks are split or merged, and what fragments look like (KαLOS §9.3.4); areas are those of the whole.
+
+    Parameters
+    ----------
+    susceptibility : SizeCurve
+        Chance of a mark to be split or merged, by its area.
+    split : Chance
+        That it is split, not merged.
+    first_translation : Shift
+        How far the centre of the first fragment is from that of the whole.
+    first_angle : CardinalAngle
+        Where.
+    first_width, first_height : Shift
+        -ln scale of its sides against the whole, before `enlargement`.
+    enlargement : Enlargement
+        ln scale = min(0, kappa - shift) for either side of the first fragment.
+    second_distance : Shift
+        How far the centre of the second fragment is from that of the whole.
+    second_width, second_height : Shift
+        -ln scale of its sides against the whole.
+    opposition : Opposition
+        Angle between the two fragments.
+    """
+
+    susceptibility: SizeCurve
+    split: Chance
+    first_translation: Shift
+    first_angle: CardinalAngle
+    first_width: Shift
+    first_height: Shift
+    enlargement: Enlargement
+    second_distance: Shift
+    second_width: Shift
+    second_height: Shift
+    opposition: Opposition
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the parameters of one law are from.
+
+    Parameters
+    ----------
+    source : str
+        One of `SOURCES`: ``"fitted"`` to the data, ``"default"``: taken over from the shipped model, or ``"paper"``: a
+        constant that it prints.
+    reason : str
+        What it was fitted on, why it was not, or where it is printed.
+    rows : int
+        How many observations there were.
+    """
+
+    SOURCES: ClassVar = ("fitted", "default", "paper")
+
+    source: str
+    reason: str
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.source not in self.SOURCES:
+            raise InputError(f"Provenance.source: expected one of {', '.join(self.SOURCES)}, got {self.source!r}")
+        if not isinstance(self.reason, str):
+            raise InputError(f"Provenance.reason: expected text, got {self.reason!r}")
+        object.__setattr__(self, "rows", check_whole(self.rows, "Provenance.rows"))
+
+
+GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmatched, "topology": Topology}
+"""The kinds of difference, and the record that gathers the laws of each."""
+
+LAWS = tuple(f"{group}.{entry.name}" for group, record in GROUPS.items() for entry in fields(record))
+"""The names of all laws, such as ``"localization.translation"``."""
+
+
+def to_plain(record: Any) -> dict[str, Any]:
+    """A record, and the records in it, as what JSON can hold.
+
+    Examples
+    --------
+    >>> to_plain(Chance(0.5))
+    {'probability': 0.5}
+    """
+    values = {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    return {
+        name: to_plain(value) if is_dataclass(value) else list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }
