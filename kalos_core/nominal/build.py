@@ -1,0 +1,264 @@
+"""From what a reader found to `LabelTable`: every check of every record in one place."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import as_name, object_array
+from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed
+from kalos_core.nominal.table import OPTIONAL, LabelTable, OnEmpty, OnRepeat, OnUnknown
+
+
+@dataclass
+class RawLabels:
+    """What a reader found, one entry a record, before any check. Absent values are None."""
+
+    item: list[Any] = field(default_factory=list)
+    rater: list[Any] = field(default_factory=list)
+    label: list[Any] = field(default_factory=list)
+    time: list[Any] = field(default_factory=list)
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> RawLabels:
+        """From mappings with the keys ``item``, ``rater``, ``label`` and, optionally, ``time``."""
+        records: list[Any] = list(rows)
+        problems = Problems("rows")
+        strange = [place for place, row in enumerate(records) if not isinstance(row, Mapping)]
+        problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr(records[row]))
+        problems.raise_if_any()
+        return cls(*([row.get(key) for row in records] for key in ("item", "rater", "label", "time")))
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One answer of a rater to an item: its concepts, the record it began with, and when it came."""
+
+    concepts: list[str]
+    record: int
+    time: float
+
+
+def build_table(
+    raw: RawLabels,
+    *,
+    source: str,
+    groups: Mapping[str, Sequence[str]] | str | None = "label",
+    items: Sequence[Hashable] | None = None,
+    raters: Sequence[str] | None = None,
+    concepts: Sequence[str] | None = None,
+    on_repeat: OnRepeat = "raise",
+    on_empty: OnEmpty = "raise",
+    on_unknown: OnUnknown = "raise",
+    describe: Callable[[int], str] | None = None,
+    stacklevel: int = 3,
+) -> LabelTable:
+    """Check what a reader found and turn it into a `LabelTable`; every reader ends here.
+
+    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages.
+    """
+    _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
+    _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
+    _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
+    checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"))
+    checked.check_names(items, raters)
+    labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, stacklevel + 1)
+    times = checked.times()
+    answers = _answers(raw, labels, times, together=not isinstance(groups, str))
+    kept = checked.without_repeats(answers, on_repeat)
+    checked.problems.raise_if_any()
+    used = dict.fromkeys(name for found in labels if found is not None for name in found)
+    names = _vocabulary(concepts, groups) or list(used)
+    item_names = list(dict.fromkeys(raw.item)) if items is None else list(items)
+    rater_names = list(dict.fromkeys(map(as_name, raw.rater))) if raters is None else [as_name(r) for r in raters]
+    return _assemble(kept, item_names, rater_names, names, groups)
+
+
+def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name}: expected one of {listed(map(repr, known))}, got {value!r}")
+
+
+def _vocabulary(concepts: Sequence[str] | None, groups: Mapping[str, Sequence[str]] | str | None) -> list[str] | None:
+    """The concepts that are known beforehand; None where they are those that occur."""
+    if concepts is None:
+        return None
+    names = [as_name(name) for name in concepts]
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong or len(set(names)) != len(names):
+        raise InputError(f"concepts: expected names, each once, got {listed(map(repr, wrong or names))}")
+    grouped = [] if groups is None or isinstance(groups, str) else [name for of in groups.values() for name in of]
+    unknown = [name for name in map(as_name, grouped) if name not in names]
+    if unknown:
+        raise InputError(f"groups: expected concepts among {listed(names, 20)}, got {listed(map(repr, unknown))}")
+    return names
+
+
+@dataclass
+class _Records:
+    """The records of one source and what is wrong with them."""
+
+    raw: RawLabels
+    source: str
+    name_of: Callable[[int], str]
+    problems: Problems = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.source)
+        if not len(self.raw):
+            raise InputError(f"{self.source}: expected at least one record, got none")
+
+    def check_names(self, items: Sequence[Hashable] | None, raters: Sequence[str] | None) -> None:
+        """Every record has an item and a rater, of the vocabularies where these are given."""
+        known_items = None if items is None else set(items)
+        known_raters = None if raters is None else {as_name(name) for name in raters}
+        for row, (item, rater) in enumerate(zip(self.raw.item, self.raw.rater, strict=True)):
+            if item is None or item != item or item == "" or not is_hashable(item):
+                self.problems.add(self.name_of(row), "an item", "nothing" if _is_empty(item) else repr(item))
+            elif known_items is not None and item not in known_items:
+                self.problems.add(self.name_of(row), "an item of the vocabulary", repr(item))
+            name = as_name(rater)
+            if not isinstance(name, str):
+                self.problems.add(self.name_of(row), "a rater", "nothing" if _is_empty(rater) else repr(rater))
+            elif known_raters is not None and name not in known_raters:
+                self.problems.add(self.name_of(row), "a rater of the vocabulary", repr(name))
+        self.problems.raise_if_any()
+
+    def labels(
+        self, known: list[str] | None, on_empty: OnEmpty, on_unknown: OnUnknown, stacklevel: int
+    ) -> list[list[str] | None]:
+        """The concepts of every record; None for a record that is left out."""
+        vocabulary = None if known is None else set(known)
+        left_out: dict[str, int] = {}
+        found: list[list[str] | None] = []
+        for row, label in enumerate(self.raw.label):
+            if _is_empty(label):
+                if on_empty == "raise":
+                    self.problems.add(self.name_of(row), "a label", "nothing")
+                found.append([] if on_empty == "none" else None)
+                continue
+            names = [as_name(entry) for entry in label] if isinstance(label, (list, tuple)) else [as_name(label)]
+            wrong = [name for name in names if not isinstance(name, str)]
+            strange = [] if vocabulary is None or wrong else [name for name in names if name not in vocabulary]
+            if wrong:
+                self.problems.add(self.name_of(row), "names of labels", listed(map(repr, wrong)))
+            elif strange and on_unknown == "raise":
+                self.problems.add(self.name_of(row), "a label of the vocabulary", listed(map(repr, strange)))
+            for name in strange:
+                left_out[name] = left_out.get(name, 0) + 1
+            kept = [name for name in names if name not in strange]
+            found.append(kept if kept or not strange else None)
+        self.problems.raise_if_any()
+        if left_out:
+            text = listed(f"{name!r} ({times:,})" for name, times in left_out.items())
+            warnings.warn(
+                f"{self.source}: labels that are not in the vocabulary are left out: {text}",
+                KalosWarning,
+                stacklevel=stacklevel,
+            )
+        return found
+
+    def times(self) -> list[float]:
+        """When each record came, NaN where unknown."""
+        numbers = []
+        for row, time in enumerate(self.raw.time):
+            number = float("nan") if time is None else as_number(time)
+            if number is None:
+                self.problems.add(self.name_of(row), "a number as its time", repr(time))
+            numbers.append(float("nan") if number is None else number)
+        self.problems.raise_if_any()
+        return numbers
+
+    def without_repeats(
+        self, answers: dict[tuple[Any, Any], list[_Answer]], on_repeat: OnRepeat
+    ) -> dict[tuple[Any, Any], _Answer]:
+        """One answer of each rater to each item, each concept once."""
+        timed = all(answer.time == answer.time for several in answers.values() for answer in several)
+        kept = {}
+        for (item, rater), several in answers.items():
+            if on_repeat == "raise":
+                self._refuse_repeats(item, rater, several)
+            ordered = sorted(several, key=lambda answer: answer.time) if timed else several
+            kept[item, rater] = ordered[-1 if on_repeat == "last" else 0]
+        return kept
+
+    def _refuse_repeats(self, item: Any, rater: Any, several: list[_Answer]) -> None:
+        for answer in several[1:]:
+            self.problems.add(
+                self.name_of(answer.record), "one answer of a rater to an item", f"{rater!r} on {item!r} again"
+            )
+        for answer in several:
+            again = [name for name in dict.fromkeys(answer.concepts) if answer.concepts.count(name) > 1]
+            if again:
+                came = f"{listed(map(repr, again))} again by {rater!r} on {item!r}"
+                self.problems.add(self.name_of(answer.record), "a label once in an answer", came)
+
+
+def _is_empty(value: object) -> bool:
+    """None, an empty text, or NaN, as which tables hold empty cells."""
+    return (
+        value is None or (isinstance(value, str) and not value.strip()) or bool(np.isscalar(value) and value != value)
+    )
+
+
+def _answers(
+    raw: RawLabels, labels: list[list[str] | None], times: list[float], together: bool
+) -> dict[tuple[Any, Any], list[_Answer]]:
+    """The answers of each rater to each item; records of one time are one answer if they belong together."""
+    answers: dict[tuple[Any, Any], list[_Answer]] = {}
+    for row, (item, rater, found, time) in enumerate(zip(raw.item, raw.rater, labels, times, strict=True)):
+        if found is None:
+            continue
+        several = answers.setdefault((item, as_name(rater)), [])
+        same = [entry for entry in several if entry.time == time or (entry.time != entry.time and time != time)]
+        if together and same:
+            same[0].concepts.extend(found)
+        else:
+            several.append(_Answer(list(found), row, time))
+    return answers
+
+
+def _assemble(
+    kept: Mapping[tuple[Any, Any], _Answer],
+    items: list[Any],
+    raters: list[str],
+    concepts: list[str],
+    groups: Mapping[str, Sequence[str]] | str | None,
+) -> LabelTable:
+    """Codes instead of names."""
+    if isinstance(groups, str):
+        groups = {groups: concepts}
+    members = {name: [as_name(entry) for entry in of] for name, of in (groups or {}).items()}
+    listed_twice = [name for of in members.values() for name in of]
+    if len(set(listed_twice)) != len(listed_twice):
+        raise InputError("groups: expected every concept in one group at most, got some in several or twice")
+    concepts = list(dict.fromkeys([*concepts, *listed_twice]))
+    item_code, rater_code, concept_code = ({name: c for c, name in enumerate(of)} for of in (items, raters, concepts))
+    group_of = np.full(len(concepts), OPTIONAL)
+    for code, of in enumerate(members.values()):
+        group_of[[concept_code[name] for name in of]] = code
+    choices = [
+        (place, concept_code[name])
+        for place, answer in enumerate(kept.values())
+        for name in dict.fromkeys(answer.concepts)
+    ]
+    answer, concept = np.array(choices, dtype=np.intp).reshape(-1, 2).T
+    return LabelTable(
+        item=np.array([item_code[item] for item, _ in kept], np.intp),
+        rater=np.array([rater_code[rater] for _, rater in kept], np.intp),
+        answer=answer,
+        concept=concept,
+        items=object_array(items),
+        raters=object_array(raters),
+        concepts=object_array(concepts),
+        groups=object_array(list(members)),
+        group_of=group_of,
+        time=np.array([answer.time for answer in kept.values()]),
+    )

@@ -1,0 +1,392 @@
+"""Labels that several raters gave to whole items, as one frozen table of flat arrays.
+
+Letters used in shapes: A answers, N choices, I items, R raters, C concepts, G groups, K options of one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from kalos_core.annotations import object_array
+from kalos_core.arrays import find_sorted
+from kalos_core.errors import InputError, listed
+from kalos_core.reliability import NOT_ASSIGNED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPTIONAL = -1
+"""Group of a concept that stands alone: any number of such concepts may be chosen."""
+
+OnRepeat = Literal["raise", "first", "last"]
+"""What becomes of a rater who answered an item twice: an error that names them, or their first or last answer."""
+
+OnEmpty = Literal["raise", "none", "skip"]
+"""What a row without a label means: an error, "looked and chose nothing", or nothing at all."""
+
+OnUnknown = Literal["raise", "skip"]
+"""What becomes of a label that is not in the vocabulary: an error, or it is left out with a warning."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Image-level labels of several raters: who answered for which item, and which concepts they chose.
+
+    Three states are told apart: a concept was *chosen*; it was *not chosen* by a rater who answered; or the rater did
+    not answer (no answer of theirs for that item, or this concept was left open), which is missing data.
+
+    A *question* is what one coefficient is about: a group of concepts that exclude each other, of which exactly one is
+    to be chosen, or an optional concept, chosen or not.
+
+    Parameters
+    ----------
+    item, rater : (A,) int
+        Codes into `items` and `raters`: one answer each, every pair at most once.
+    answer, concept : (N,) int
+        One choice each: which answer, and a code into `concepts`.
+    items : (I,) object
+        Ids of what was labelled, in the source's order.
+    raters, concepts, groups : (R,), (C,), (G,) object
+        Names.
+    group_of : (C,) int
+        Code of the group a concept belongs to, `OPTIONAL` for none; all are optional unless given.
+    unanswered : (X, 2) int
+        Codes of an answer and a concept it leaves open.
+    time : (A,) float64
+        When each answer came, in any unit; NaN where unknown.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a code is out of range, a rater answers an item twice, a concept is chosen twice in an
+        answer or both chosen and left open, or a name is used twice.
+
+    Examples
+    --------
+    Two raters, one exclusive group and one optional concept; bob did not answer for the second picture:
+
+    >>> rows = [
+    ...     {"item": "a.jpg", "rater": "ann", "label": ["indoor", "aesthetic"]},
+    ...     {"item": "a.jpg", "rater": "bob", "label": ["indoor"]},
+    ...     {"item": "b.jpg", "rater": "ann", "label": ["outdoor"]},
+    ... ]
+    >>> table = LabelTable.from_rows(rows, groups={"place": ["indoor", "outdoor"]})
+    >>> table.questions
+    ('place', 'aesthetic')
+    >>> table.values("place").tolist(), table.values("aesthetic").tolist()
+    ([[0, 0], [1, -2]], [[1, 0], [0, -2]])
+    """
+
+    item: NDArray[np.intp]
+    rater: NDArray[np.intp]
+    answer: NDArray[np.intp]
+    concept: NDArray[np.intp]
+    items: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    concepts: NDArray[np.object_]
+    groups: NDArray[np.object_] = field(default_factory=lambda: object_array([]))
+    group_of: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    unanswered: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 2), np.intp))
+    time: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        for name in ("items", "raters", "concepts", "groups"):
+            _freeze(self, name, object_array(getattr(self, name)))
+        for name in ("item", "rater", "answer", "concept"):
+            _freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
+        group_of = np.asarray(self.group_of, dtype=np.intp)
+        _freeze(self, "group_of", group_of if len(group_of) else np.full(len(self.concepts), OPTIONAL))
+        time = np.asarray(self.time, dtype=np.float64)
+        _freeze(self, "time", time if len(time) else np.full(len(self.item), np.nan))
+        _freeze(self, "unanswered", np.asarray(self.unanswered, dtype=np.intp).reshape(-1, 2))
+        self._check_lengths()
+        self._check_codes()
+        self._check_names()
+
+    def _check_lengths(self) -> None:
+        pairs = (("rater", "item"), ("concept", "answer"), ("group_of", "concepts"), ("time", "item"))
+        for name, other in pairs:
+            came, expected = getattr(self, name).shape, (len(getattr(self, other)),)
+            if came != expected:
+                raise InputError(f"{name}: expected shape {expected}, as {other} has, got {came}")
+
+    def _check_codes(self) -> None:
+        a, c = len(self.item), len(self.concepts)
+        ranges = (
+            ("item", self.item, 0, len(self.items)),
+            ("rater", self.rater, 0, len(self.raters)),
+            ("answer", self.answer, 0, a),
+            ("concept", self.concept, 0, c),
+            ("group_of", self.group_of, OPTIONAL, len(self.groups)),
+            ("unanswered", self.unanswered[:, 0], 0, a),
+            ("unanswered", self.unanswered[:, 1], 0, c),
+        )
+        for name, codes, least, size in ranges:
+            if len(codes) and (codes.min() < least or codes.max() >= size):
+                raise InputError(f"{name}: expected codes {least} to {size - 1}, got {codes.min()} to {codes.max()}")
+        places = self.item * len(self.raters) + self.rater
+        again = _repeats(places)
+        if len(again):
+            who = (f"{self.raters[self.rater[row]]} on {self.items[self.item[row]]}" for row in again)
+            raise InputError(f"answers: expected one answer of a rater to an item, got another of {listed(who)}")
+        chosen = self.answer * c + self.concept
+        left_open = self.unanswered[:, 0] * c + self.unanswered[:, 1]
+        again = _repeats(np.concatenate([chosen, left_open]))
+        if len(again):
+            raise InputError(
+                f"choices: expected a concept once in an answer, chosen or left open, got {len(again):,} again"
+            )
+
+    def _check_names(self) -> None:
+        alone = self.concepts[self.group_of == OPTIONAL].tolist()
+        for name, entries in (
+            ("items", self.items.tolist()),
+            ("raters", self.raters.tolist()),
+            ("concepts", self.concepts.tolist()),
+            ("questions (groups and optional concepts)", [*self.groups.tolist(), *alone]),
+        ):
+            if len(set(entries)) != len(entries):
+                again = dict.fromkeys(entry for entry in entries if entries.count(entry) > 1)
+                raise InputError(f"{name}: expected each name once, got {listed(map(repr, again))} again")
+        hollow = [name for code, name in enumerate(self.groups) if code not in self.group_of]
+        if hollow:
+            raise InputError(f"groups: expected at least one concept in a group, got none in {listed(hollow)}")
+
+    def __len__(self) -> int:
+        """How many answers there are."""
+        return len(self.item)
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelTable({len(self):,} answers of {len(self.raters):,} raters to {len(self.items):,} items, "
+            f"{len(self.concepts):,} concepts in {len(self.questions):,} questions)"
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        groups: Mapping[str, Sequence[str]] | str | None = "label",
+        items: Sequence[Hashable] | None = None,
+        raters: Sequence[str] | None = None,
+        concepts: Sequence[str] | None = None,
+        on_repeat: OnRepeat = "raise",
+        on_empty: OnEmpty = "raise",
+        on_unknown: OnUnknown = "raise",
+    ) -> LabelTable:
+        """A table from records, one a label or one an answer.
+
+        Parameters
+        ----------
+        rows : iterable of mappings
+            ``item``, ``rater``, ``label``, and optionally ``time`` (a number). ``label`` is a name, a list of names
+            (empty: looked and chose nothing), or None. Whole numbers as names become text.
+        groups : str, mapping or None
+            A name: all concepts exclude each other and form one group of that name; every record is an answer. A
+            mapping of names to concepts: these groups, all other concepts being optional; None: all are optional. Then
+            the records of a rater and item (and time, where there is one) are one answer together.
+        items, raters, concepts : sequences, optional
+            The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name items here
+            that nobody labelled, and options that nobody chose.
+        on_repeat, on_empty, on_unknown
+            See `OnRepeat`, `OnEmpty`, `OnUnknown`. First and last are by time where every record has one, else by the
+            order of the records.
+
+        Raises
+        ------
+        InputError
+            Naming the records without item or rater, with a label that is empty, unknown or no name, or of a rater
+            who answered before.
+
+        Examples
+        --------
+        >>> rows = [("a", "ann", "cat"), ("a", "bob", "dog"), ("b", "ann", "cat")]
+        >>> table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row)) for row in rows])
+        >>> table.values("label").tolist()
+        [[0, 1], [0, -2]]
+        """
+        from kalos_core.nominal.build import RawLabels, build_table  # it makes these tables
+
+        return build_table(
+            RawLabels.of_rows(rows),
+            source="rows",
+            groups=groups,
+            items=items,
+            raters=raters,
+            concepts=concepts,
+            on_repeat=on_repeat,
+            on_empty=on_empty,
+            on_unknown=on_unknown,
+        )
+
+    @cached_property
+    def questions(self) -> tuple[str, ...]:
+        """The groups and the optional concepts by name, in the order of their first concept."""
+        names = (
+            self.concepts[code] if group == OPTIONAL else self.groups[group] for code, group in enumerate(self.group_of)
+        )
+        return tuple(dict.fromkeys(names))
+
+    def options(self, question: str | None = None) -> tuple[str, ...]:
+        """(K,) what the values of a question mean: the concepts of a group, or "not chosen" and "chosen".
+
+        `question` may be left out where there is only one.
+        """
+        codes = self.concepts_of(question)
+        if self.group_of[codes[0]] == OPTIONAL:
+            return ("not chosen", "chosen")
+        return tuple(self.concepts[codes])
+
+    def concepts_of(self, question: str | None = None) -> NDArray[np.intp]:
+        """Codes of the concepts of a question, ascending: those of a group, or the one optional concept."""
+        if question is None:
+            if len(self.questions) != 1:
+                raise InputError(f"question: expected a name, as there are several: {listed(self.questions, 20)}")
+            question = self.questions[0]
+        if question not in self.questions:
+            raise InputError(f"question: expected one of {listed(map(repr, self.questions), 20)}, got {question!r}")
+        groups = self.groups.tolist()
+        if question in groups:
+            return np.flatnonzero(self.group_of == groups.index(question))
+        return np.array([self.concepts.tolist().index(question)])
+
+    def answered(self, question: str | None = None) -> NDArray[np.int32]:
+        """(A,) option that each answer gives to a question, `NOT_ASSIGNED` where it gives none.
+
+        An answer with none or several concepts of a group gives none: `check_groups` says whose these are.
+        """
+        codes = self.concepts_of(question)
+        option = find_sorted(codes, self.concept)
+        here = option >= 0
+        times = np.bincount(self.answer[here], minlength=len(self))
+        values = np.full(len(self), NOT_ASSIGNED, np.int32)
+        if self.group_of[codes[0]] == OPTIONAL:
+            values = times.astype(np.int32)
+        else:
+            values[self.answer[here]] = option[here]
+            values[times != 1] = NOT_ASSIGNED
+        values[self.unanswered[np.isin(self.unanswered[:, 1], codes), 0]] = NOT_ASSIGNED
+        return values
+
+    def values(self, question: str | None = None) -> NDArray[np.int32]:
+        """(I, R) option that each rater gave each item, `NOT_ASSIGNED` where none: a reliability matrix."""
+        values = np.full((len(self.items), len(self.raters)), NOT_ASSIGNED, np.int32)
+        values[self.item, self.rater] = self.answered(question)
+        return values
+
+    def counts(self, question: str | None = None) -> sparse.csr_array:
+        """(I, K) how many raters gave each option to each item."""
+        values = self.answered(question)
+        given = values >= 0
+        shape = (len(self.items), len(self.options(question)))
+        ones = np.ones(int(given.sum()), np.int64)
+        counts = sparse.coo_array((ones, (self.item[given], values[given])), shape=shape).tocsr()
+        counts.sum_duplicates()
+        return counts
+
+    def decisions(self, rater: str) -> NDArray[np.int8]:
+        """(I, C) what one rater decided: 1 chosen, 0 not chosen, `NOT_ASSIGNED` missing.
+
+        Concepts of a group of which an answer chose none or several are missing.
+        """
+        names = self.raters.tolist()
+        if rater not in names:
+            raise InputError(f"rater: expected one of {listed(map(repr, names), 20)}, got {rater!r}")
+        mine = np.flatnonzero(self.rater == names.index(rater))
+        found = np.full((len(self.items), len(self.concepts)), NOT_ASSIGNED, np.int8)
+        found[self.item[mine]] = 0
+        choices = np.isin(self.answer, mine)
+        found[self.item[self.answer[choices]], self.concept[choices]] = 1
+        left_open = self.unanswered[np.isin(self.unanswered[:, 0], mine)]
+        found[self.item[left_open[:, 0]], left_open[:, 1]] = NOT_ASSIGNED
+        for group in range(len(self.groups)):
+            within = np.flatnonzero(self.group_of == group)
+            usable = (found[:, within] == 1).sum(axis=1) == 1
+            usable &= (found[:, within] != NOT_ASSIGNED).all(axis=1)
+            found[np.ix_(~usable, within)] = NOT_ASSIGNED
+        return found
+
+    def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
+        """A part of the table: items by a mask (I,) or codes, raters by name, in the order asked for."""
+        item_code, kept_items = _new_codes(items, len(self.items), "items")
+        names = self.raters.tolist()
+        unknown = [name for name in raters or () if name not in names]
+        if unknown:
+            raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr, unknown))}")
+        chosen = None if raters is None else [names.index(name) for name in raters]
+        rater_code, kept_raters = _new_codes(chosen, len(names), "raters")
+        kept = (item_code[self.item] >= 0) & (rater_code[self.rater] >= 0)
+        answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
+        choices, left_open = kept[self.answer], kept[self.unanswered[:, 0]]
+        unanswered = self.unanswered[left_open]
+        return replace(
+            self,
+            item=item_code[self.item[kept]],
+            rater=rater_code[self.rater[kept]],
+            answer=answer_code[self.answer[choices]],
+            concept=self.concept[choices],
+            items=self.items[kept_items],
+            raters=self.raters[kept_raters],
+            unanswered=np.column_stack([answer_code[unanswered[:, 0]], unanswered[:, 1]]),
+            time=self.time[kept],
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a choice, and one without a label for each answer that chose nothing."""
+        import pandas as pd
+
+        silent = np.setdiff1d(np.arange(len(self)), self.answer)
+        answer = np.concatenate([self.answer, silent])
+        label = object_array([*self.concepts[self.concept], *[None] * len(silent)])
+        order = np.argsort(answer, kind="stable")
+        who = answer[order]
+        return pd.DataFrame(
+            {
+                "item": self.items[self.item[who]],
+                "rater": self.raters[self.rater[who]],
+                "label": label[order],
+                "time": self.time[who],
+            }
+        )
+
+
+def check_table(table: object) -> LabelTable:
+    """An argument that is a `LabelTable`; anything else is an error that says how to make one."""
+    if not isinstance(table, LabelTable):
+        raise InputError(f"table: expected a LabelTable, as `read_labels_long` returns, got {type(table).__name__}")
+    return table
+
+
+def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
+    view = array.view()
+    view.setflags(write=False)
+    object.__setattr__(owner, name, view)
+
+
+def _repeats(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows whose key occurred before."""
+    first = np.unique(keys, return_index=True)[1]
+    return np.setdiff1d(np.arange(len(keys)), first)
+
+
+def _new_codes(chosen: ArrayLike | None, size: int, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(size,) code of each entry after a choice, -1 for those not kept; and the entries kept, in order."""
+    kept = np.arange(size) if chosen is None else np.asarray(chosen)
+    if kept.dtype == np.bool_ and kept.shape == (size,):
+        kept = np.flatnonzero(kept)
+    if kept.size and (not np.issubdtype(kept.dtype, np.integer) or kept.min() < 0 or kept.max() >= size):
+        raise InputError(f"{what}: expected a mask ({size},) or codes 0 to {size - 1}, got others")
+    kept = kept.astype(np.intp).reshape(-1)
+    if len(np.unique(kept)) != len(kept):
+        raise InputError(f"{what}: expected each entry once, got some twice")
+    codes = np.full(size, -1, np.intp)
+    codes[kept] = np.arange(len(kept))
+    return codes, kept
