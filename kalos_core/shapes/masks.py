@@ -68,10 +68,10 @@ class Masks:
         owner = np.repeat(np.arange(len(size)), np.diff(count_start))
         stop -= np.append(0, stop)[count_start[:-1]][owner]
         on = np.flatnonzero((np.arange(len(counts)) - count_start[:-1][owner]) % 2 == 1)
-        return cls._from_spans(size, owner[on], stop[on] - counts[on], stop[on])
+        return cls.from_spans(size, owner[on], stop[on] - counts[on], stop[on])
 
     @classmethod
-    def _from_spans(
+    def from_spans(
         cls, size: NDArray[np.intp], owner: NDArray[np.intp], start: NDArray[np.intp], stop: NDArray[np.intp]
     ) -> Masks:
         """From pixels start to stop - 1 of the canvases of `owner`, in any order, overlapping or not."""
@@ -174,7 +174,7 @@ class Masks:
         place, column, top, bottom = self.strips(rows.ravel())
         owner = place // rows.shape[1]
         start = column * size[owner, 1]
-        return Masks._from_spans(size, owner, start + top, start + bottom)
+        return Masks.from_spans(size, owner, start + top, start + bottom)
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Bounds and area, and where those are equal the runs themselves."""

@@ -1,0 +1,192 @@
+"""Fused shapes: one of several raters' boxes, regions and poses each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import total
+from kalos_core.consensus.staple import expectation_maximisation
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.drawn import canvas_sizes, masks_of
+from kalos_core.pixels.patterns import find_patterns
+from kalos_core.pixels.stack import MaskStack
+from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn
+from kalos_core.shapes.raster import pixels_of
+
+FUSED = ("box", "polygon", "mask", "keypoints")
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """M annotations that C marks are fused from.
+
+    Parameters
+    ----------
+    source : Annotations
+    row : (M,) int
+        Annotations, those of one mark side by side.
+    owner : (M,) int
+        Which mark, ascending.
+    count : int
+        C.
+    weight : (M,) float64
+    """
+
+    source: Annotations
+    row: NDArray[np.intp]
+    owner: NDArray[np.intp]
+    count: int
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, source: Annotations, unit_of: NDArray[np.intp], units: NDArray[np.intp], weight: NDArray[np.float64]
+    ) -> Members:
+        """The annotations of the given units, in their order; `weight` (R,) is that of the raters."""
+        place = np.full(int(unit_of.max(initial=-1)) + 1, -1, np.intp)
+        place[units] = np.arange(len(units))
+        owner = place[unit_of]
+        row = np.argsort(owner, kind="stable")[(owner < 0).sum() :]
+        return cls(source, row, owner[row], len(units), weight[source.rater[row]])
+
+    def where(self, present: NDArray[np.bool_]) -> Members:
+        """Those of them (M,) that have a shape of some kind."""
+        return Members(self.source, self.row[present], self.owner[present], self.count, self.weight[present])
+
+
+def fuse(members: Members, region: str) -> dict[str, ShapeColumn]:
+    """A column of C shapes for each kind the source has; polygons and masks become masks."""
+    shapes = members.source.shapes
+    strange = [kind for kind in shapes if kind not in FUSED]
+    if strange:
+        raise InputError(f"annotations: expected shapes among {listed(FUSED)}, got {listed(strange)}")
+    fused: dict[str, ShapeColumn] = {}
+    boxes, poses = shapes.get("box"), shapes.get("keypoints")
+    if "polygon" in shapes or "mask" in shapes:
+        fused["mask"] = fuse_regions(members, region)
+    if isinstance(boxes, Boxes):
+        fused["box"] = fuse_boxes(boxes, members)
+    if isinstance(poses, Keypoints):
+        fused["keypoints"] = fuse_poses(poses, members)
+    return fused
+
+
+def fuse_boxes(boxes: Boxes, members: Members) -> Boxes:
+    """The weighted mean of each corner; no box where none of a mark's members has one."""
+    given = members.where(~boxes.absent()[members.row])
+    corners = boxes.corners[given.row]
+    # about the first corner of each mark, so that equal boxes stay as they are
+    first = np.zeros((members.count, 4))
+    first[given.owner[::-1]] = corners[::-1]
+    weight = total(given.owner, given.weight, members.count)
+    moved = (corners - first[given.owner]).T * given.weight
+    sums = np.stack([total(given.owner, side, members.count) for side in moved])
+    with np.errstate(invalid="ignore"):  # 0 / 0: no box
+        return Boxes(first + (sums / weight).T)
+
+
+def fuse_poses(poses: Keypoints, members: Members) -> Keypoints:
+    """The median of each keypoint over those who labelled it, if at least half of those with a pose did."""
+    given = members.where(poses.present[members.row])
+    starts = np.searchsorted(given.owner, np.arange(members.count + 1))
+    joints = poses.points.shape[1]
+    points, visible = np.full((members.count, joints, 2), np.nan), np.zeros((members.count, joints), np.bool_)
+    size = np.full((members.count, 2), np.nan)
+    for mark, (begin, end) in enumerate(pairwise(starts.tolist())):
+        rows = given.row[begin:end]
+        if not len(rows):
+            continue
+        size[mark] = poses.size[rows[0]]
+        labelled = poses.visible[rows]
+        visible[mark] = 2 * labelled.sum(axis=0) >= len(rows)
+        visible[mark] &= labelled.any(axis=0)
+        for joint in np.flatnonzero(visible[mark]):
+            points[mark, joint] = np.median(poses.points[rows[labelled[:, joint]], joint], axis=0)
+    return Keypoints(points, visible, size, np.diff(starts) > 0)
+
+
+def fuse_regions(members: Members, region: str) -> Masks:
+    """Pixels by vote or STAPLE of those who drew a region; no mask where none of a mark's members did."""
+    shapes = members.source.shapes
+    absent = [shapes[kind].absent()[members.row] for kind in ("polygon", "mask") if kind in shapes]
+    given = members.where(~np.logical_and.reduce(absent))
+    sizes = canvas_sizes(members.source)
+    unknown = np.flatnonzero((sizes[members.source.image[given.row]] == 0).any(axis=1))
+    if len(unknown):
+        images = listed(dict.fromkeys(members.source.images[members.source.image[given.row[unknown]]]))
+        raise InputError(
+            f"annotations: expected the width and height of every image with polygons, got none of {images}"
+        )
+    masks = masks_of(members.source, given.row, sizes)
+    size = np.zeros((members.count, 2), np.intp)
+    size[given.owner] = masks.size
+    if region == "staple":
+        return _likely_pixels(masks, given.owner, size)
+    return voted_pixels(masks, given.owner, size)
+
+
+def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
+    """C masks of the pixels that at least half of the masks of each owner have, without drawing a pixel.
+
+    Parameters
+    ----------
+    masks : Masks
+        M masks.
+    owner : (M,) int
+    size : (C, 2) int
+        Canvas of each owner, that of all its masks.
+
+    Examples
+    --------
+    >>> masks = Masks.from_arrays([[[1, 1, 1, 0]], [[0, 1, 1, 0]], [[0, 0, 1, 1]]])
+    >>> pixels_of(voted_pixels(masks, np.array([0, 0, 0]), np.array([[4, 1]])), 0).astype(int).tolist()
+    [[0, 1, 1, 0]]
+    """
+    runs = np.diff(masks.run_start)
+    owner_of_run = np.repeat(owner, runs)
+    first = masks.first.astype(np.intp)
+    # one event where a run begins, one where it ends; between two events the number of masks stays the same
+    place = np.concatenate([first, first + masks.length])
+    change = np.repeat([1, -1], len(first))
+    whose = np.tile(owner_of_run, 2)
+    order = np.lexsort((place, whose))
+    place, whose = place[order], whose[order]
+    level = np.cumsum(change[order])  # 0 again at the end of each owner's events
+    members = np.bincount(owner, minlength=len(size))
+    inside = 2 * level >= members[whose]
+    inside &= level > 0
+    start = np.flatnonzero(inside)
+    return Masks.from_spans(size, whose[start], place[start], place[start + 1])
+
+
+def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
+    """C masks of the pixels that STAPLE finds likely within the bounds of all of an owner's masks, one half included."""
+    bounds = np.nan_to_num(masks.bounds()).astype(np.intp)
+    starts = np.searchsorted(owner, np.arange(len(size) + 1))
+    spans = []
+    for mark, (begin, end) in enumerate(pairwise(starts.tolist())):
+        drawn = [place for place in range(begin, end) if masks.run_start[place + 1] > masks.run_start[place]]
+        if not drawn:
+            continue
+        left, top = bounds[drawn, :2].min(axis=0)
+        right, bottom = bounds[drawn, 2:].max(axis=0)
+        stack = np.stack([pixels_of(masks, place)[top:bottom, left:right] for place in range(begin, end)])
+        column, row = np.nonzero(_likely(stack).T)
+        pixel = (column + left) * size[mark, 1] + row + top
+        spans.append(np.stack([np.full(len(pixel), mark), pixel, pixel + 1], axis=1))
+    which, start, stop = np.concatenate([np.zeros((0, 3), np.intp), *spans]).T
+    return Masks.from_spans(size, which, start, stop)
+
+
+def _likely(stack: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(H, W) pixels of masks (N, H, W) that STAPLE finds at least as likely as not; those of one mask are its own."""
+    if len(stack) == 1:
+        return np.asarray(stack[0])
+    patterns = find_patterns(MaskStack(stack, np.arange(len(stack)).astype(object)))
+    found = expectation_maximisation(patterns.votes, patterns.count)
+    return np.asarray(patterns.at_pixels(found.probability >= 0.5))

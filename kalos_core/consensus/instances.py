@@ -1,0 +1,248 @@
+"""One consensus from matched units: which objects there are, of which class, where, and how sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.agreement import Agreement, check_agreement
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.table import object_array
+from kalos_core.arrays import run_starts
+from kalos_core.consensus.fusing import Members, fuse
+from kalos_core.consensus.voting import check_share
+from kalos_core.errors import InputError, lookup
+from kalos_core.reliability import NOT_ASSIGNED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "consensus"
+"""The rater a consensus is of."""
+
+OUTCOMES = ("kept", "below quorum", "tied class")
+"""What can become of a unit."""
+
+KEPT, BELOW, TIED = range(3)
+
+Ties = Literal["apart", "first"]
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceConsensus:
+    """The result of `instance_consensus`. U units, C of them kept.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        C marks of one rater, "consensus", on all images; their ids are 1, 2, ...
+    score : (C,) float64
+        Share of the raters asked who drew it, as a detector's confidence is written.
+    unit : (C,) int
+        Unit of each mark.
+    outcome : (U,) int
+        Place in `OUTCOMES`.
+    drew, asked : (U,) int
+        Raters who drew the unit, and who were asked.
+    class_votes : (U, K) int
+        How many of them chose each class.
+    member_start : (U + 1,) int
+    member_row : (N,) int
+        Unit u is made of the annotations ``member_row[member_start[u]:member_start[u + 1]]`` of `source`.
+    source : Annotations
+        What was fused.
+
+    Examples
+    --------
+    >>> from kalos_core.agreement import agreement
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> rows = [
+    ...     {**cat, "rater": "ann", "box": [0, 0, 10, 10]},
+    ...     {**cat, "rater": "bob", "box": [0, 0, 10, 8]},
+    ...     {**cat, "rater": "cid", "box": [50, 0, 10, 10]},
+    ... ]
+    >>> found = instance_consensus(agreement(Annotations.from_rows(rows)))
+    >>> found.annotations.shapes["box"].corners.tolist(), found.score.round(2).tolist(), found.sources(0)
+    ([[0.0, 0.0, 10.0, 9.0]], [0.67], [1, 2])
+    >>> found.counts()
+    {'kept': 1, 'below quorum': 1, 'tied class': 0}
+    """
+
+    annotations: Annotations
+    score: NDArray[np.float64]
+    unit: NDArray[np.intp]
+    outcome: NDArray[np.intp]
+    drew: NDArray[np.intp]
+    asked: NDArray[np.intp]
+    class_votes: NDArray[np.intp]
+    member_start: NDArray[np.intp]
+    member_row: NDArray[np.intp]
+    source: Annotations
+
+    def sources(self, mark: int) -> list[Any]:
+        """Ids of the annotations that one mark of the consensus is made of."""
+        return self.members_of_unit(int(self.unit[mark]))
+
+    def members_of_unit(self, unit: int) -> list[Any]:
+        """Ids of the annotations of one unit."""
+        rows = self.member_row[self.member_start[unit] : self.member_start[unit + 1]]
+        ids: list[Any] = self.source.id[rows].tolist()
+        return ids
+
+    @cached_property
+    def tied(self) -> NDArray[np.bool_]:
+        """(U,) units in which several classes have the most votes, whatever became of them."""
+        most = self.class_votes.max(axis=1, initial=0)
+        return np.asarray((self.class_votes == most[:, None]).sum(axis=1) > 1)
+
+    def counts(self) -> dict[str, int]:
+        """How many units there are of each outcome."""
+        numbers = np.bincount(self.outcome, minlength=len(OUTCOMES)).tolist()
+        return dict(zip(OUTCOMES, numbers, strict=True))
+
+    def fields(self) -> dict[str, list[Any]]:
+        """What a COCO file says of each mark beside its shape: ``write_coco(found.annotations, path, found.fields())``.
+
+        ``score``, and ``sources``: the ids of the annotations behind it.
+        """
+        return {"score": self.score.tolist(), "sources": [self.sources(mark) for mark in range(len(self.unit))]}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it."""
+        import pandas as pd
+
+        most = self.class_votes.max(axis=1, initial=0)
+        leading = self.class_votes == np.maximum(most, 1)[:, None]
+        image = np.zeros(len(self.outcome), np.intp)
+        owner = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
+        image[owner] = self.source.image[self.member_row]
+        return pd.DataFrame(
+            {
+                "image": self.source.images[image],
+                "outcome": np.array(OUTCOMES, dtype=object)[self.outcome],
+                "drew": self.drew,
+                "asked": self.asked,
+                "score": self.drew / self.asked,
+                "classes": [", ".join(self.source.categories[row]) for row in leading],
+                "annotations": [self.members_of_unit(unit) for unit in range(len(self.outcome))],
+            }
+        )
+
+
+def instance_consensus(
+    agreement: Agreement,
+    quorum: float = 0.5,
+    ties: Ties = "apart",
+    region: Literal["vote", "staple"] = "vote",
+    weights: ArrayLike | None = None,
+) -> InstanceConsensus:
+    """One mark for each unit that enough raters drew.
+
+    Its class is the one that most of those who drew it chose. Its shape is fused from all of theirs, whatever class
+    they chose: the mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each
+    keypoint that at least half of them labelled.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Who drew the same object.
+    quorum : float in (0, 1]
+        Least share of the raters asked who drew it.
+    ties : "apart" or "first"
+        Where several classes have the most votes, the unit is left out as ``"tied class"``, or takes the first of them
+        in the vocabulary. `InstanceConsensus.tied` says where, either way.
+    region : "vote" or "staple"
+        A pixel belongs to a polygon or mask if at least half of those who drew the unit have it, or if STAPLE, within
+        the bounds of all of them, finds it at least as likely as not. The result is a mask.
+    weights : (R,) float, optional
+        Of each rater in the mean of boxes; equal by default.
+
+    Returns
+    -------
+    InstanceConsensus
+
+    Raises
+    ------
+    InputError
+        For an unknown choice, weights that are no positive numbers for all raters, volumes or cuboids, or polygons on
+        an image of unknown size.
+
+    Examples
+    --------
+    Two raters, one object, two classes: no majority.
+
+    >>> from kalos_core.agreement import agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
+    ... ]
+    >>> result = agreement(Annotations.from_rows(rows))
+    >>> instance_consensus(result).counts()
+    {'kept': 0, 'below quorum': 0, 'tied class': 1}
+    >>> instance_consensus(result, ties="first").annotations.category.tolist()
+    [0]
+    """
+    check_agreement(agreement)
+    share = check_share(quorum)
+    lookup({"apart": 0, "first": 0}, ties, "ties")
+    lookup({"vote": 0, "staple": 0}, region, "region")
+    source = agreement.annotations
+    weight = _check_weights(weights, len(source.raters))
+    units = agreement.units
+    unit_of, count = agreement.unit_of, len(units)
+    drew = np.bincount(unit_of, minlength=count)
+    asked = (units.values != NOT_ASSIGNED).sum(axis=1)
+    votes = np.zeros((count, len(source.categories)), np.intp)
+    np.add.at(votes, (unit_of, source.category), 1)
+    most = votes.max(axis=1, initial=0)
+    tied = (votes == most[:, None]).sum(axis=1) > 1
+    outcome = np.full(count, KEPT, np.intp)
+    if ties == "apart":
+        outcome[tied] = TIED
+    outcome[drew < share * asked - ROUNDING] = BELOW
+    unit = np.flatnonzero(outcome == KEPT)
+    order = np.argsort(unit_of, kind="stable")
+    members = Members.of(source, unit_of, unit, weight)
+    return InstanceConsensus(
+        annotations=_as_annotations(source, units.image[unit], votes[unit].argmax(axis=1), members, region),
+        score=drew[unit] / asked[unit],
+        unit=unit,
+        outcome=outcome,
+        drew=drew,
+        asked=asked,
+        class_votes=votes,
+        member_start=run_starts(drew),
+        member_row=order,
+        source=source,
+    )
+
+
+def _as_annotations(
+    source: Annotations, image: NDArray[np.intp], category: NDArray[np.intp], members: Members, region: str
+) -> Annotations:
+    return Annotations(
+        image=image,
+        rater=np.zeros(len(image), np.intp),
+        category=category,
+        id=np.arange(1, len(image) + 1),
+        shapes=fuse(members, region),
+        images=source.images,
+        files=source.files,
+        raters=object_array([NAME]),
+        categories=source.categories,
+        image_size=source.image_size,
+        assigned=np.asarray(source.assigned.any(axis=1))[:, None],
+    )
+
+
+def _check_weights(weights: ArrayLike | None, raters: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(raters)
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (raters,) or not (np.isfinite(given) & (given > 0)).all():
+        raise InputError(f"weights: expected a positive number for each of {raters} raters, got {given.tolist()}")
+    return given

@@ -1,0 +1,97 @@
+"""SIMPLE: a vote weighted by how well raters fit the estimate, those who fit badly left out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.consensus.truth import Truth, truth_of_patterns
+from kalos_core.errors import InputError, as_number
+from kalos_core.pixels.patterns import Patterns, find_patterns
+from kalos_core.pixels.stack import Masks3D, as_stack
+
+ROUNDING = 1e-12
+ROUNDS = 100
+
+
+def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
+    """Selective and iterative method for performance level estimation (Langerak et al. 2010).
+
+    Our reading of Lampert et al.'s description: the estimate begins as the majority; each rater's Dice with it is their
+    weight; raters whose Dice is below the mean minus `alpha` standard deviations (ddof 1) of those still there drop
+    out for good; the estimate becomes what at least half of the weights mark; until neither changes. Two raters stay
+    both. Where all weights are 0, since nobody overlaps with the estimate, the truth is empty and `note` says so.
+
+    Parameters
+    ----------
+    masks : MaskStack or (N, H, W)
+    alpha : float, at least 0
+
+    Returns
+    -------
+    Truth
+        `kept` says who stayed.
+
+    Examples
+    --------
+    >>> stack = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 0, 1, 1]], "dan": [[1, 0, 0, 0]]}
+    >>> found = simple(stack)
+    >>> found.mask.astype(int).tolist(), found.raters[found.kept].tolist()
+    ([[0, 1, 1, 1]], ['ann', 'bob'])
+    """
+    number = as_number(alpha)
+    if number is None or not 0 <= number < float("inf"):
+        raise InputError(f"alpha: expected a number of at least 0, got {alpha!r}")
+    stack = as_stack(masks)
+    patterns = find_patterns(stack)
+    kept = np.ones(len(stack.raters), np.bool_)
+    share = patterns.votes.mean(axis=1)
+    chosen = share >= 0.5
+    settled, iteration = False, 0
+    while not settled and iteration < ROUNDS:
+        iteration += 1
+        fit = dice(patterns, chosen)
+        kept_before, chosen_before = kept, chosen
+        kept = kept & (fit >= _least(fit[kept], number))
+        share = _weighted_share(patterns.votes, np.where(kept, fit, 0))
+        chosen = share >= 0.5 - ROUNDING
+        settled = bool((kept == kept_before).all() and (chosen == chosen_before).all())
+    return truth_of_patterns(
+        "simple",
+        stack,
+        patterns,
+        chosen,
+        share,
+        kept=kept,
+        iterations=iteration,
+        converged=settled,
+        why_empty="no rater overlaps with the estimate",
+    )
+
+
+def dice(patterns: Patterns, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(N,) Dice of each rater with the chosen patterns (P,); 1 where both are empty.
+
+    Examples
+    --------
+    >>> from kalos_core.pixels.stack import MaskStack
+    >>> patterns = find_patterns(MaskStack.of([[[0, 1, 1]], [[0, 0, 1]]]))
+    >>> dice(patterns, patterns.votes[:, 0]).round(2).tolist()
+    [1.0, 0.67]
+    """
+    true = patterns.count * chosen
+    pixels = patterns.count @ patterns.votes + true.sum()
+    shared = 2 * (true @ patterns.votes)
+    return np.asarray(np.divide(shared, pixels, out=np.ones(len(pixels)), where=pixels > 0))
+
+
+def _least(fit: NDArray[np.float64], alpha: float) -> float:
+    """Dice below which a rater drops out."""
+    if len(fit) < 2:
+        return 0.0
+    return float(fit.mean() - alpha * fit.std(ddof=1) - ROUNDING)
+
+
+def _weighted_share(votes: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    whole = weight.sum()
+    return votes @ weight / whole if whole else np.zeros(len(votes))

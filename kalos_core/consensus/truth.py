@@ -1,0 +1,144 @@
+"""What every estimate of the truth answers: a mask, how well each rater does, and what to know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.pixels.patterns import Patterns
+from kalos_core.pixels.performance import RaterPerformance, confusions
+from kalos_core.pixels.stack import MaskStack
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A truth estimated from the masks of N raters.
+
+    Parameters
+    ----------
+    method : str
+        Such as ``"vote 0.5"`` or ``"staple"``.
+    mask : (H, W) bool
+        What is estimated to be true; False where pixels are ignored.
+    raters : (N,) object
+    sensitivity, specificity : (N,) float64
+        Of what is true the share each rater marked, of what is not the share they left: with STAPLE its estimates,
+        else counted. Always a number: a share of no pixel is 1, since nothing was missed, and `note` says so.
+    kept : (N,) bool
+        Raters the estimate rests on.
+    iterations : int
+        0 where the estimate is made in one step.
+    converged : bool
+    note : str
+        What to know: that the truth is empty or full and why, that a share is of no pixel. "" where there is nothing.
+    patterns : Patterns
+        The votes.
+    pattern_probability : (P,) float64, optional
+        Of each pattern: the (weighted) share of votes, or STAPLE's probability.
+
+    Examples
+    --------
+    >>> from kalos_core.consensus import vote
+    >>> found = vote({"ann": [[0, 0]], "bob": [[0, 0]]}, 0.5)
+    >>> found.mask.any().item(), found.sensitivity.tolist()
+    (False, [1.0, 1.0])
+    >>> found.note
+    'nobody marked a pixel: the truth is empty; sensitivity is a share of no pixel and stands as 1'
+    """
+
+    method: str
+    mask: NDArray[np.bool_]
+    raters: NDArray[np.object_]
+    sensitivity: NDArray[np.float64]
+    specificity: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    iterations: int
+    converged: bool
+    note: str
+    patterns: Patterns
+    pattern_probability: NDArray[np.float64] | None = None
+
+    @cached_property
+    def probability(self) -> NDArray[np.float64]:
+        """(H, W) of each pixel; with LSML, which has none, 1 within the mask and 0 without."""
+        if self.pattern_probability is None:
+            return self.mask.astype(np.float64)
+        return self.patterns.at_pixels(self.pattern_probability)
+
+    @cached_property
+    def performance(self) -> RaterPerformance:
+        """Each rater beside the mask, pixel by pixel; NaN where a share is of no pixel."""
+        counts = self.patterns.counts_in(self.mask)
+        return RaterPerformance(self.raters, confusions(self.patterns.votes, self.patterns.count, counts))
+
+    def __repr__(self) -> str:
+        note = f"; {self.note}" if self.note else ""
+        return f"Truth({self.method}: {int(self.mask.sum()):,} of {self.patterns.pixels:,} pixels{note})"
+
+
+def truth_of_patterns(
+    method: str,
+    stack: MaskStack,
+    patterns: Patterns,
+    chosen: NDArray[np.bool_],
+    probability: NDArray[np.float64],
+    *,
+    kept: NDArray[np.bool_] | None = None,
+    iterations: int = 0,
+    converged: bool = True,
+    estimates: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    why_empty: str = "no pixel has enough votes",
+) -> Truth:
+    """A truth of the chosen patterns (P,), rater by rater counted unless `estimates` are given."""
+    true = patterns.count * chosen
+    sensitivity, specificity = estimates or counted_shares(patterns, true)
+    return Truth(
+        method=method,
+        mask=patterns.at_pixels(chosen),
+        raters=stack.raters,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        kept=np.ones(len(stack.raters), np.bool_) if kept is None else kept,
+        iterations=iterations,
+        converged=converged,
+        note=note_of(patterns, int(true.sum()), why_empty, estimates is None, converged, iterations),
+        patterns=patterns,
+        pattern_probability=probability,
+    )
+
+
+def counted_shares(patterns: Patterns, true: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(N,) sensitivity and specificity, from how many pixels (P,) of each pattern are true; 1 for a share of none."""
+    nameless = np.empty(patterns.votes.shape[1], object)
+    counts = RaterPerformance(nameless, confusions(patterns.votes, patterns.count, true))
+    return np.nan_to_num(counts.sensitivity, nan=1.0), np.nan_to_num(counts.specificity, nan=1.0)
+
+
+def note_of(patterns: Patterns, true: int, why_empty: str, counted: bool, converged: bool, iterations: int) -> str:
+    """What to know about a truth of so many pixels, the raters' shares of it counted or estimated."""
+    notes = []
+    if not patterns.pixels:
+        notes.append("all pixels are ignored: there is nothing to estimate")
+    elif not patterns.votes.any():
+        notes.append("nobody marked a pixel: the truth is empty")
+    elif patterns.votes.all():
+        notes.append("everybody marked every pixel: the truth is the whole image")
+    elif not true:
+        notes.append(f"{why_empty}: the truth is empty, though raters marked pixels")
+    elif true == patterns.pixels:
+        notes.append("the truth is the whole image, though raters left pixels")
+    if not true and (counted or not patterns.votes.any()):
+        notes.append("sensitivity is a share of no pixel and stands as 1")
+    if true == patterns.pixels and (counted or patterns.votes.all()):
+        notes.append("specificity is a share of no pixel and stands as 1")
+    if not converged:
+        notes.append(f"not settled after {iterations} iterations")
+    return "; ".join(notes)
+
+
+Method = Callable[..., Truth]
+"""Masks -> truth."""

@@ -1,0 +1,101 @@
+"""The truth as a vote: of any rater, of a share of them, of those who do not stand out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.consensus.truth import Truth, truth_of_patterns
+from kalos_core.errors import InputError, as_number
+from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS, outliers
+from kalos_core.pixels.patterns import Patterns, find_patterns
+from kalos_core.pixels.stack import Masks3D, as_stack
+from kalos_core.pixels.sums import PixelSums, mean_of_defined
+
+ROUNDING = 1e-9
+"""A share of N raters that is a whole number but for rounding is that number."""
+
+
+def vote(masks: Masks3D, share: float = 0.5) -> Truth:
+    """What at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
+
+    Parameters
+    ----------
+    masks : MaskStack or (N, H, W)
+    share : float in (0, 1]
+        .5 is the majority, with half of the votes enough.
+
+    Returns
+    -------
+    Truth
+
+    Examples
+    --------
+    >>> stack = [[[0, 1, 1, 1]], [[0, 0, 1, 1]], [[0, 0, 0, 1]]]
+    >>> [vote(stack, share).mask.astype(int).tolist() for share in (1 / 3, 0.5, 0.75)]
+    [[[0, 1, 1, 1]], [[0, 0, 1, 1]], [[0, 0, 0, 1]]]
+    """
+    stack = as_stack(masks)
+    wanted = check_share(share)
+    patterns = find_patterns(stack)
+    share_of_votes = patterns.votes.mean(axis=1)
+    enough = patterns.votes.sum(axis=1) >= wanted * len(stack.raters) - ROUNDING
+    return truth_of_patterns(f"vote {wanted:.4g}", stack, patterns, enough, share_of_votes)
+
+
+def vote_any(masks: Masks3D) -> Truth:
+    """What anybody marked: the Any-GT, a lower bound on what a detector reaches (Lampert et al., §V-B).
+
+    Examples
+    --------
+    >>> vote_any([[[0, 0, 1]], [[0, 1, 0]]]).mask.astype(int).tolist()
+    [[0, 1, 1]]
+    """
+    stack = as_stack(masks)
+    return vote(stack, 1 / len(stack.raters))
+
+
+def vote_without_outliers(masks: Masks3D) -> Truth:
+    """What at least half of the raters marked who do not stand out: the Excl-0.5-GT (Lampert et al., §III-D).
+
+    A rater stands out whose mean 1 - F1 with the others is above that of all plus one standard deviation. With two
+    raters nobody does, and it is the majority.
+
+    Examples
+    --------
+    >>> stack = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 1, 1, 1]], "dan": [[1, 0, 0, 1]]}
+    >>> found = vote_without_outliers(stack)
+    >>> found.mask.astype(int).tolist(), found.raters[~found.kept].tolist()
+    ([[0, 1, 1, 1]], ['dan'])
+    """
+    stack = as_stack(masks)
+    patterns = find_patterns(stack)
+    kept = ~find_outliers(patterns)
+    share_of_votes = patterns.votes[:, kept].mean(axis=1)
+    enough = 2 * patterns.votes[:, kept].sum(axis=1) >= kept.sum()
+    return truth_of_patterns("vote 0.5 without outliers", stack, patterns, enough, share_of_votes, kept=kept)
+
+
+def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
+    """(N,) raters of one stack who stand out, see `PixelAgreement.outliers`; none below three raters."""
+    raters = patterns.votes.shape[1]
+    if raters < FEWEST_FOR_OUTLIERS:
+        return np.zeros(raters, np.bool_)
+    apart = 1 - PixelSums.of(patterns, np.arange(raters), raters).f1()
+    np.fill_diagonal(apart, np.nan)
+    return outliers(mean_of_defined(apart))
+
+
+def check_share(share: object) -> float:
+    """A share of raters, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> check_share(0)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: share: expected a number above 0 and at most 1, got 0
+    """
+    number = as_number(share)
+    if number is None or not 0 < number <= 1:
+        raise InputError(f"share: expected a number above 0 and at most 1, got {share!r}")
+    return number

@@ -1,0 +1,326 @@
+"""How far raters agree about pixels: one image, or a data set read one image at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.moments import Correlation, Moments, correlation
+from kalos_core.pixels.patterns import Patterns, find_patterns
+from kalos_core.pixels.performance import RaterPerformance
+from kalos_core.pixels.properties import property_moments
+from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
+from kalos_core.pixels.sums import PixelSums, mean_of_defined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIMIT = 0.1
+"""Smyth's: data with a larger bound are not fit for experiments."""
+
+FEWEST_FOR_OUTLIERS = 3
+"""Raters below which nobody can stand out."""
+
+ROUNDING = 1e-12
+"""Raters who differ by less from the limit of outliers do not pass it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PixelAgreement:
+    """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
+
+    Parameters
+    ----------
+    raters : (R,) object
+    sums : PixelSums
+        Over all images.
+    images : (I,) object
+        Images with at least two raters.
+    image_bound : (I,) float64
+        Smyth's bound of each image; NaN where all its pixels are ignored.
+    image_f1 : (I,) float64
+        Mean F1 of the image's pairs of raters.
+    image_pixels, image_marked : (I,) int64
+        Pixels that count, and those that anybody marked.
+    alone : int
+        Images left out because fewer than two raters were asked about them.
+    correlations : tuple of Correlation
+        Of the share of raters who marked a pixel with the properties of the pictures; empty without pictures.
+
+    Examples
+    --------
+    >>> found = pixel_agreement([{"ann": [[0, 0, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 0, 0, 1]]}])
+    >>> round(found.smyth_bound, 4), found.ratio.round(4).tolist()
+    (0.1667, [1.0, 0.6667, 0.3333])
+    >>> found.f1.round(2).tolist()
+    [[1.0, 0.8, 0.67], [0.8, 1.0, 0.5], [0.67, 0.5, 1.0]]
+    """
+
+    raters: NDArray[np.object_]
+    sums: PixelSums
+    images: NDArray[np.object_]
+    image_bound: NDArray[np.float64]
+    image_f1: NDArray[np.float64]
+    image_pixels: NDArray[np.int64]
+    image_marked: NDArray[np.int64]
+    alone: int
+    correlations: tuple[Correlation, ...]
+
+    @cached_property
+    def smyth_bound(self) -> float:
+        """Least mean error of the raters, in [0, .5], whatever is true (Eq. 1); see `smyth_notes`."""
+        return self.sums.smyth_bound()
+
+    @property
+    def within_limit(self) -> bool:
+        """Whether the bound is at most 10 %, which Smyth asks of data for experiments."""
+        return self.smyth_bound <= LIMIT
+
+    @property
+    def smyth_notes(self) -> tuple[str, ...]:
+        """What to know before the bound is set beside that of other data: two peculiarities (Discussion, §V-A)."""
+        asked = [number for number, row in enumerate(self.sums.levels) if row.any()]
+        notes = []
+        if 2 in asked:
+            notes.append(
+                "With two raters every disagreement counts one half, the most there is: the bound is high even where "
+                "F1 is."
+            )
+        odd = [number for number in asked if number % 2]
+        if odd:
+            most = " or ".join(f"{(number - 1) / (2 * number):.3f}" for number in odd)
+            notes.append(
+                f"With an odd number of raters ({listed(odd, 20)}) no pixel can count one half but at most {most}: "
+                "each disagreement counts less than with two raters."
+            )
+        return tuple(notes)
+
+    @cached_property
+    def ratio(self) -> NDArray[np.float64]:
+        """(R,) of the pixels that anybody marked, the share that at least 1, ..., R raters marked (Eq. 3)."""
+        return self.sums.ratio()
+
+    @cached_property
+    def f1(self) -> NDArray[np.float64]:
+        """(R, R) F1 of every two raters (Eq. 6); NaN where they share no image, 1 where neither marked anything."""
+        return self.sums.f1()
+
+    @cached_property
+    def mean_difference(self) -> NDArray[np.float64]:
+        """(R,) mean of 1 - F1 between each rater and the others; NaN for one who shares no image with any."""
+        others = 1 - self.f1
+        np.fill_diagonal(others, np.nan)
+        return mean_of_defined(others.T)
+
+    @property
+    def outliers(self) -> NDArray[np.bool_]:
+        """(R,) whose mean difference is above the mean of all plus one standard deviation (ddof 1).
+
+        Nobody below three raters. Standing out is not being wrong: the paper warns that the one rater who is right may
+        be the one who differs.
+        """
+        return outliers(self.mean_difference)
+
+    @cached_property
+    def linkage(self) -> NDArray[np.float64]:
+        """(R - 1, 4) Ward's tree on 1 - F1, as `scipy.cluster.hierarchy` has it; 1 where raters share no image."""
+        from scipy.cluster import hierarchy  # slow to import, and needed here only
+
+        apart = 1 - self.f1[np.triu_indices(len(self.raters), 1)]
+        return hierarchy.linkage(np.where(np.isnan(apart), 1.0, apart), "ward", optimal_ordering=True)
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """(R,) raters as the leaves of the tree stand."""
+        from scipy.cluster import hierarchy
+
+        return hierarchy.leaves_list(self.linkage).astype(np.intp)
+
+    @property
+    def performance(self) -> RaterPerformance:
+        """Each rater beside the consensus of half of the raters, their own mark among them (Table II)."""
+        return RaterPerformance(self.raters, self.sums.confusion)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an image."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "image": self.images,
+                "smyth_bound": self.image_bound,
+                "mean_f1": self.image_f1,
+                "pixels": self.image_pixels,
+                "marked": self.image_marked,
+            }
+        )
+
+    def __repr__(self) -> str:
+        pairs = self.f1[np.triu_indices(len(self.raters), 1)]
+        mean = np.nanmean(pairs) if np.isfinite(pairs).any() else np.nan
+        return (
+            f"PixelAgreement({len(self.raters)} raters, {len(self.images):,} images, {self.sums.pixels:,} pixels: "
+            f"Smyth bound {self.smyth_bound:.2%}, mean F1 {mean:.3f}, "
+            f"{int(self.outliers.sum())} outliers)"
+        )
+
+
+class PixelAccumulator:
+    """Agreement about pixels of images that come one after the other, each forgotten when it is counted.
+
+    Parameters
+    ----------
+    raters : sequence of str
+        All raters of the data set. One who is not among an image's raters was not asked about it, and counts for
+        nothing there; one who was asked and marked nothing has an empty mask.
+    channels : sequence of str, optional
+        Names of the pictures' channels, see `kalos_core.pixels.channel_names`.
+
+    Examples
+    --------
+    >>> accumulator = PixelAccumulator(["ann", "bob", "cid"])
+    >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[1, 1]]}))  # cid was not asked
+    >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[0, 1]], "cid": None}))
+    >>> accumulator.result().f1.round(2).tolist()
+    [[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    def __init__(self, raters: Sequence[str], channels: Sequence[str] | None = None) -> None:
+        self._code = {name: place for place, name in enumerate(raters)}
+        if len(self._code) != len(raters) or len(raters) < 2:
+            raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr, raters), 20)}")
+        self._channels = channels
+        self._sums = PixelSums.nothing(len(raters))
+        self._rows: list[tuple[Any, float, float, int, int]] = []
+        self._alone = 0
+        self._moments: dict[str, Moments] = {}
+
+    def add(self, stack: MaskStack) -> None:
+        """Count one image."""
+        strangers = [name for name in stack.raters if name not in self._code]
+        if strangers:
+            raise InputError(
+                f"image {stack.image!r}: expected raters among {listed(self._code, 20)}, got {listed(strangers, 20)}"
+            )
+        if len(stack.raters) < 2:
+            self._alone += 1
+            return
+        asked = np.array([self._code[name] for name in stack.raters], dtype=np.intp)
+        patterns = find_patterns(stack)
+        sums = PixelSums.of(patterns, asked, len(self._code))
+        self._sums = self._sums + sums
+        self._rows.append(_image_row(stack.image, sums, asked))
+        if stack.picture is not None and patterns.pixels:
+            self._correlate(stack, patterns)
+
+    def _correlate(self, stack: MaskStack, patterns: Patterns) -> None:
+        share = patterns.at_pixels(patterns.votes.mean(axis=1))
+        assert stack.picture is not None
+        for name, moments in property_moments(share, stack.picture, stack.ignore, self._channels).items():
+            self._moments[name] = self._moments.get(name, Moments()).joined(moments)
+
+    def result(self) -> PixelAgreement:
+        """Agreement over all images counted so far."""
+        if not self._sums.pixels:
+            raise InputError(
+                f"masks: expected a pixel that at least two raters were asked about, got none in "
+                f"{len(self._rows) + self._alone:,} images"
+            )
+        images, bound, f1, pixels, marked = zip(*self._rows, strict=True)
+        return PixelAgreement(
+            raters=object_array(list(self._code)),
+            sums=self._sums,
+            images=object_array(images),
+            image_bound=np.array(bound),
+            image_f1=np.array(f1),
+            image_pixels=np.array(pixels, dtype=np.int64),
+            image_marked=np.array(marked, dtype=np.int64),
+            alone=self._alone,
+            correlations=tuple(correlation(name, moments) for name, moments in self._moments.items()),
+        )
+
+
+def _image_row(image: Any, sums: PixelSums, asked: NDArray[np.intp]) -> tuple[Any, float, float, int, int]:
+    f1 = sums.f1()[np.ix_(asked, asked)][np.triu_indices(len(asked), 1)]
+    marked = int(sums.levels[:, 1:].sum())
+    return image, sums.smyth_bound(), float(f1.mean()), sums.pixels, marked
+
+
+def pixel_agreement(
+    stacks: Iterable[Masks3D],
+    raters: Sequence[str] | None = None,
+    channels: Sequence[str] | None = None,
+) -> PixelAgreement:
+    """Agreement of raters about the pixels of images: level map, Smyth's bound, F1, outliers, beside the consensus.
+
+    Parameters
+    ----------
+    stacks : iterable
+        One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time.
+    raters : sequence of str, optional
+        All raters, needed where the first image does not have them all.
+    channels : sequence of str, optional
+        Names of the pictures' channels.
+
+    Returns
+    -------
+    PixelAgreement
+
+    Raises
+    ------
+    InputError
+        For no image, no image with two raters, or a rater who is not among `raters`.
+
+    Examples
+    --------
+    >>> pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
+    PixelAgreement(2 raters, 1 images, 2 pixels: Smyth bound 25.00%, mean F1 0.667, 0 outliers)
+    """
+    accumulator: PixelAccumulator | None = None
+    for entry in stacks:
+        stack = as_stack(entry, least=1)
+        if accumulator is None:
+            accumulator = PixelAccumulator(raters if raters is not None else stack.raters.tolist(), channels)
+        accumulator.add(stack)
+    if accumulator is None:
+        raise InputError("stacks: expected at least one image, got none")
+    return accumulator.result()
+
+
+def level_map(masks: Masks3D) -> NDArray[np.uint8]:
+    """(H, W) how many raters marked each pixel (A of Eq. 2), 0 where pixels are ignored.
+
+    Examples
+    --------
+    >>> level_map([[[0, 1, 1]], [[0, 0, 1]]]).tolist()
+    [[0, 1, 2]]
+    """
+    stack = as_stack(masks, least=1)
+    level: NDArray[np.uint8] = stack.masks.sum(axis=0, dtype=np.uint8)
+    if stack.ignore is not None:
+        level[stack.ignore] = 0
+    return level
+
+
+def outliers(mean_difference: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(R,) True above the mean plus one standard deviation (ddof 1) of those that are defined.
+
+    Examples
+    --------
+    The Segmentation study's own figures, of which the paper names the fifth an outlier:
+
+    >>> outliers(np.array([0.59, 0.59, 0.59, 0.59, 0.6454])).tolist()
+    [False, False, False, False, True]
+    """
+    known = mean_difference[np.isfinite(mean_difference)]
+    if len(known) < FEWEST_FOR_OUTLIERS:
+        return np.zeros(len(mean_difference), np.bool_)
+    limit = known.mean() + known.std(ddof=1) + ROUNDING
+    return np.asarray(np.nan_to_num(mean_difference, nan=-np.inf) > limit)

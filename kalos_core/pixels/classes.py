@@ -1,0 +1,129 @@
+"""Masks of several classes: every figure for each class against all others, and the mean over classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
+from kalos_core.pixels.stack import LabelStack
+from kalos_core.pixels.sums import mean_of_defined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPixelAgreement:
+    """Agreement about pixels, class by class. K classes, R raters.
+
+    Parameters
+    ----------
+    classes : (K,) object
+        Names.
+    by_class : tuple of K PixelAgreement
+
+    Examples
+    --------
+    >>> stack = LabelStack.of({"ann": [[0, 1, 2, 2]], "bob": [[0, 1, 1, 2]]})
+    >>> found = class_pixel_agreement([stack], {1: "road", 2: "car"})
+    >>> found.smyth_bound, found.f1[0, 1].round(4).item()
+    (0.125, 0.6667)
+    """
+
+    classes: NDArray[np.object_]
+    by_class: tuple[PixelAgreement, ...]
+
+    @property
+    def smyth_bound(self) -> float:
+        """Mean over the classes."""
+        return float(np.mean([each.smyth_bound for each in self.by_class]))
+
+    @property
+    def ratio(self) -> NDArray[np.float64]:
+        """(R,) mean over the classes that anybody marked."""
+        return mean_of_defined(np.array([each.ratio for each in self.by_class]))
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """(R, R) mean over the classes that either marked; NaN where there is none."""
+        marked = [each.sums.marked + each.sums.marked.T > 0 for each in self.by_class]
+        return mean_of_defined(
+            np.array([np.where(used, each.f1, np.nan) for used, each in zip(marked, self.by_class, strict=True)])
+        )
+
+    @property
+    def performance(self) -> dict[str, NDArray[np.float64]]:
+        """(R,) sensitivity, specificity, ppv, npv and kappa, means over the classes where they are defined."""
+        tables = [each.performance for each in self.by_class]
+        return {name: mean_of_defined(np.array([getattr(table, name) for table in tables])) for name in SHARES}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a class."""
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.by_class[0].raters), 1)
+        return pd.DataFrame(
+            {
+                "class": self.classes,
+                "smyth_bound": [each.smyth_bound for each in self.by_class],
+                "mean_f1": [float(mean_of_defined(each.f1[first, second])) for each in self.by_class],
+                "marked": [int(each.image_marked.sum()) for each in self.by_class],
+            }
+        )
+
+
+def class_pixel_agreement(
+    stacks: Iterable[LabelStack | Mapping[str, ArrayLike | None]],
+    classes: Mapping[int, str],
+    raters: Sequence[str] | None = None,
+    channels: Sequence[str] | None = None,
+) -> ClassPixelAgreement:
+    """Agreement about the pixels of each class against all others, and its mean over the classes.
+
+    Parameters
+    ----------
+    stacks : iterable of LabelStack
+        One an image, read one at a time.
+    classes : mapping of int to str
+        Value in the label maps -> name. 0 is the background, which is no class unless it is named; any other value
+        has to be named.
+    raters, channels
+        As in `pixel_agreement`.
+
+    Raises
+    ------
+    InputError
+        For a value that is no class, and as `pixel_agreement`.
+    """
+    if not classes:
+        raise InputError("classes: expected at least one value and its name, got none")
+    accumulators: list[PixelAccumulator] = []
+    for entry in stacks:
+        stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
+        check_values(stack, classes)
+        if not accumulators:
+            names = raters if raters is not None else stack.raters.tolist()
+            accumulators = [PixelAccumulator(names, channels) for _ in classes]
+        for value, accumulator in zip(classes, accumulators, strict=True):
+            accumulator.add(stack.of_class(value))
+    if not accumulators:
+        raise InputError("stacks: expected at least one image, got none")
+    return ClassPixelAgreement(object_array(list(classes.values())), tuple(each.result() for each in accumulators))
+
+
+def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:
+    """Every value outside the ignored region is a class or 0."""
+    labels = stack.labels if stack.ignore is None else stack.labels[:, ~stack.ignore]
+    strange = sorted(set(np.unique(labels).tolist()) - set(classes) - {0})
+    if strange:
+        known = listed(sorted(classes), 20)
+        raise InputError(f"image {stack.image!r}: expected 0 or the values of classes {known}, got {listed(strange)}")

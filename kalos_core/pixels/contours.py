@@ -1,0 +1,115 @@
+"""Contour tasks: what lies near enough to a boundary counts as on it, and a truth is thinned to one pixel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, as_number
+from kalos_core.pixels.stack import as_binary
+
+TOLERANCE = 0.0075
+"""Of the image's diagonal: the Berkeley benchmark's, which Lampert et al. take."""
+
+
+@dataclass(frozen=True)
+class ContourMatch:
+    """Marks beside a truth, both contours. Each share is None where there is nothing to take it of.
+
+    Parameters
+    ----------
+    precision : float or None
+        Of the marked pixels, the share that lies near the truth.
+    recall : float or None
+        Of the true pixels, the share that lies near a mark.
+    f1 : float or None
+        Their harmonic mean, 0 where nothing is near.
+    """
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+def tolerance_in_pixels(size: tuple[int, ...], share: float = TOLERANCE) -> float:
+    """How far a mark may lie from a contour, for an image of a height and a width.
+
+    Examples
+    --------
+    >>> tolerance_in_pixels((300, 400))
+    3.75
+    """
+    number = as_number(share)
+    if number is None or not 0 <= number < 1:
+        raise InputError(f"tolerance: expected a share of the diagonal from 0 to below 1, got {share!r}")
+    return number * math.hypot(*size)
+
+
+def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
+    """(H, W) True within `distance` pixels, from centre to centre, of a pixel that is on; nowhere near an empty mask.
+
+    Examples
+    --------
+    >>> near([[1, 0, 0, 0]], 2).tolist()
+    [[True, True, True, False]]
+    """
+    on = as_binary(np.asarray(mask), "mask")
+    if not on.any() or distance == 0:
+        return on.copy()
+    from scipy.ndimage import distance_transform_edt  # slow to import, and needed here only
+
+    return np.asarray(distance_transform_edt(~on) <= distance)
+
+
+def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
+    """A truth thinned to lines one pixel wide, every separate mark kept (Lampert et al., §IV-C; Zhang & Suen 1984).
+
+    Examples
+    --------
+    >>> band = np.zeros((5, 9), bool)
+    >>> band[1:4, 1:8] = True
+    >>> thinned(band).sum(axis=0).max().item()
+    1
+    """
+    from skimage import morphology  # slow to import, and needed here only
+
+    skeletonize: Callable[[NDArray[np.bool_]], NDArray[np.bool_]] = morphology.skeletonize
+    return skeletonize(as_binary(np.asarray(mask), "mask"))
+
+
+def match_contours(marks: ArrayLike, truth: ArrayLike, tolerance: float = TOLERANCE) -> ContourMatch:
+    """Marked contours beside true ones, a pixel counting as found if one of the other side lies near.
+
+    Parameters
+    ----------
+    marks, truth : (H, W) binary
+        See `thinned`.
+    tolerance : float
+        Share of the image's diagonal.
+
+    Examples
+    --------
+    >>> line = np.zeros((300, 400), bool)
+    >>> line[100] = True
+    >>> match_contours(np.roll(line, 3, axis=0), line), match_contours(np.roll(line, 4, axis=0), line).f1
+    (ContourMatch(precision=1.0, recall=1.0, f1=1.0), 0.0)
+    """
+    found, true = (as_binary(np.asarray(mask), name) for mask, name in ((marks, "marks"), (truth, "truth")))
+    if found.shape != true.shape:
+        raise InputError(f"marks: expected the size of the truth {true.shape}, got {found.shape}")
+    reach = tolerance_in_pixels(true.shape, tolerance)
+    precision = _share(found & near(true, reach), found)
+    recall = _share(true & near(found, reach), true)
+    if precision is None or recall is None:
+        return ContourMatch(precision, recall, None)
+    together = precision + recall
+    return ContourMatch(precision, recall, 2 * precision * recall / together if together else 0.0)
+
+
+def _share(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float | None:
+    pixels = int(whole.sum())
+    return int(part.sum()) / pixels if pixels else None

@@ -1,0 +1,118 @@
+"""Drawn polygons and masks as stacks of pixels, one image at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.stack import MaskStack
+from kalos_core.shapes import Masks, Polygons
+from kalos_core.shapes.raster import pixels_of, rasterise
+
+
+def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterator[MaskStack]:
+    """What each rater marked on each image, all their polygons and masks together.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        With polygons or masks; a pixel belongs to a polygon if its centre does.
+    category : str, optional
+        One class; all of them by default.
+
+    Yields
+    ------
+    MaskStack
+        One an image, of the raters who were asked about it (and for the class), in the order of the images. An image
+        that nobody was asked about is left out.
+
+    Raises
+    ------
+    InputError
+        For shapes that have no pixels, a mark without one, or an image of unknown or differing size.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]}]
+    >>> table = Annotations.from_rows(rows, raters=["ann", "bob"], image_size={1: (3, 1)})
+    >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in mask_stacks(table)]
+    [(1, [[[1, 1, 0]], [[0, 0, 0]]])]
+    """
+    chosen, asked = _asked(annotations, category)
+    size = canvas_sizes(annotations)
+    order = np.argsort(annotations.image, kind="stable")
+    bounds = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
+    for image, raters in enumerate(asked):
+        who = np.flatnonzero(raters)
+        if not len(who):
+            continue
+        rows = order[bounds[image] : bounds[image + 1]]
+        rows = rows[chosen[rows]]
+        _check_size(annotations, image, size)
+        width, height = size[image]
+        drawn = masks_of(annotations, rows, size)
+        pixels = np.zeros((len(annotations.raters), height, width), np.bool_)
+        for place, rater in enumerate(annotations.rater[rows]):
+            pixels[rater] |= pixels_of(drawn, place)
+        yield MaskStack(pixels[who], annotations.raters[who], None, annotations.images[image])
+
+
+def _asked(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(N,) marks that count, and (I, R) raters who were asked."""
+    if category is None:
+        return np.ones(len(annotations), np.bool_), annotations.asked
+    names = annotations.categories.tolist()
+    if category not in names:
+        raise InputError(f"category: expected one of {listed(map(repr, names), 20)}, got {category!r}")
+    code = names.index(category)
+    asked = annotations.assigned.copy()
+    if annotations.assigned_categories is not None:
+        asked &= annotations.assigned_categories[:, code]
+    kept_out = annotations.excluded[annotations.excluded[:, 2] == code]
+    asked[kept_out[:, 0], kept_out[:, 1]] = False
+    return annotations.category == code, asked
+
+
+def canvas_sizes(annotations: Annotations) -> NDArray[np.intp]:
+    """(I, 2) width and height of each image in pixels, from its masks where the table does not say; 0 where unknown."""
+    size = np.nan_to_num(np.ceil(annotations.image_size)).astype(np.intp)
+    masks = annotations.shapes.get("mask")
+    if isinstance(masks, Masks):
+        drawn = ~masks.absent()
+        image = annotations.image[drawn]
+        unknown = size[image, 0] == 0
+        size[image[unknown]] = masks.size[drawn][unknown]
+    return size
+
+
+def _check_size(annotations: Annotations, image: int, size: NDArray[np.intp]) -> None:
+    if not size[image].all():
+        raise InputError(f"image {annotations.images[image]!r}: expected its width and height in pixels, got none")
+
+
+def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
+    """Masks of the given rows (M,), as drawn or of the pixels in a polygon, on canvases of `size` (I, 2)."""
+    canvas = size[annotations.image[rows]]
+    drawn, polygons = annotations.shapes.get("mask"), annotations.shapes.get("polygon")
+    has_mask = ~drawn.absent()[rows] if isinstance(drawn, Masks) else np.zeros(len(rows), np.bool_)
+    has_polygon = ~polygons.absent()[rows] if isinstance(polygons, Polygons) else np.zeros(len(rows), np.bool_)
+    without = rows[~has_mask & ~has_polygon]
+    if len(without):
+        ids = listed(annotations.id[without])
+        raise InputError(f"annotations: expected a polygon or a mask of each mark, got neither for ids {ids}")
+    if isinstance(drawn, Masks) and has_mask.all():
+        masks = drawn.take(rows)
+        other = np.flatnonzero((masks.size != canvas).any(axis=1))
+        if len(other):
+            first = rows[other[0]]
+            came = f"{masks.size[other[0]].tolist()} of annotation {annotations.id[first]}"
+            raise InputError(f"masks: expected width and height {canvas[other[0]].tolist()} of the image, got {came}")
+        return masks
+    if not isinstance(polygons, Polygons) or has_mask.any():
+        both = listed(annotations.id[rows[has_mask]])
+        raise InputError(f"annotations: expected polygons throughout or masks throughout, got masks for ids {both}")
+    return rasterise(polygons.take(rows), canvas)

@@ -1,0 +1,102 @@
+"""The votes on the pixels of a stack as few patterns with counts: all that most statistics need to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.pixels.stack import MaskStack
+
+TABLE_BITS = 16
+"""Up to so many raters every possible pattern has a place in a table; beyond, only those that occur."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The P patterns of N votes that occur in a stack.
+
+    Parameters
+    ----------
+    votes : (P, N) bool
+        Who marked.
+    count : (P,) int
+        Pixels with that pattern, at least one; ignored pixels count nowhere.
+    slot : (P,) int
+        Where each pattern stands in a table of `slots` entries.
+    slots : int
+    slot_of_pixel : (H, W) unsigned int
+    ignore : (H, W) bool, optional
+
+    Examples
+    --------
+    >>> found = find_patterns(MaskStack.of([[[0, 0, 1]], [[0, 1, 1]]]))
+    >>> found.votes.astype(int).tolist(), found.count.tolist()
+    ([[0, 0], [0, 1], [1, 1]], [1, 1, 1])
+    >>> found.at_pixels(np.array([0.0, 0.5, 1.0])).tolist()
+    [[0.0, 0.5, 1.0]]
+    """
+
+    votes: NDArray[np.bool_]
+    count: NDArray[np.intp]
+    slot: NDArray[np.intp]
+    slots: int
+    slot_of_pixel: NDArray[np.unsignedinteger[Any]]
+    ignore: NDArray[np.bool_] | None
+
+    @property
+    def pixels(self) -> int:
+        """How many pixels count."""
+        return int(self.count.sum())
+
+    def at_pixels(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (P,) of patterns -> (H, W), 0 or False where pixels are ignored."""
+        table = np.zeros(self.slots, values.dtype)
+        table[self.slot] = values
+        found = np.asarray(table[self.slot_of_pixel])
+        if self.ignore is not None:
+            found[self.ignore] = 0
+        return found
+
+    def counts_in(self, region: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """(P,) pixels of each pattern within a region (H, W)."""
+        inside = region if self.ignore is None else region & ~self.ignore
+        return np.bincount(self.slot_of_pixel[inside], minlength=self.slots)[self.slot]
+
+
+def find_patterns(stack: MaskStack) -> Patterns:
+    """The patterns of votes of a stack, those of fewer or earlier raters first."""
+    code = pixel_codes(stack.masks)
+    raters = len(stack.raters)
+    if raters > TABLE_BITS:
+        codes, inverse = np.unique(code, return_inverse=True)
+        slot_of_pixel = inverse.reshape(code.shape).astype(np.uint32)
+        slots = len(codes)
+    else:
+        codes, slot_of_pixel, slots = np.arange(1 << raters, dtype=np.uint64), code, 1 << raters
+    count = np.bincount(slot_of_pixel.ravel(), minlength=slots)
+    if stack.ignore is not None:
+        count -= np.bincount(slot_of_pixel[stack.ignore], minlength=slots)
+    slot = np.flatnonzero(count)
+    bits = np.arange(raters, dtype=np.uint64)[::-1]
+    votes = (codes[slot, None].astype(np.uint64) >> bits & np.uint64(1)).astype(np.bool_)
+    return Patterns(votes, count[slot], slot, slots, slot_of_pixel, stack.ignore)
+
+
+def pixel_codes(masks: NDArray[np.bool_]) -> NDArray[np.unsignedinteger[Any]]:
+    """(H, W) votes (N, H, W) on each pixel as bits of the smallest number that holds them, the first rater's highest.
+
+    Examples
+    --------
+    >>> codes = pixel_codes(np.array([[[True, False]], [[True, True]]]))
+    >>> codes.tolist(), codes.dtype
+    ([[3, 1]], dtype('uint8'))
+    """
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if len(masks) <= 8 * kind().itemsize)
+    code: NDArray[np.unsignedinteger[Any]] = masks[0].astype(kind)
+    for mask in masks[1:]:
+        code <<= kind(1)
+        code |= mask.view(np.uint8)
+    return code

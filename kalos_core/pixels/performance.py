@@ -1,0 +1,114 @@
+"""How well each rater does beside a truth, pixel by pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError
+from kalos_core.pixels.patterns import find_patterns
+from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
+from kalos_core.pixels.sums import divide
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class RaterPerformance:
+    """Each rater's marks beside a truth (Lampert et al., Table II).
+
+    Every share is NaN where there is nothing to take a share of, such as the sensitivity where the truth is empty.
+
+    Parameters
+    ----------
+    raters : (R,) object
+    confusion : (R, 2, 2) int64
+        Pixels by what the rater says and by what is true: 0 nothing, 1 marked.
+
+    Examples
+    --------
+    >>> found = rater_performance({"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]}, truth=[[1, 0, 0, 0]])
+    >>> found.sensitivity.tolist(), found.ppv.tolist(), found.kappa.tolist()
+    ([1.0, 1.0], [0.5, 1.0], [0.5, 1.0])
+    """
+
+    raters: NDArray[np.object_]
+    confusion: NDArray[np.int64]
+
+    @property
+    def sensitivity(self) -> NDArray[np.float64]:
+        """(R,) of what is true, the share the rater marked."""
+        return divide(self.confusion[:, 1, 1], self.confusion[:, :, 1].sum(axis=1))
+
+    @property
+    def specificity(self) -> NDArray[np.float64]:
+        """(R,) of what is not, the share the rater left."""
+        return divide(self.confusion[:, 0, 0], self.confusion[:, :, 0].sum(axis=1))
+
+    @property
+    def ppv(self) -> NDArray[np.float64]:
+        """(R,) of what the rater marked, the share that is true."""
+        return divide(self.confusion[:, 1, 1], self.confusion[:, 1].sum(axis=1))
+
+    @property
+    def npv(self) -> NDArray[np.float64]:
+        """(R,) of what the rater left, the share that is not."""
+        return divide(self.confusion[:, 0, 0], self.confusion[:, 0].sum(axis=1))
+
+    @property
+    def kappa(self) -> NDArray[np.float64]:
+        """(R,) Cohen's kappa of rater and truth; 1 where both say the same of all pixels, NaN without a pixel."""
+        counts = self.confusion.astype(np.float64)
+        pixels = counts.sum(axis=(1, 2))
+        observed = np.trace(counts, axis1=1, axis2=2) * pixels
+        chance = (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1)
+        beyond = pixels**2 - chance
+        kappa = np.divide(observed - chance, beyond, out=np.full(len(pixels), np.nan), where=beyond > 0)
+        return np.where((beyond == 0) & (pixels > 0), 1.0, kappa)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater."""
+        import pandas as pd
+
+        shares = ("sensitivity", "specificity", "ppv", "npv", "kappa")
+        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in shares})
+
+
+def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
+    """Each rater of a stack beside a truth mask.
+
+    Parameters
+    ----------
+    masks : MaskStack or (N, H, W)
+    truth : (H, W) binary
+
+    Returns
+    -------
+    RaterPerformance
+    """
+    stack = as_stack(masks, least=1)
+    mask = as_binary(np.asarray(truth), "truth")
+    if mask.shape != stack.masks.shape[1:]:
+        raise InputError(f"truth: expected the size of the masks {stack.masks.shape[1:]}, got {mask.shape}")
+    patterns = find_patterns(stack)
+    true = patterns.counts_in(mask)
+    return RaterPerformance(stack.raters, confusions(patterns.votes, patterns.count, true))
+
+
+def confusions(votes: NDArray[np.bool_], count: NDArray[np.intp], true: NDArray[np.intp]) -> NDArray[np.int64]:
+    """(N, 2, 2) pixels by vote and truth, from patterns (P, N), their pixels (P,), and how many of those are true.
+
+    Examples
+    --------
+    >>> confusions(np.array([[False], [True]]), np.array([5, 3]), np.array([1, 3])).tolist()
+    [[[4, 1], [0, 3]]]
+    """
+    marked = votes.T.astype(np.int64)
+    table = np.empty((votes.shape[1], 2, 2), np.int64)
+    table[:, 1, 1], table[:, 1, 0] = marked @ true, marked @ (count - true)
+    table[:, 0, 1], table[:, 0, 0] = (1 - marked) @ true, (1 - marked) @ (count - true)
+    return table

@@ -1,0 +1,153 @@
+"""Properties of a picture that may explain where raters agree: intensity, contrast, each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.moments import Moments, check_finite
+
+COLOURS = ("red", "green", "blue")
+WEIGHTS = np.array([0.2989, 0.5870, 0.1140])
+"""Of red, green and blue in the intensity."""
+
+LUMINANCE = np.array([0.212671, 0.715160, 0.072169])
+"""Of linear red, green and blue of sRGB in Y, white being D65 at 1."""
+
+LINEAR_BELOW = (6 / 29) ** 3
+"""Y below which CIELAB's L is proportional to it."""
+
+
+def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
+    """One name a channel; three without names are red, green and blue, one is grey, others are numbered.
+
+    Examples
+    --------
+    >>> channel_names(3, None), channel_names(2, None), channel_names(4, ["nir", "red", "green", "blue"])
+    (['red', 'green', 'blue'], ['channel 1', 'channel 2'], ['nir', 'red', 'green', 'blue'])
+    """
+    if names is None:
+        usual = {1: ["grey"], 3: list(COLOURS)}
+        return usual.get(channels) or [f"channel {number + 1}" for number in range(channels)]
+    taken = [name for name in names if name in ("intensity", "contrast")]
+    if len(names) != channels or len(set(names)) != channels or taken:
+        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr, names), 10)}")
+    return list(names)
+
+
+def property_moments(
+    share: NDArray[np.float64],
+    picture: NDArray[Any],
+    ignore: NDArray[np.bool_] | None = None,
+    names: Sequence[str] | None = None,
+) -> dict[str, Moments]:
+    """Agreement beside each property of one picture (Lampert et al., §III-B).
+
+    Intensity is .2989 R + .5870 G + .1140 B, or the one channel there is. Contrast is Michelson's, (max - min) /
+    (max + min) of CIELAB's tone L, or of the one channel, in 3 x 3 pixels, 0 where all are 0; it is set beside the
+    largest agreement in the same 3 x 3. A picture of several channels, none of them named red, green and blue, has
+    neither. Ignored pixels are in no neighbourhood.
+
+    Parameters
+    ----------
+    share : (H, W) float64
+        Of the raters who marked each pixel.
+    picture : (H, W) or (H, W, C)
+        Colours are of 8 or 16 bits, or floats in [0, 1].
+    ignore : (H, W) bool, optional
+    names : (C,) str, optional
+        See `channel_names`.
+
+    Examples
+    --------
+    >>> share = np.array([[0.0, 0.5, 1.0]])
+    >>> sorted(property_moments(share, np.array([[10, 20, 30]], np.uint8)))
+    ['contrast', 'intensity']
+    """
+    check_finite(picture, "picture")
+    channels = picture[..., None] if picture.ndim == 2 else picture
+    called = channel_names(channels.shape[2], names)
+    used = np.ones(share.shape, np.bool_) if ignore is None else ~ignore
+    counted = share[used]
+    found = {name: Moments.of(counted, channels[..., place][used]) for place, name in enumerate(called)}
+    if names is None:
+        found.pop("grey", None)  # it is the intensity
+    intensity, tone = tones(channels, called)
+    if intensity is not None and tone is not None:
+        largest = neighbourhood(share, used, np.maximum)[used]
+        found["intensity"] = Moments.of(counted, intensity[used])
+        found["contrast"] = Moments.of(largest, michelson(tone, used)[used])
+    return found
+
+
+def tones(
+    channels: NDArray[Any], names: Sequence[str]
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """(H, W) intensity and tone of a picture (H, W, C); None, None where its channels are no colours."""
+    if channels.shape[2] == 1:
+        grey = channels[..., 0].astype(np.float64)
+        if grey.min(initial=0) < 0:
+            raise InputError("picture: expected no negative values in the one channel whose contrast is taken")
+        return grey, grey
+    if not set(COLOURS) <= set(names):
+        return None, None
+    colours = channels[..., [list(names).index(colour) for colour in COLOURS]]
+    return colours @ WEIGHTS, lightness(colours)
+
+
+def lightness(colours: NDArray[Any]) -> NDArray[np.float64]:
+    """CIELAB's L, 0 to 100, of sRGB (H, W, 3).
+
+    Examples
+    --------
+    >>> lightness(np.array([[[0, 0, 0], [255, 255, 255], [119, 119, 119]]], np.uint8)).round(1).tolist()
+    [[0.0, 100.0, 50.0]]
+    """
+    if np.issubdtype(colours.dtype, np.unsignedinteger):
+        steps = np.iinfo(colours.dtype).max
+        if colours.dtype.itemsize > 2:
+            raise InputError(f"picture: expected colours of 8 or 16 bits, or floats in [0, 1], got {colours.dtype}")
+        linear = _linear(np.arange(steps + 1) / steps)[colours]
+    else:
+        if colours.size and (colours.min() < 0 or colours.max() > 1 or np.issubdtype(colours.dtype, np.integer)):
+            came = f"{colours.dtype} from {colours.min()} to {colours.max()}"
+            raise InputError(f"picture: expected colours of 8 or 16 bits, or floats in [0, 1], got {came}")
+        linear = _linear(colours.astype(np.float64))
+    luminance = linear @ LUMINANCE
+    above = 116 * np.cbrt(luminance) - 16
+    return np.asarray(np.where(luminance > LINEAR_BELOW, above, luminance * (29 / 3) ** 3))
+
+
+def _linear(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Linear light of sRGB's values in [0, 1]."""
+    return np.where(value > 0.04045, ((value + 0.055) / 1.055) ** 2.4, value / 12.92)
+
+
+def michelson(tone: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(H, W) contrast of the used pixels in 3 x 3 around each (Eq. 4); 0 where all of them are 0.
+
+    Examples
+    --------
+    >>> michelson(np.array([[1.0, 3.0, 3.0, 3.0]]), np.ones((1, 4), bool)).tolist()
+    [[0.5, 0.5, 0.0, 0.0]]
+    """
+    high, low = (np.where(used, neighbourhood(tone, used, pick), 0) for pick in (np.maximum, np.minimum))
+    return np.asarray(np.divide(high - low, high + low, out=np.zeros_like(tone), where=high + low > 0))
+
+
+def neighbourhood(values: NDArray[np.float64], used: NDArray[np.bool_], extreme: np.ufunc) -> NDArray[np.float64]:
+    """(H, W) `numpy.maximum` or `numpy.minimum` of the used pixels in 3 x 3 around each.
+
+    Examples
+    --------
+    >>> neighbourhood(np.array([[1.0, 3.0, 2.0]]), np.array([[True, False, True]]), np.maximum).tolist()
+    [[1.0, 2.0, 2.0]]
+    """
+    outside = -np.inf if extreme is np.maximum else np.inf
+    found = np.pad(np.where(used, values, outside), 1, constant_values=outside)
+    found = extreme(extreme(found[:-2], found[1:-1]), found[2:])
+    return np.asarray(extreme(extreme(found[:, :-2], found[:, 1:-1]), found[:, 2:]))

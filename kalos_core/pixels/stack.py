@@ -1,0 +1,198 @@
+"""One image's masks of several raters, checked once at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.errors import InputError, listed
+
+MOST_RATERS = 64
+"""Of one stack: the votes on a pixel are kept as bits of one number."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskStack:
+    """The binary masks of the N raters who were asked about one image. H, W: its height and width.
+
+    Parameters
+    ----------
+    masks : (N, H, W) bool
+        True where a rater marked; a rater who was asked and marked nothing has a mask of False.
+    raters : (N,) object
+        Names.
+    ignore : (H, W) bool, optional
+        Pixels that count for nothing, such as those outside the field of view.
+    image : object
+        The image's id, None where unknown.
+    picture : (H, W) or (H, W, C), optional
+        The picture itself, whose properties are set beside agreement.
+
+    Raises
+    ------
+    InputError
+        For masks that are not binary, sizes that differ, no mask at all, or names that are not one for each mask.
+
+    Examples
+    --------
+    >>> stack = MaskStack.of([[[0, 1]], [[1, 1]]])
+    >>> stack.raters.tolist(), stack.masks.sum(axis=(1, 2)).tolist()
+    (['rater 1', 'rater 2'], [1, 2])
+    >>> stack = MaskStack.of({"ann": [[0, 1]], "bob": None})  # bob was asked and marked nothing
+    >>> stack.masks.tolist()
+    [[[False, True]], [[False, False]]]
+    >>> MaskStack.of([[[0, 1]], [[1, 2]]])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: mask of 'rater 2': expected 0 and 1, or 0 and 255, got values such as 2
+    """
+
+    masks: NDArray[np.bool_]
+    raters: NDArray[np.object_]
+    ignore: NDArray[np.bool_] | None = None
+    image: Any = None
+    picture: NDArray[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        masks: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any],
+        raters: Sequence[str] | None = None,
+        ignore: ArrayLike | None = None,
+        image: Any = None,
+        picture: ArrayLike | None = None,
+    ) -> MaskStack:
+        """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
+        names, arrays = named_arrays(masks, raters, "masks")
+        given = np.stack([as_binary(array, name) for array, name in zip(arrays, names, strict=True)])
+        region, pixels = check_surroundings(given.shape[1:], ignore, picture)
+        return cls(given, object_array(names), region, image, pixels)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelStack:
+    """The label maps of the N raters who were asked about one image: one class a pixel.
+
+    Parameters
+    ----------
+    labels : (N, H, W) int
+        Value of each pixel's class.
+    raters, ignore, image, picture
+        As in `MaskStack`.
+
+    Examples
+    --------
+    >>> stack = LabelStack.of({"ann": [[0, 1, 2]], "bob": [[0, 2, 2]]})
+    >>> stack.of_class(2).masks.tolist()
+    [[[False, False, True]], [[False, True, True]]]
+    """
+
+    labels: NDArray[np.integer[Any]]
+    raters: NDArray[np.object_]
+    ignore: NDArray[np.bool_] | None = None
+    image: Any = None
+    picture: NDArray[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        labels: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any],
+        raters: Sequence[str] | None = None,
+        ignore: ArrayLike | None = None,
+        image: Any = None,
+        picture: ArrayLike | None = None,
+    ) -> LabelStack:
+        """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
+        names, arrays = named_arrays(labels, raters, "labels")
+        for array, name in zip(arrays, names, strict=True):
+            if not np.issubdtype(array.dtype, np.integer) and array.dtype != np.bool_:
+                raise InputError(f"labels of {name!r}: expected whole numbers, got {array.dtype}")
+        given = np.stack([array.view(np.uint8) if array.dtype == np.bool_ else array for array in arrays])
+        region, pixels = check_surroundings(given.shape[1:], ignore, picture)
+        return cls(given, object_array(names), region, image, pixels)
+
+    def of_class(self, value: int) -> MaskStack:
+        """Who gave each pixel one class."""
+        return MaskStack(self.labels == value, self.raters, self.ignore, self.image, self.picture)
+
+
+Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any]
+"""What every function of stacks takes: a stack, or what `MaskStack.of` makes one of."""
+
+
+def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
+    """A stack of at least `least` raters.
+
+    Examples
+    --------
+    >>> as_stack([[[0, 1]]])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: masks: expected those of at least 2 raters, got 1
+    """
+    stack = masks if isinstance(masks, MaskStack) else MaskStack.of(masks)
+    if len(stack.raters) < least:
+        raise InputError(f"masks: expected those of at least {least} raters, got {len(stack.raters)}")
+    return stack
+
+
+def named_arrays(
+    given: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any], raters: Sequence[str] | None, what: str
+) -> tuple[list[str], list[NDArray[Any]]]:
+    """Names and two-dimensional arrays of one size."""
+    entries = list(given.values()) if isinstance(given, Mapping) else list(given)
+    drawn = [np.asarray(entry) for entry in entries if entry is not None]
+    if not drawn:
+        raise InputError(f"{what}: expected at least one rater's, got none")
+    arrays = [np.zeros_like(drawn[0]) if entry is None else np.asarray(entry) for entry in entries]
+    if isinstance(given, Mapping) and raters is None:
+        raters = list(given)
+    names = [f"rater {place + 1}" for place in range(len(arrays))] if raters is None else list(raters)
+    if len(names) != len(arrays) or len(set(names)) != len(names):
+        raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr, names), 20)}")
+    if len(names) > MOST_RATERS:
+        raise InputError(f"{what}: expected at most {MOST_RATERS} raters, got {len(names)}")
+    for array, name in zip(arrays, names, strict=True):
+        if array.ndim != 2 or not array.size:
+            raise InputError(f"{what} of {name!r}: expected height x width, got shape {array.shape}")
+    sizes = {array.shape for array in arrays}
+    if len(sizes) > 1:
+        said = [f"{array.shape} of {name!r}" for array, name in zip(arrays, names, strict=True)]
+        raise InputError(f"{what}: expected one size, got {listed(said, 20)}")
+    return names, arrays
+
+
+def check_surroundings(
+    size: tuple[int, ...], ignore: ArrayLike | None, picture: ArrayLike | None
+) -> tuple[NDArray[np.bool_] | None, NDArray[Any] | None]:
+    """The region to ignore and the picture, both of the masks' size."""
+    region = None if ignore is None else as_binary(np.asarray(ignore), "ignore")
+    if region is not None and region.shape != size:
+        raise InputError(f"ignore: expected the size of the masks {size}, got {region.shape}")
+    pixels = None if picture is None else np.asarray(picture)
+    if pixels is not None and (pixels.ndim not in (2, 3) or pixels.shape[:2] != size):
+        raise InputError(f"picture: expected the size of the masks {size}, got {pixels.shape}")
+    return region, pixels
+
+
+def as_binary(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    """Truth values of an array of 0 and 1, or of 0 and 255 as pictures have it.
+
+    Examples
+    --------
+    >>> as_binary(np.array([[0, 255]]), "ann").tolist()
+    [[False, True]]
+    """
+    if array.dtype == np.bool_:
+        return array
+    if not np.issubdtype(array.dtype, np.number):
+        raise InputError(f"mask of {name!r}: expected truth values or numbers, got {array.dtype}")
+    on = np.not_equal(array, 0)
+    largest = array.max(initial=0)
+    if not np.array_equal(array, on * largest) or largest not in (0, 1, 255):
+        odd = np.unique(array[on & (array != 1)])
+        raise InputError(f"mask of {name!r}: expected 0 and 1, or 0 and 255, got values such as {listed(odd, 3)}")
+    return np.asarray(on)

@@ -1,0 +1,128 @@
+"""What one image adds to the agreement of a data set: whole numbers that are summed, whatever the images' sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.pixels.patterns import Patterns
+
+
+@dataclass(frozen=True, eq=False)
+class PixelSums:
+    """Counts of pixels, of an image or of many. R raters of the data set.
+
+    Parameters
+    ----------
+    levels : (R + 1, R + 1) int64
+        ``levels[n, a]``: pixels that a of the n raters asked about their image marked (A of Lampert et al., Eq. 2).
+    common : (R, R) int64
+        Pixels of the images that both raters were asked about.
+    marked : (R, R) int64
+        Those of them that the first marked.
+    both : (R, R) int64
+        Those of them that both marked.
+    confusion : (R, 2, 2) int64
+        Pixels by what a rater says and by what the consensus of half of the raters says: 0 nothing, 1 marked.
+
+    Examples
+    --------
+    >>> from kalos_core.pixels.patterns import find_patterns
+    >>> from kalos_core.pixels.stack import MaskStack
+    >>> patterns = find_patterns(MaskStack.of([[[0, 0, 1]], [[0, 1, 1]]]))
+    >>> sums = PixelSums.of(patterns, np.array([0, 1]), 2)
+    >>> sums.levels[2].tolist(), sums.both.tolist(), sums.confusion[0].tolist()
+    ([1, 1, 1], [[1, 1], [1, 2]], [[1, 1], [0, 1]])
+    """
+
+    levels: NDArray[np.int64]
+    common: NDArray[np.int64]
+    marked: NDArray[np.int64]
+    both: NDArray[np.int64]
+    confusion: NDArray[np.int64]
+
+    @classmethod
+    def nothing(cls, raters: int) -> PixelSums:
+        """The sums of no image."""
+        square = (raters, raters)
+        shapes = ((raters + 1, raters + 1), square, square, square, (raters, 2, 2))
+        return cls(*(np.zeros(shape, np.int64) for shape in shapes))
+
+    @classmethod
+    def of(cls, patterns: Patterns, asked: NDArray[np.intp], raters: int) -> PixelSums:
+        """Of an image whose N masks are those of the raters `asked` (N,) among all `raters`."""
+        sums = cls.nothing(raters)
+        votes, count = patterns.votes.astype(np.int64), patterns.count
+        agreeing = votes.sum(axis=1)
+        np.add.at(sums.levels, (len(asked), agreeing), count)
+        cells = np.ix_(asked, asked)
+        sums.common[cells] = patterns.pixels
+        sums.marked[cells] = (count @ votes)[:, None]
+        sums.both[cells] = (votes * count[:, None]).T @ votes
+        consensus = (2 * agreeing >= len(asked)).astype(np.intp)
+        for place, rater in enumerate(asked):
+            np.add.at(sums.confusion[rater], (votes[:, place], consensus), count)
+        return sums
+
+    def __add__(self, other: PixelSums) -> PixelSums:
+        return PixelSums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+    @property
+    def pixels(self) -> int:
+        """How many pixels count."""
+        return int(self.levels.sum())
+
+    def smyth_bound(self) -> float:
+        """Mean over pixels of min(n - A, A) / n: the least error of the raters, whatever is true (Eq. 1).
+
+        NaN without a pixel.
+        """
+        asked, level = np.indices(self.levels.shape)
+        least = np.minimum(asked - level, level) / np.maximum(asked, 1)
+        pixels = self.pixels
+        return float((least * self.levels).sum() / pixels) if pixels else float("nan")
+
+    def ratio(self) -> NDArray[np.float64]:
+        """(R,) of the pixels that anybody marked, the share that at least n = 1, ..., R raters marked (Eq. 3).
+
+        Of images with at least n raters, since no other can reach the level; NaN where nobody marked anything there.
+        """
+        reached = self.levels[:, ::-1].cumsum(axis=1)[:, ::-1]  # [asked, at least so many]
+        at_least = reached[::-1].cumsum(axis=0)[::-1]  # of images with at least so many asked
+        level = np.arange(1, len(self.levels))
+        return divide(at_least[level, level], at_least[level, 1])
+
+    def f1(self) -> NDArray[np.float64]:
+        """(R, R) F1 of every two raters over their common images (Eq. 6); NaN where they have none.
+
+        1 where neither marked anything: nothing disagrees.
+        """
+        marks = self.marked + self.marked.T
+        shared = divide(2 * self.both, marks)
+        return np.where((marks == 0) & (self.common > 0), 1.0, shared)
+
+
+def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
+    """Quotients of whole numbers, NaN where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> divide(np.array([1, 0]), np.array([2, 0])).tolist()
+    [0.5, nan]
+    """
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=np.not_equal(below, 0)))
+
+
+def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means over the first axis of what is defined; NaN where nothing is.
+
+    Examples
+    --------
+    >>> mean_of_defined(np.array([[0.5, np.nan], [1.0, np.nan]])).tolist()
+    [0.75, nan]
+    """
+    known = np.isfinite(values)
+    return divide(np.where(known, values, 0).sum(axis=0), known.sum(axis=0))
