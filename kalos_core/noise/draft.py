@@ -1,0 +1,116 @@
+"""One synthetic rater in the making: which reference marks are still untouched, the new marks, and the events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.noise.events import DONE
+from kalos_core.noise.scene import Scene
+
+WHOLE, LOWER, UPPER = range(3)
+"""Which part of its source a mark has: all of it, or the half with the lower or the higher coordinates."""
+
+MARK_FIELDS = {"source": -1, "partner": -1, "ghost": -1, "part": WHOLE, "category": -1}
+"""Whole numbers that describe a new mark, and what they are unless given: rows of the scene, a proposal, a part."""
+
+EVENT_FIELDS = {
+    "event": -1,
+    "outcome": DONE,
+    "image": -1,
+    "reference_a": -1,
+    "reference_b": -1,
+    "row_a": -1,
+    "row_b": -1,
+    "category_from": -1,
+    "category_to": -1,
+}
+"""Whole numbers that describe an event, and what they are unless given."""
+
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass
+class Draft:
+    """What the stages read and write.
+
+    Parameters
+    ----------
+    scene : Scene
+    magnitude : float
+        Lambda.
+    rng : Generator
+    """
+
+    scene: Scene
+    magnitude: float
+    rng: np.random.Generator
+    free: NDArray[np.bool_] = field(init=False)
+    marks: list[Columns] = field(init=False, default_factory=list)
+    events: list[Columns] = field(init=False, default_factory=list)
+    size: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.free = np.ones(len(self.scene), np.bool_)
+        none = np.zeros(0, np.intp)
+        self.add_marks(np.zeros((0, 4)))  # so that there is something of every column
+        self.record(-1, none)
+
+    def happens(self, chance: ArrayLike, count: int) -> NDArray[np.bool_]:
+        """(M,) which of the events happen, each with its chance times the magnitude, at most 1."""
+        return np.asarray(self.rng.random(count) < np.minimum(np.asarray(chance) * self.magnitude, 1))
+
+    def consume(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """(T,) True for targets that were untouched until now; of equal ones the first gets it."""
+        got = np.zeros(len(targets), np.bool_)
+        got[np.unique(targets, return_index=True)[1]] = True
+        got &= self.free[targets]
+        self.free[targets] = False
+        return got
+
+    def add_marks(self, corners: NDArray[np.float64], **columns: ArrayLike) -> NDArray[np.intp]:
+        """Add marks with the given corners (M, 4) and `MARK_FIELDS`; (M,) their rows."""
+        count = len(corners)
+        filled = {name: np.full(count, default) for name, default in MARK_FIELDS.items()}
+        filled |= {name: np.broadcast_to(np.asarray(values), count) for name, values in columns.items()}
+        self.marks.append(filled | {"corners": corners})
+        self.size += count
+        return np.arange(self.size - count, self.size)
+
+    def record(
+        self,
+        event: int,
+        image: NDArray[np.intp],
+        shift: NDArray[np.float64] | None = None,
+        scale: NDArray[np.float64] | None = None,
+        **columns: ArrayLike,
+    ) -> None:
+        """Note events on images (E,), with `EVENT_FIELDS` and by how much (E, 2) something moved and grew."""
+        count = len(image)
+        filled = {name: np.full(count, default) for name, default in EVENT_FIELDS.items()}
+        given = {"event": event, "image": image} | columns
+        filled |= {name: np.broadcast_to(np.asarray(values), count) for name, values in given.items()}
+        moved = {"shift": shift, "scale": scale}
+        self.events.append(
+            filled | {name: np.full((count, 2), np.nan) if by is None else by for name, by in moved.items()}
+        )
+
+    def keep_rest(self) -> None:
+        """Take over every untouched mark as it is."""
+        rest = np.flatnonzero(self.free)
+        self.add_marks(self.scene.corners[rest], source=rest, category=self.scene.category[rest])
+        self.free[rest] = False
+
+    def finished(self) -> tuple[Columns, Columns]:
+        """All marks, in the order of their sources with additions last, and all events with rows in that order."""
+        marks = {name: np.concatenate([part[name] for part in self.marks]) for name in self.marks[0]}
+        events = {name: np.concatenate([part[name] for part in self.events]) for name in self.events[0]}
+        order = np.lexsort((marks["part"], marks["source"], marks["ghost"]))
+        place = np.empty(len(order) + 1, np.intp)
+        place[order], place[-1] = np.arange(len(order)), -1
+        for name in ("row_a", "row_b"):
+            events[name] = place[events[name]]
+        return {name: values[order] for name, values in marks.items()}, events

@@ -1,0 +1,173 @@
+"""What happened to which mark: the events of generation as flat tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EVENTS = ("deletion", "addition", "split", "merge", "wrong_class", "shift")
+"""What can happen to a mark."""
+
+DELETION, ADDITION, SPLIT, MERGE, WRONG_CLASS, SHIFT = range(6)
+
+STAGES = ("unmatched", "topology", "category", "localization")
+"""The stages in their order (KαLOS §9.4)."""
+
+STAGE_OF_EVENT = np.array([0, 0, 1, 1, 2, 3])
+
+OUTCOMES = ("done", "lost", "impossible")
+"""Lost: an earlier event had consumed the mark. Impossible: there is nothing to delete, add, merge with or become."""
+
+DONE, LOST, IMPOSSIBLE = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """E events of generation, in the order in which they were drawn for one rater after the other.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Of the synthetic raters.
+    reference : Annotations
+        What they were drawn from.
+    rater, image : (E,) int
+        Codes.
+    stage, event, outcome : (E,) str
+        Of `STAGES`, `EVENTS` and `OUTCOMES`.
+    reference_rows : (E, 2) int
+        Rows of the reference that the event was about, -1 where fewer than two.
+    rows : (E, 2) int
+        Rows of the annotations that came of it, -1 where fewer than two.
+    category_from, category_to : (E,) int
+        Codes, -1 without any: what a mark was and what it became; of an addition, the class of the image that it was
+        taken for, and its own.
+    shift : (E, 2) float64
+        How far the centre moved, in widths and heights of the image; of a split, to its first fragment. NaN where
+        nothing moved.
+    scale : (E, 2) float64
+        Width and height over those before, as `shift`.
+    """
+
+    annotations: Annotations
+    reference: Annotations
+    rater: NDArray[np.intp]
+    image: NDArray[np.intp]
+    stage: NDArray[np.str_]
+    event: NDArray[np.str_]
+    outcome: NDArray[np.str_]
+    reference_rows: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    category_from: NDArray[np.intp]
+    category_to: NDArray[np.intp]
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.rater)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many events of each kind had each outcome."""
+        return {
+            name: {ended: int(((self.event == name) & (self.outcome == ended)).sum()) for ended in OUTCOMES}
+            for name in EVENTS
+        }
+
+    def signal_loss(self) -> SignalLoss:
+        """How many events came too late for their mark, by stage (KαLOS §9.4, Table 3)."""
+        table = np.array(
+            [[((self.stage == stage) & (self.outcome == ended)).sum() for ended in OUTCOMES] for stage in STAGES]
+        )
+        first_three = table[:3].sum(axis=0)
+        table = np.concatenate([table[:3], first_three[None], table[3:]])
+        return SignalLoss((*STAGES[:3], "first three", STAGES[3]), *table.T)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an event, with names and ids in place of codes and rows; None for what there is none of."""
+        import pandas as pd
+
+        names, ids = self.annotations.categories, (self.reference.id, self.annotations.id)
+        return pd.DataFrame(
+            {
+                "rater": self.annotations.raters[self.rater],
+                "image": self.annotations.images[self.image],
+                "stage": self.stage,
+                "event": self.event,
+                "outcome": self.outcome,
+                "reference_a": _named(ids[0], self.reference_rows[:, 0]),
+                "reference_b": _named(ids[0], self.reference_rows[:, 1]),
+                "id_a": _named(ids[1], self.rows[:, 0]),
+                "id_b": _named(ids[1], self.rows[:, 1]),
+                "category_from": _named(names, self.category_from),
+                "category_to": _named(names, self.category_to),
+                "shift_x": self.shift[:, 0],
+                "shift_y": self.shift[:, 1],
+                "scale_x": self.scale[:, 0],
+                "scale_y": self.scale[:, 1],
+            }
+        )
+
+
+def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.object_]:
+    """The names of codes, None for -1."""
+    found = np.full(len(codes), None, dtype=object)
+    known = codes >= 0
+    found[known] = names[codes[known]]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class SignalLoss:
+    """How many events came too late for their mark: rows for each stage and for the first three together.
+
+    Localization attempts every mark, so it is no part of the ratio the paper prints.
+
+    Parameters
+    ----------
+    stage : names
+    done, lost, impossible : (S,) int
+        What became of the events: a lost one found its mark consumed by an earlier one.
+    """
+
+    stage: tuple[str, ...]
+    done: NDArray[np.intp]
+    lost: NDArray[np.intp]
+    impossible: NDArray[np.intp]
+
+    @property
+    def attempted(self) -> NDArray[np.intp]:
+        """(S,) all events."""
+        return self.done + self.lost + self.impossible
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """(S,) lost / attempted; NaN where nothing was attempted."""
+        return np.where(self.attempted > 0, self.lost / np.maximum(self.attempted, 1), np.nan)
+
+    @property
+    def ratio(self) -> float:
+        """The share of the first three stages together: the paper's signal-loss ratio."""
+        return float(self.share[self.stage.index("first three")])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a stage."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "stage": self.stage,
+                "attempted": self.attempted,
+                "done": self.done,
+                "lost": self.lost,
+                "impossible": self.impossible,
+                "share_lost": self.share,
+            }
+        )

@@ -1,0 +1,307 @@
+"""Synthetic raters drawn from a reference, with what happened to which mark (KαLOS §9.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, as_name
+from kalos_core.errors import InputError, as_number, check_whole, listed
+from kalos_core.noise.draft import Columns, Draft
+from kalos_core.noise.events import EVENTS, OUTCOMES, STAGE_OF_EVENT, STAGES, Events
+from kalos_core.noise.generated import GeneratedRaters
+from kalos_core.noise.moving import Origins, build_shapes
+from kalos_core.noise.reference import cast_of, prepare_reference
+from kalos_core.noise.scene import Scene
+from kalos_core.noise.sources import (
+    ClassSource,
+    ConfusionClasses,
+    GhostSource,
+    Proposals,
+    Transitions,
+    TransplantedGhosts,
+)
+from kalos_core.noise.stages import miss_and_add, mistake_categories, shift_rest, split_and_merge
+
+if TYPE_CHECKING:
+    from kalos_core.noise.model import NoiseModel
+
+__all__ = ["GeneratedRaters", "generate_raters"]
+
+PROPOSALS, RATERS, SCHOOLS = range(3)
+"""Streams of random numbers: one for the proposals, one for each rater, one for each school."""
+
+
+def generate_raters(
+    model: NoiseModel,
+    annotations: Annotations,
+    *,
+    raters: int | Sequence[str] = 3,
+    magnitude: float | Sequence[float] = 1.0,
+    seed: int = 0,
+    reference: str | Sequence[str] | None = None,
+    schools: Sequence[int] | None = None,
+    school_magnitude: float | Sequence[float] = 1.0,
+    class_source: ClassSource | None = None,
+    ghost_source: GhostSource | None = None,
+) -> GeneratedRaters:
+    """Raters who differ from a reference as a model says (KαLOS §9.4).
+
+    Each rater is drawn in four stages: marks are missed and added, split and merged, mistaken for another class, and
+    all that is left is moved and scaled. A mark is changed by one stage only.
+
+    Parameters
+    ----------
+    model : NoiseModel
+    annotations : Annotations
+        With boxes and sizes of images. Polygons and masks follow their boxes: they are moved and scaled, cut across
+        the longer side where a mark is split, and joined where two are merged. Other shapes are left out with a
+        warning.
+    raters : int or names
+        How many, or what they are called.
+    magnitude : float, or one for each rater
+        Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
+        reference itself, 1 differs from it as two raters of the data that the model was fitted on differ.
+    seed : int
+        A rater's marks depend on it and on the rater's number, not on how many raters follow.
+    reference : name or names, optional
+        The rater to draw from; of several, one for each school. Not needed where only one rater has marks.
+    schools : sizes, optional
+        Schools of thought (KαLOS §5, experiment 6): the first so many raters are drawn from one reference, the next so
+        many from another. Without several `reference` raters, each school's is drawn from the one there is.
+    school_magnitude : float, or one for each school
+        Lambda of that draw.
+    class_source : ClassSource, optional
+        Which classes are taken for one another; by default the confusions among the raters of `annotations`, smoothed
+        by class frequency.
+    ghost_source : GhostSource, optional
+        Where marks are added; by default at the places of marks of other images.
+
+    Returns
+    -------
+    GeneratedRaters
+
+    Raises
+    ------
+    InputError
+        For negative magnitudes or another number of them than of raters, marks without a box, images of unknown
+        size, no marks at all, schools that do not add up, or a source that does not know the reference's classes.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.noise import NoiseModel
+    >>> rows = [
+    ...     {"image": image, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]}
+    ...     for image in range(20)
+    ...     for x in (10, 40, 70)
+    ... ]
+    >>> reference = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(20)})
+    >>> noisy = generate_raters(NoiseModel.default(), reference, raters=3, magnitude=[0.5, 1, 2], seed=1)
+    >>> list(noisy.annotations.raters)
+    ['synthetic 1', 'synthetic 2', 'synthetic 3']
+    >>> noisy.events.to_pandas().columns[:5].tolist()
+    ['rater', 'image', 'stage', 'event', 'outcome']
+    """
+    names = _names(raters)
+    lambdas = _magnitudes(magnitude, len(names), "magnitude", "rater")
+    seed = check_whole(seed, "seed")
+    sizes = _school_sizes(schools, len(names))
+    table = prepare_reference(annotations, reference, len(sizes))
+    class_source = class_source if class_source is not None else ConfusionClasses.of(annotations)
+    ghost_source = ghost_source if ghost_source is not None else TransplantedGhosts()
+    proposals = ghost_source.propose(table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,))))
+    generation = _Generation(model, seed, class_source, ghost_source, proposals, len(table))
+    drawn = None
+    if len(sizes) > len(table.raters):
+        titles = [f"school {number + 1}" for number in range(len(sizes))]
+        theirs = _magnitudes(school_magnitude, len(sizes), "school_magnitude", "school")
+        drawn = generation.draw(table, np.zeros(len(sizes), np.intp), titles, theirs, SCHOOLS, None)
+    taught_by = np.repeat(np.arange(len(sizes)), sizes)
+    return generation.draw(table if drawn is None else drawn.annotations, taught_by, names, lambdas, RATERS, drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class _Generation:
+    """What all draws of one call share; `objects` is the number of the original marks."""
+
+    model: NoiseModel
+    seed: int
+    class_source: ClassSource
+    ghost_source: GhostSource
+    proposals: Proposals
+    objects: int
+
+    def draw(
+        self,
+        reference: Annotations,
+        reference_rater: NDArray[np.intp],
+        names: list[str],
+        magnitude: NDArray[np.float64],
+        stream: int,
+        schools: GeneratedRaters | None,
+    ) -> GeneratedRaters:
+        """All raters, each from its rater of the reference."""
+        rows = {code: np.flatnonzero(reference.rater == code) for code in np.unique(reference_rater).tolist()}
+        scenes = {code: self._scene(reference, code, rows[code]) for code in rows}
+        marks: list[Columns] = []
+        events: list[Columns] = []
+        begin = 0
+        for number, code in enumerate(reference_rater.tolist()):
+            rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream, number)))
+            own_marks, own_events = self._draw_one(Draft(scenes[code], float(magnitude[number]), rng))
+            _refer(own_marks, ("source", "partner"), rows[code])
+            _refer(own_events, ("reference_a", "reference_b"), rows[code])
+            for name in ("row_a", "row_b"):
+                own_events[name] = np.where(own_events[name] >= 0, own_events[name] + begin, -1)
+            own_events["rater"] = np.full(len(own_events["event"]), number)
+            begin += len(own_marks["source"])
+            marks.append(own_marks)
+            events.append(own_events)
+        together = {name: np.concatenate([part[name] for part in marks]) for name in marks[0]}
+        rater = np.repeat(np.arange(len(names)), [len(part["source"]) for part in marks])
+        made = self._table(reference, reference_rater, names, rater, together)
+        of_reference = np.arange(len(reference))[:, None] if schools is None else schools.object
+        return GeneratedRaters(
+            annotations=made,
+            object=_objects(together, of_reference, self.objects),
+            events=_events(made, reference, events),
+            reference=reference,
+            reference_rater=reference_rater,
+            schools=schools,
+            magnitude=magnitude,
+            seed=self.seed,
+            class_source=self.class_source.name,
+            ghost_source=self.ghost_source.name,
+        )
+
+    def _scene(self, reference: Annotations, code: int, rows: NDArray[np.intp]) -> Scene:
+        limits = reference.assigned_categories
+        own = reference.select(rows=rows)
+        transitions = Transitions.of(self.class_source, own, None if limits is None else limits[code])
+        asked = reference.asked[:, code]
+        free = self.proposals.free_of(own) & asked[self.proposals.image]
+        if not len(rows):  # a school that lost every mark: nothing says what an addition could be
+            free[:] = False
+        return Scene(
+            image=own.image,
+            category=own.category,
+            corners=own.shapes["box"].bounds(),
+            image_size=own.image_size,
+            asked=asked,
+            transitions=transitions,
+            proposals=self.proposals,
+            free=np.flatnonzero(free),
+        )
+
+    def _draw_one(self, draft: Draft) -> tuple[Columns, Columns]:
+        if draft.magnitude == 0:
+            draft.keep_rest()
+        else:
+            miss_and_add(draft, self.model.unmatched)
+            split_and_merge(draft, self.model.topology)
+            mistake_categories(draft, self.model.category)
+            shift_rest(draft, self.model.localization)
+        return draft.finished()
+
+    def _table(
+        self,
+        reference: Annotations,
+        reference_rater: NDArray[np.intp],
+        names: list[str],
+        rater: NDArray[np.intp],
+        marks: Columns,
+    ) -> Annotations:
+        added = marks["ghost"] >= 0
+        image = reference.image[np.maximum(marks["source"], 0)] if len(reference) else np.zeros(len(added), np.intp)
+        image[added] = self.proposals.image[marks["ghost"][added]]
+        donor = np.full(len(added), -1)
+        donor[added] = self.proposals.donor[marks["ghost"][added]]
+        canvas = np.rint(reference.image_size[image]).astype(np.intp)
+        origins = Origins(marks["source"], marks["partner"], marks["part"], donor, marks["corners"], canvas)
+        return cast_of(
+            reference,
+            reference_rater,
+            names,
+            image=image,
+            rater=rater,
+            category=marks["category"],
+            shapes=build_shapes(origins, reference.shapes, self.proposals.donors),
+        )
+
+
+def _refer(columns: Columns, names: Sequence[str], rows: NDArray[np.intp]) -> None:
+    """Turn rows of a scene into rows of the reference."""
+    with_none = np.append(rows, -1)
+    for name in names:
+        columns[name] = with_none[columns[name]]
+
+
+def _objects(marks: Columns, of_reference: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """(N, W) objects of each mark, each once, the lowest first."""
+    width = of_reference.shape[1]
+    none = np.full((1, width), -1)
+    known = np.concatenate([of_reference, none])
+    added = np.where(marks["ghost"] >= 0, marks["ghost"] + count, -1)
+    every = np.concatenate([known[marks["source"]], known[marks["partner"]], added[:, None]], axis=1)
+    last = np.iinfo(np.intp).max
+    every = np.sort(np.where(every < 0, last, every), axis=1)
+    every[:, 1:][every[:, 1:] == every[:, :-1]] = last
+    every = np.sort(every, axis=1)
+    used = max(int((every < last).sum(axis=1).max(initial=1)), 1)
+    return np.where(every == last, -1, every)[:, :used]
+
+
+def _events(made: Annotations, reference: Annotations, parts: list[Columns]) -> Events:
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Events(
+        annotations=made,
+        reference=reference,
+        rater=columns["rater"],
+        image=columns["image"],
+        stage=np.array(STAGES)[STAGE_OF_EVENT[columns["event"]]],
+        event=np.array(EVENTS)[columns["event"]],
+        outcome=np.array(OUTCOMES)[columns["outcome"]],
+        reference_rows=np.stack([columns["reference_a"], columns["reference_b"]], axis=1),
+        rows=np.stack([columns["row_a"], columns["row_b"]], axis=1),
+        category_from=columns["category_from"],
+        category_to=columns["category_to"],
+        shift=columns["shift"],
+        scale=columns["scale"],
+    )
+
+
+def _names(raters: int | Sequence[str]) -> list[str]:
+    if isinstance(raters, str):
+        return [raters]
+    if isinstance(raters, Sequence):
+        names = [as_name(name) for name in raters]
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+            raise InputError(f"raters: expected names, each once, got {listed(map(repr, names)) or 'none'}")
+        return names
+    return [f"synthetic {number + 1}" for number in range(check_whole(raters, "raters", least=1))]
+
+
+def _magnitudes(given: float | Sequence[float], count: int, what: str, of: str) -> NDArray[np.float64]:
+    """(count,) one for each, from one for all or a list."""
+    entries = np.asarray(given, dtype=object)
+    values = [given] * count if entries.ndim == 0 else entries.reshape(-1).tolist()
+    if len(values) != count:
+        raise InputError(f"{what}: expected one number, or one for each of {count} {of}s, got {len(values)}")
+    numbers = [as_number(value) for value in values]
+    if not all(number is not None and 0 <= number < np.inf for number in numbers):
+        raise InputError(f"{what}: expected finite numbers of 0 or more, got {given!r}")
+    return np.array(numbers, dtype=np.float64)
+
+
+def _school_sizes(schools: Sequence[int] | None, raters: int) -> NDArray[np.intp]:
+    if schools is None:
+        return np.array([raters])
+    sizes = np.array([check_whole(size, "schools", least=1) for size in schools], dtype=np.intp)
+    if sizes.sum() != raters:
+        raise InputError(f"schools: expected sizes that add up to {raters} raters, got {listed(sizes, 20)}")
+    return sizes

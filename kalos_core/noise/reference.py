@@ -1,0 +1,93 @@
+"""The reference that raters are drawn from, checked, and the table of those who are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.noise.moving import KINDS
+from kalos_core.shapes import ShapeColumn
+
+
+def prepare_reference(annotations: Annotations, reference: str | Sequence[str] | None, schools: int) -> Annotations:
+    """The marks of the reference raters, with the shapes that noise is defined for.
+
+    Raises
+    ------
+    InputError
+        If it is not clear which raters are meant, one has no marks, a mark has no box, or a size is not known.
+    """
+    names = _names(annotations, reference)
+    if len(names) not in (1, schools):
+        raise InputError(f"reference: expected one rater, or one for each of {schools} schools, got {listed(names)}")
+    chosen = annotations.select(raters=names)
+    for code, name in enumerate(chosen.raters):
+        if not (chosen.rater == code).any():
+            raise InputError(f"reference: expected a rater with marks, got {name!r}, who has none")
+    boxes = chosen.shapes.get("box")
+    problems = Problems("reference")
+    bare = np.ones(len(chosen), np.bool_) if boxes is None else boxes.absent()
+    problems.add_all(np.flatnonzero(bare), lambda row: f"annotation {chosen.id[row]}", "a box", lambda _: "none")
+    unknown = np.flatnonzero(np.isnan(chosen.image_size).any(axis=1))
+    problems.add_all(unknown, lambda row: f"image {chosen.images[row]!r}", "a width and a height", lambda _: "none")
+    problems.raise_if_any()
+    other = [kind for kind in chosen.shapes if kind not in KINDS]
+    if other:
+        text = f"reference: noise is defined for {', '.join(KINDS)}; left out: {', '.join(other)}"
+        warnings.warn(text, KalosWarning, stacklevel=4)
+    return replace(chosen, shapes={kind: column for kind, column in chosen.shapes.items() if kind in KINDS})
+
+
+def _names(annotations: Annotations, reference: str | Sequence[str] | None) -> list[str]:
+    if isinstance(reference, str):
+        return [reference]
+    if reference is not None:
+        return list(reference)
+    drew = np.unique(annotations.rater)
+    if not len(drew):
+        raise InputError("annotations: expected marks to draw raters from, got none")
+    if len(drew) > 1:
+        raise InputError(
+            f"reference: expected the name of the rater to draw from, one of {listed(annotations.raters, 20)}, got none"
+        )
+    return [str(annotations.raters[drew[0]])]
+
+
+def cast_of(
+    reference: Annotations,
+    reference_rater: NDArray[np.intp],
+    names: Sequence[str],
+    *,
+    image: NDArray[np.intp],
+    rater: NDArray[np.intp],
+    category: NDArray[np.intp],
+    shapes: Mapping[str, ShapeColumn],
+) -> Annotations:
+    """A table of raters who were asked for what the raters they were drawn from were asked for."""
+    limits = reference.assigned_categories
+    excluded = [
+        np.stack([lines[:, 0], np.full(len(lines), number), lines[:, 2]], axis=1)
+        for number, code in enumerate(reference_rater.tolist())
+        for lines in [reference.excluded[reference.excluded[:, 1] == code]]
+    ]
+    return Annotations(
+        image=image,
+        rater=rater,
+        category=category,
+        id=np.arange(1, len(image) + 1),
+        shapes=shapes,
+        images=reference.images,
+        files=reference.files,
+        raters=object_array(names),
+        categories=reference.categories,
+        image_size=reference.image_size,
+        assigned=reference.assigned[:, reference_rater],
+        assigned_categories=None if limits is None else limits[reference_rater],
+        excluded=np.concatenate([np.zeros((0, 3), np.intp), *excluded]),
+    )

@@ -1,0 +1,367 @@
+"""Which classes are taken for one another: from confusions seen, embeddings, or a taxonomy (KαLOS §9.3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.errors import InputError, is_hashable, listed
+from kalos_core.variations import Variations, variations
+
+TEMPERATURE = 0.1
+"""Of the softmax over similarities (Eq. 15)."""
+
+NEAREST = 10
+"""How many other classes a class can be taken for (Eq. 15)."""
+
+
+class ClassSource(Protocol):
+    """How alike classes are."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for people; it stands in the result."""
+        ...
+
+    def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C, K) similarity of C classes, codes of the reference's vocabulary, to all K of it.
+
+        -inf where a class cannot be taken for another. The diagonal does not count.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionClasses:
+    """Classes that raters took for one another, smoothed by how frequent classes are in the reference.
+
+    A class c becomes c' in proportion to n(c, c') + f(c'), where n is how often the two were confused and f the share
+    of c' among the marks of the reference: what was seen counts, and where little was seen the frequent classes
+    do. As a similarity it is 0.1 ln of that, so that the softmax at 0.1 gives it back. Classes it never saw go
+    by frequency alone, so it can be used with any reference.
+
+    Parameters
+    ----------
+    categories : (C,) names
+    counts : (C, C) float
+        How often two classes were confused, at least 0; symmetric, the diagonal is not used.
+
+    Raises
+    ------
+    InputError
+        If the counts are negative, not finite, or of another shape.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "ann", "category": c, "box": [0, 0, 9, 9]} for c in ("cat", "dog", "dog", "cow")]
+    >>> reference = Annotations.from_rows(rows)
+    >>> source = ConfusionClasses(["cat", "cow"], [[0, 3], [3, 0]])
+    >>> Transitions.of(source, reference).probability("cat")  # doctest: +ELLIPSIS
+    {'cow': 0.866..., 'dog': 0.133...}
+    >>> Transitions.of(ConfusionClasses(), reference).probability("cat")  # doctest: +ELLIPSIS
+    {'dog': 0.666..., 'cow': 0.333...}
+    """
+
+    categories: Sequence[str] = ()
+    counts: ArrayLike = ()
+
+    def __post_init__(self) -> None:
+        names = object_array(self.categories)
+        counts = np.asarray(self.counts, dtype=np.float64).reshape(-1, len(names)) if len(names) else np.zeros((0, 0))
+        if counts.shape != (len(names), len(names)):
+            raise InputError(f"counts: expected {len(names)} x {len(names)} numbers, got shape {counts.shape}")
+        if not (np.isfinite(counts) & (counts >= 0)).all():
+            raise InputError("counts: expected finite numbers of 0 or more, got others")
+        object.__setattr__(self, "categories", names)
+        object.__setattr__(self, "counts", counts)
+
+    @classmethod
+    def of(cls, seen: Variations | Annotations) -> ConfusionClasses:
+        """The confusions among variations, or among the raters of a table (none with a single rater).
+
+        Examples
+        --------
+        >>> raters = [("ann", "cat"), ("bob", "dog")]
+        >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in raters]
+        >>> ConfusionClasses.of(Annotations.from_rows(rows)).name
+        'confusions of classes (1 seen), smoothed by class frequency'
+        """
+        if isinstance(seen, Annotations):
+            if len(seen.raters) < 2 or not len(seen):
+                return cls()
+            seen = variations(seen, max_merge=2)
+        table = seen.confusions()
+        names = sorted({*table.category_a, *table.category_b})
+        code = {name: place for place, name in enumerate(names)}
+        counts = np.zeros((len(names), len(names)))
+        a = np.array([code[name] for name in table.category_a], dtype=np.intp)
+        b = np.array([code[name] for name in table.category_b], dtype=np.intp)
+        np.add.at(counts, (a, b), table.count)
+        np.add.at(counts, (b, a), table.count)
+        return cls(names, counts)
+
+    @property
+    def name(self) -> str:
+        """With the number of confusions."""
+        seen = int(np.asarray(self.counts).sum()) // 2
+        return f"confusions of classes ({seen:,} seen), smoothed by class frequency" if seen else "class frequency"
+
+    def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C, K) 0.1 ln of the chance to be taken for each class."""
+        frequency = np.bincount(reference.category, minlength=len(reference.categories)) / max(len(reference), 1)
+        place = _places(self.categories, reference.categories)
+        counts = np.zeros((len(classes), len(reference.categories)))
+        known, both = np.flatnonzero(place[classes] >= 0), np.flatnonzero(place >= 0)
+        counts[np.ix_(known, both)] = np.asarray(self.counts)[np.ix_(place[classes[known]], place[both])]
+        chance = (counts + frequency) / (counts.sum(axis=1, keepdims=True) + 1)
+        with np.errstate(divide="ignore"):  # a class that never occurs has no chance: -inf
+            return np.asarray(TEMPERATURE * np.log(chance))
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingClasses:
+    """Classes that look alike: cosine similarity of the mean embeddings of classes (KαLOS Eq. 15).
+
+    Parameters
+    ----------
+    vectors : (M, D) float
+        One embedding a class, or one a mark: those of one class are averaged.
+    categories : (M,) names
+        The class of each embedding.
+    model : str
+        What made the embeddings; it stands in the result.
+
+    Raises
+    ------
+    InputError
+        If an embedding is not finite or a class has a mean of length 0; if a class of the reference has none.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "ann", "category": c, "box": [0, 0, 9, 9]} for c in ("cat", "dog", "bus")]
+    >>> source = EmbeddingClasses([[1, 0], [0.9, 0.1], [0, 1]], ["cat", "dog", "bus"])
+    >>> Transitions.of(source, Annotations.from_rows(rows)).probability("cat")  # doctest: +ELLIPSIS
+    {'dog': 0.999..., 'bus': 4...e-05}
+    >>> EmbeddingClasses([[float("nan"), 0]], ["cat"])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: embeddings: expected finite numbers, got NaN or infinity for 'cat'
+    """
+
+    vectors: ArrayLike
+    categories: Sequence[str]
+    model: str = "embeddings"
+
+    def __post_init__(self) -> None:
+        vectors, names = np.asarray(self.vectors, dtype=np.float64), object_array(self.categories)
+        if vectors.ndim != 2 or len(vectors) != len(names):
+            raise InputError(f"embeddings: expected one for each of {len(names)} names, got shape {vectors.shape}")
+        broken = ~np.isfinite(vectors).all(axis=1)
+        if broken.any():
+            came = listed(map(repr, dict.fromkeys(names[broken])))
+            raise InputError(f"embeddings: expected finite numbers, got NaN or infinity for {came}")
+        distinct = list(dict.fromkeys(names))
+        code = {name: place for place, name in enumerate(distinct)}
+        means = np.zeros((len(distinct), vectors.shape[1]))
+        np.add.at(means, [code[name] for name in names], vectors)
+        length = np.linalg.norm(means, axis=1, keepdims=True)
+        flat = np.flatnonzero(length[:, 0] == 0)
+        if len(flat):
+            came = listed(repr(distinct[row]) for row in flat)
+            raise InputError(f"embeddings: expected a direction for every class, got a mean of length 0 for {came}")
+        object.__setattr__(self, "vectors", means / length)
+        object.__setattr__(self, "categories", object_array(distinct))
+
+    @property
+    def name(self) -> str:
+        """With the number of classes."""
+        return f"{self.model} of {len(self.categories):,} classes"
+
+    def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C, K) cosines; -inf for classes without an embedding."""
+        place = _places(self.categories, reference.categories)
+        _check_known(reference, classes[place[classes] < 0], "embeddings")
+        vectors, known = np.asarray(self.vectors), place >= 0
+        found = np.full((len(classes), len(place)), -np.inf)
+        found[:, known] = vectors[place[classes]] @ vectors[place[known]].T
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TaxonomyClasses:
+    """Classes that are near in a tree: twice the depth of the nearest common ancestor over the sum of both depths.
+
+    This is the similarity of Wu and Palmer (1994), 1 for the class itself; the root that all share has depth 1.
+
+    Parameters
+    ----------
+    parents : mapping name -> name or None
+        The parent of every class and group; None, or a parent that is no key, is at the top.
+
+    Raises
+    ------
+    InputError
+        If something is its own ancestor; if a class of the reference is not in the tree.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "ann", "category": c, "box": [0, 0, 9, 9]} for c in ("cat", "dog", "bus")]
+    >>> source = TaxonomyClasses.from_tree({"animal": ["cat", "dog"], "vehicle": ["bus"]})
+    >>> Transitions.of(source, Annotations.from_rows(rows)).probability("cat")  # doctest: +ELLIPSIS
+    {'dog': 0.965..., 'bus': 0.034...}
+    """
+
+    parents: Mapping[str, str | None]
+
+    def __post_init__(self) -> None:
+        tops: dict[str, str | None] = {above: None for above in self.parents.values() if above is not None}
+        object.__setattr__(self, "parents", tops | dict(self.parents))
+        for name in self.parents:
+            self._path(name)
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any]) -> TaxonomyClasses:
+        """From a nested mapping: a group holds a mapping or a list of names, a class holds nothing.
+
+        Raises
+        ------
+        InputError
+            If a name stands in the tree twice.
+        """
+        parents: dict[str, str | None] = {}
+        _collect(tree, None, parents)
+        return cls(parents)
+
+    @property
+    def name(self) -> str:
+        """With the number of names."""
+        return f"taxonomy of {len(self.parents):,} names"
+
+    def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(C, K) similarities in the tree; -inf for classes that are not in it."""
+        known = np.array([name in self.parents for name in reference.categories], np.bool_)
+        _check_known(reference, classes[~known[classes]], "taxonomy")
+        paths = [self._path(name) if there else [] for name, there in zip(reference.categories, known, strict=True)]
+        nodes = {name: place for place, name in enumerate(dict.fromkeys(node for path in paths for node in path))}
+        above = np.zeros((len(paths), len(nodes)))
+        for row, path in enumerate(paths):
+            above[row, [nodes[node] for node in path]] = 1
+        depth = above.sum(axis=1) + 1  # the root above all counts
+        shared = above[classes] @ above.T + 1
+        return np.where(known, 2 * shared / (depth[classes, None] + depth), -np.inf)
+
+    def _path(self, name: str) -> list[str]:
+        """A name and all above it."""
+        path, above = [name], self.parents.get(name)
+        while above is not None:
+            if above in path:
+                raise InputError(f"taxonomy: expected a tree, got {above!r} above itself")
+            path.append(above)
+            above = self.parents.get(above)
+        return path
+
+
+def _collect(tree: object, above: str | None, parents: dict[str, str | None]) -> None:
+    if tree is None:
+        return
+    names = [tree] if isinstance(tree, str) else tree
+    if not isinstance(names, (Mapping, Sequence)):
+        raise InputError(f"taxonomy: expected mappings and lists of names, got {tree!r}")
+    for name in names:
+        if not is_hashable(name) or not isinstance(name, str):
+            raise InputError(f"taxonomy: expected names, got {name!r}")
+        if name in parents:
+            raise InputError(f"taxonomy: expected each name once, got {name!r} again")
+        parents[name] = above
+        if isinstance(names, Mapping):
+            _collect(names[name], name, parents)
+
+
+def _places(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
+    """(K,) where each wanted name stands among the source's, -1 where it does not."""
+    code = {name: place for place, name in enumerate(names)}
+    return np.array([code.get(name, -1) for name in wanted], dtype=np.intp)
+
+
+def _check_known(reference: Annotations, unknown: NDArray[np.intp], what: str) -> None:
+    if len(unknown):
+        came = listed(repr(name) for name in reference.categories[unknown])
+        raise InputError(f"{what}: expected every class of the reference, got nothing about {came}")
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """With what chance each class is taken for its nearest others: softmax of similarity / 0.1 (KαLOS Eq. 15).
+
+    Parameters
+    ----------
+    categories : (K,) names
+    to : (K, at most 10) int
+        Codes of the nearest other classes, -1 where there are fewer.
+    chance : (K, at most 10) float64
+        Their chances: they sum to 1, or to 0 for a class that cannot be mistaken.
+    """
+
+    categories: NDArray[np.object_]
+    to: NDArray[np.intp]
+    chance: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, source: ClassSource, reference: Annotations, allowed: NDArray[np.bool_] | None = None) -> Transitions:
+        """Of the classes that occur in a reference, to classes of its vocabulary, or to the `allowed` (K,) of them.
+
+        Raises
+        ------
+        InputError
+            If the source gives NaN, or an array of another shape.
+        """
+        size = len(reference.categories)
+        classes = np.unique(reference.category)
+        found = np.array(source.similarity(reference, classes), dtype=np.float64)
+        if found.shape != (len(classes), size):
+            raise InputError(f"{source.name}: expected {len(classes)} x {size} similarities, got shape {found.shape}")
+        strange = np.isnan(found).any(axis=1) | (found == np.inf).any(axis=1)
+        if strange.any():
+            came = listed(repr(name) for name in reference.categories[classes[strange]])
+            raise InputError(f"{source.name}: expected similarities of classes, got NaN or infinity for {came}")
+        found[np.arange(len(classes)), classes] = -np.inf
+        if allowed is not None:
+            found[:, ~allowed] = -np.inf
+        nearest = np.argsort(-found, axis=1, kind="stable")[:, :NEAREST]
+        value = np.take_along_axis(found, nearest, axis=1)
+        possible = value > -np.inf
+        best = np.where(possible[:, :1], value[:, :1], 0.0)
+        weight = np.exp((value - best) / TEMPERATURE)
+        to, chance = np.full((size, nearest.shape[1]), -1), np.zeros((size, nearest.shape[1]))
+        to[classes] = np.where(possible, nearest, -1)
+        chance[classes] = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        return cls(reference.categories, to, chance)
+
+    def draw(self, categories: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+        """(M,) another class for each of the given ones; -1 for one that cannot be mistaken."""
+        if not self.to.shape[1]:
+            return np.full(len(categories), -1)
+        below = np.cumsum(self.chance, axis=1)[categories]
+        # the last of the sums may be a rounding error below 1
+        place = (rng.random(len(categories))[:, None] * below[:, -1:] >= below).sum(axis=1)
+        return np.asarray(self.to[categories, np.minimum(place, self.to.shape[1] - 1)])
+
+    def probability(self, name: str) -> dict[str, float]:
+        """What a class is taken for, the likeliest first.
+
+        Examples
+        --------
+        >>> rows = [{"image": 1, "rater": "ann", "category": c, "box": [0, 0, 9, 9]} for c in ("cat", "dog")]
+        >>> Transitions.of(ConfusionClasses(), Annotations.from_rows(rows)).probability("dog")
+        {'cat': 1.0}
+        """
+        row = list(self.categories).index(name)
+        return {
+            str(self.categories[code]): float(chance)
+            for code, chance in zip(self.to[row], self.chance[row], strict=True)
+            if code >= 0
+        }

@@ -1,0 +1,257 @@
+"""Where something could be mistaken for an object: proposals of additions (KαLOS §9.3.3, "visual ghosts")."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import run_starts
+from kalos_core.errors import InputError, Problems, check_whole, listed
+from kalos_core.pairs import blocks_of_runs
+from kalos_core.shapes import Boxes, ShapeColumn
+from kalos_core.similarity.boxes import box_iou
+
+FREE_BELOW = 0.1
+"""IoU with every mark below which a proposal is none of them (KαLOS §9.3.3)."""
+
+LONGEST_SIDE = 256
+"""Pixels to which a picture is reduced before regions are sought in it."""
+
+REGION_SHARES = (0.0005, 0.5)
+"""Least and largest share of the picture that the box of a region may cover."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """P places where a mark could be added.
+
+    Parameters
+    ----------
+    image : (P,) int
+        Code of the reference's image.
+    corners : (P, 4) float64
+        x_min, y_min, x_max, y_max in pixels.
+    donors : mapping kind -> shape column
+        Where the outlines are from, boxes among them; an outline is moved and scaled with its box.
+    donor : (P,) int
+        Row in `donors` of each.
+
+    Raises
+    ------
+    InputError
+        For corners that are not finite, or a box without width or height.
+
+    Examples
+    --------
+    >>> rows = [{"image": i, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9 * i]} for i in (1, 2)]
+    >>> reference = Annotations.from_rows(rows, image_size={1: (90, 90), 2: (90, 90)})
+    >>> proposals = TransplantedGhosts(per_image=1).propose(reference, np.random.default_rng(0))
+    >>> proposals.corners.tolist(), proposals.free_of(reference).tolist()
+    ([[0.0, 0.0, 9.0, 18.0], [0.0, 0.0, 9.0, 9.0]], [False, False])
+    """
+
+    image: NDArray[np.intp]
+    corners: NDArray[np.float64]
+    donors: Mapping[str, ShapeColumn]
+    donor: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        finite = np.isfinite(self.corners).all(axis=1)
+        wide = (self.corners[:, 2:] > self.corners[:, :2]).all(axis=1)
+        if not (finite & wide).all():
+            came = listed(self.corners[~(finite & wide)].tolist())
+            raise InputError(f"proposals: expected finite corners of boxes with width and height, got {came}")
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def free_of(self, reference: Annotations) -> NDArray[np.bool_]:
+        """(P,) True where the centre is on the image and the IoU with every mark there is below 0.1."""
+        order = np.argsort(reference.image, kind="stable")
+        count = np.bincount(reference.image, minlength=len(reference.images))
+        first = run_starts(count)[self.image]
+        centre = (self.corners[:, :2] + self.corners[:, 2:]) / 2
+        inside = (centre >= 0) & (centre <= reference.image_size[self.image])
+        free: NDArray[np.bool_] = np.all(inside, axis=1)
+        marks, boxes = Boxes(reference.shapes["box"].bounds()), Boxes(self.corners)
+        for proposal, place in blocks_of_runs(first, count[self.image]):
+            taken = box_iou(boxes, proposal, marks, order[place]) >= FREE_BELOW
+            free[proposal[taken]] = False
+        return free
+
+
+class GhostSource(Protocol):
+    """Places where a mark could be added."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for people; it stands in the result."""
+        ...
+
+    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
+        """Places on the images of a reference, also where it has marks already: those are left out later."""
+        ...
+
+
+@dataclass(frozen=True)
+class TransplantedGhosts:
+    """Marks of other images, at the same place relative to the image: needs no picture.
+
+    Parameters
+    ----------
+    per_image : int, at least 1
+        How many are drawn for an image, from the marks of all others alike.
+    """
+
+    per_image: int = 64
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "per_image", check_whole(self.per_image, "per_image", least=1))
+
+    @property
+    def name(self) -> str:
+        """With the number for an image."""
+        return f"marks of other images ({self.per_image} an image)"
+
+    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
+        """Places of marks drawn from other images; none where no other image has marks."""
+        bounds = reference.shapes["box"].bounds()
+        wide = np.flatnonzero((bounds[:, 2:] > bounds[:, :2]).all(axis=1))
+        order = wide[np.argsort(reference.image[wide], kind="stable")]
+        count = np.bincount(reference.image[wide], minlength=len(reference.images))
+        image = np.repeat(np.flatnonzero(count < len(order)), self.per_image)
+        place = rng.integers(0, len(order) - count[image])
+        own_begin = run_starts(count)[image]
+        donor = order[np.where(place < own_begin, place, place + count[image])]
+        ratio = reference.image_size[image] / reference.image_size[reference.image[donor]]
+        corners = bounds[donor] * np.tile(ratio, 2)
+        return Proposals(image, corners, reference.shapes, donor)
+
+
+@dataclass(frozen=True, eq=False)
+class DetectedGhosts:
+    """What a detector found, or any other marks; their classes and raters do not matter.
+
+    Parameters
+    ----------
+    detections : Annotations
+        Boxes, perhaps with outlines, on images of the reference's ids, in pixels of these images.
+
+    Raises
+    ------
+    InputError
+        If they have no boxes; if no image is one of the reference's.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "detector", "category": "thing", "box": [5, 5, 9, 9]}]
+    >>> DetectedGhosts(Annotations.from_rows(rows)).name
+    'detections (1 on 1 images)'
+    """
+
+    detections: Annotations
+
+    def __post_init__(self) -> None:
+        boxes = self.detections.shapes.get("box")
+        if boxes is None or boxes.absent().any():
+            raise InputError("detections: expected a box for each, got none or some without")
+
+    @property
+    def name(self) -> str:
+        """With their number."""
+        return f"detections ({len(self.detections):,} on {len(self.detections.images):,} images)"
+
+    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
+        """All detections on images of the reference."""
+        code = {key: place for place, key in enumerate(reference.images)}
+        image_code = np.array([code.get(key, -1) for key in self.detections.images], dtype=np.intp)
+        if not (image_code >= 0).any():
+            came = listed(map(repr, self.detections.images))
+            raise InputError(f"detections: expected images of the reference, got {came or 'none'}")
+        image = image_code[self.detections.image]
+        donor = np.flatnonzero(image >= 0)
+        corners = self.detections.shapes["box"].bounds()[donor]
+        return Proposals(image[donor], corners, self.detections.shapes, donor)
+
+
+@dataclass(frozen=True, eq=False)
+class PictureGhosts:
+    """Regions of the pictures themselves: even patches found by scikit-image (Felzenszwalb and Huttenlocher 2004).
+
+    The paper takes the proposals of a detector (OWL-ViT); this needs no model.
+
+    Parameters
+    ----------
+    pictures : folder, or mapping image id -> path
+        A folder holds the files that the reference names.
+
+    Raises
+    ------
+    InputError
+        If pictures are missing or cannot be opened.
+    """
+
+    pictures: str | os.PathLike[str] | Mapping[Hashable, str | os.PathLike[str]]
+
+    @property
+    def name(self) -> str:
+        """What they are."""
+        return "regions of the pictures (scikit-image)"
+
+    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
+        """Boxes of the regions of every image."""
+        paths = self._paths(reference)
+        boxes = [
+            picture_regions(path) * np.tile(size, 2) for path, size in zip(paths, reference.image_size, strict=True)
+        ]
+        corners = np.concatenate([np.zeros((0, 4)), *boxes])
+        image = np.repeat(np.arange(len(boxes)), [len(part) for part in boxes])
+        return Proposals(image, corners, {"box": Boxes(corners)}, np.arange(len(corners)))
+
+    def _paths(self, reference: Annotations) -> list[Path]:
+        problems = Problems("pictures")
+        paths = []
+        for key, file in zip(reference.images, reference.files, strict=True):
+            if isinstance(self.pictures, Mapping):
+                path = Path(self.pictures.get(key, ""))
+            else:
+                path = Path(self.pictures) / file
+            if not path.is_file():
+                problems.add(f"image {key!r}", "a picture", "nothing" if str(path) == "." else f"no file {path}")
+            paths.append(path)
+        problems.raise_if_any()
+        return paths
+
+
+def picture_regions(path: Path) -> NDArray[np.float64]:
+    """(Q, 4) boxes of the even regions of a picture, relative to its width and height.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened as a picture.
+    """
+    from PIL import Image
+    from scipy import ndimage
+    from skimage.segmentation import felzenszwalb  # slow to import, and only needed here
+
+    try:
+        with Image.open(path) as picture:
+            picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            pixels = np.asarray(picture.convert("RGB"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: expected a picture, got {error}") from error
+    regions = felzenszwalb(pixels, scale=100, sigma=0.8, min_size=20)
+    found = [(across.start, down.start, across.stop, down.stop) for down, across in ndimage.find_objects(regions + 1)]
+    height, width = regions.shape
+    boxes = np.array(found, dtype=np.float64).reshape(-1, 4) / (width, height, width, height)
+    area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
+    least, largest = REGION_SHARES
+    return np.asarray(boxes[(area >= least) & (area <= largest)])

@@ -1,0 +1,173 @@
+"""Second stage: marks that are split in two, and marks that are merged into one (KαLOS §9.3.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import expand_runs, first_at_all
+from kalos_core.noise.draft import LOWER, UPPER, Draft
+from kalos_core.noise.draws import draw_angle, draw_change, draw_opposition, towards
+from kalos_core.noise.events import DONE, IMPOSSIBLE, LOST, MERGE, SPLIT
+from kalos_core.noise.parameters import Topology
+from kalos_core.noise.scene import Scene
+
+OPPOSITE = (0.001, 0.999)
+"""Shares of a half turn between which the density of the angle is taken: at its ends it may be infinite."""
+
+
+def split_and_merge(draft: Draft, laws: Topology) -> None:
+    """Draw marks by their size; each is split, or merged with its likeliest partner of its class on its image.
+
+    Fragments have the geometry that was fitted whatever the magnitude: a split is there or not.
+    """
+    scene, rng = draft.scene, draft.rng
+    target = np.flatnonzero(draft.happens(laws.susceptibility.probability(scene.area), len(scene)))
+    target = rng.permutation(target)
+    splits = rng.random(len(target)) < laws.split.probability
+    partner = np.where(splits, target, likeliest_partners(scene, laws, target))
+    alone = partner < 0
+    draft.record(
+        MERGE,
+        scene.image[target[alone]],
+        outcome=IMPOSSIBLE,
+        reference_a=target[alone],
+        category_from=scene.category[target[alone]],
+    )
+    target, partner, splits = target[~alone], partner[~alone], splits[~alone]
+    got = _consume_both(draft, np.stack([target, partner], axis=1))
+    _split(draft, laws, target[splits & got])
+    _merge(draft, target[~splits & got], partner[~splits & got])
+    late = ~got
+    draft.record(
+        SPLIT,
+        scene.image[target[late & splits]],
+        outcome=LOST,
+        reference_a=target[late & splits],
+        category_from=scene.category[target[late & splits]],
+    )
+    draft.record(
+        MERGE,
+        scene.image[target[late & ~splits]],
+        outcome=LOST,
+        reference_a=target[late & ~splits],
+        reference_b=partner[late & ~splits],
+        category_from=scene.category[target[late & ~splits]],
+    )
+
+
+def _consume_both(draft: Draft, lines: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(T,) which events get both of their marks (T, 2), one event after the other."""
+    got = np.zeros(len(lines), np.bool_)
+    open_ = np.flatnonzero(draft.free[lines].all(axis=1))
+    scratch = np.empty(len(draft.free), np.intp)
+    while len(open_):
+        first = open_[first_at_all(lines[open_], scratch)]
+        got[first] = True
+        draft.free[lines[first]] = False
+        open_ = open_[draft.free[lines[open_]].all(axis=1)]
+    return got
+
+
+def _split(draft: Draft, laws: Topology, target: NDArray[np.intp]) -> None:
+    scene, rng = draft.scene, draft.rng
+    area = scene.area[target]
+    angle = draw_angle(laws.first_angle, len(target), rng)
+    step = towards(angle, np.abs(draw_change(laws.first_translation, area, rng)))
+    first = [np.abs(draw_change(law, area, rng)) for law in (laws.first_width, laws.first_height)]
+    scale = np.exp(np.minimum(laws.enlargement.kappa - np.stack(first, axis=1), 0))
+    opposite = angle + draw_opposition(laws.opposition, len(target), rng)
+    other_step = towards(opposite, np.abs(draw_change(laws.second_distance, area, rng)))
+    second = [np.abs(draw_change(law, area, rng)) for law in (laws.second_width, laws.second_height)]
+    other_scale = np.exp(-np.stack(second, axis=1))
+    lower, category = _is_lower(scene, target, step), scene.category[target]
+    corners, step, scale = scene.moved(target, step, scale)
+    other_corners = scene.moved(target, other_step, other_scale)[0]
+    parts = [np.where(side, LOWER, UPPER) for side in (lower, ~lower)]
+    row_a = draft.add_marks(corners, source=target, part=parts[0], category=category)
+    row_b = draft.add_marks(other_corners, source=target, part=parts[1], category=category)
+    draft.record(
+        SPLIT,
+        scene.image[target],
+        step,
+        scale,
+        reference_a=target,
+        row_a=row_a,
+        row_b=row_b,
+        category_from=category,
+        category_to=category,
+    )
+
+
+def _is_lower(scene: Scene, target: NDArray[np.intp], step: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(M,) whether the first fragment lies towards lower coordinates along the longer side of its whole."""
+    sides = scene.corners[target, 2:] - scene.corners[target, :2]
+    return np.asarray(np.where(sides[:, 0] >= sides[:, 1], step[:, 0], step[:, 1]) < 0)
+
+
+def _merge(draft: Draft, target: NDArray[np.intp], partner: NDArray[np.intp]) -> None:
+    scene = draft.scene
+    source, other = np.minimum(target, partner), np.maximum(target, partner)
+    corners = _enclosing(scene.corners[source], scene.corners[other])
+    rows = draft.add_marks(corners, source=source, partner=other, category=scene.category[source])
+    draft.record(
+        MERGE,
+        scene.image[source],
+        outcome=DONE,
+        reference_a=source,
+        reference_b=other,
+        row_a=rows,
+        category_from=scene.category[source],
+        category_to=scene.category[source],
+    )
+
+
+def _enclosing(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.concatenate([np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])], axis=1)
+
+
+def likeliest_partners(scene: Scene, laws: Topology, target: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(T,) with which mark of its class and image each target most likely forms two fragments; -1 without any."""
+    key = scene.image * len(scene.transitions.categories) + scene.category
+    order = np.argsort(key, kind="stable")
+    first = np.searchsorted(key[order], key[target], side="left")
+    count = np.searchsorted(key[order], key[target], side="right") - first
+    owner, place = expand_runs(first, count)
+    other = order[place]
+    apart = other != target[owner]
+    owner, other = owner[apart], other[apart]
+    score = fragment_score(scene, laws, target[owner], other)
+    best = np.lexsort((score, owner))
+    found = np.full(len(target), -1)
+    found[owner[best]] = other[best]  # of one owner's, the last and so the best is written last
+    return found
+
+
+def fragment_score(
+    scene: Scene, laws: Topology, first: NDArray[np.intp], second: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """(P,) ln of how likely two marks are fragments of the box that encloses them (KαLOS Eq. 20).
+
+    Either may be the first fragment.
+    """
+    low, high = scene.centre - scene.size / 2, scene.centre + scene.size / 2
+    corners = np.concatenate([low, high], axis=1)
+    whole = _enclosing(corners[first], corners[second])
+    centre, size = (whole[:, :2] + whole[:, 2:]) / 2, whole[:, 2:] - whole[:, :2]
+    area = size.prod(axis=1)
+    step = [scene.centre[rows] - centre for rows in (first, second)]
+    shrunk = [np.log(size / np.maximum(scene.size[rows], 1e-12)) for rows in (first, second)]  # -ln scale
+    angle = [np.arctan2(by[:, 1], by[:, 0]) for by in step]
+    turn = np.abs((angle[0] - angle[1] + np.pi) % (2 * np.pi) - np.pi) / np.pi
+    distance = [np.hypot(*by.T) for by in step]
+    kappa = laws.enlargement.kappa
+    either = [
+        laws.first_translation.log_density(distance[a], area)
+        + laws.first_width.log_density(np.maximum(kappa + shrunk[a][:, 0], 0), area)
+        + laws.first_height.log_density(np.maximum(kappa + shrunk[a][:, 1], 0), area)
+        + laws.second_distance.log_density(distance[b], area)
+        + laws.second_width.log_density(np.maximum(shrunk[b][:, 0], 0), area)
+        + laws.second_height.log_density(np.maximum(shrunk[b][:, 1], 0), area)
+        for a, b in ((0, 1), (1, 0))
+    ]
+    return np.logaddexp(*either) + laws.opposition.log_density(np.clip(turn, *OPPOSITE))

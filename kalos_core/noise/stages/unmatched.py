@@ -1,0 +1,89 @@
+"""First stage: marks that are missed, and marks where there is nothing (KαLOS §9.3.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import run_starts
+from kalos_core.errors import InputError
+from kalos_core.noise.draft import Draft
+from kalos_core.noise.events import ADDITION, DELETION, DONE, IMPOSSIBLE, LOST
+from kalos_core.noise.parameters import Unmatched
+
+MOST_EVENTS = 1e6
+"""Expected on all images together: beyond, the rate was fitted on images with far fewer marks."""
+
+LEAST_WEIGHT = 1e-300
+"""Of a proposal: one of weight 0 would wait for ever, and another's time could not be told from it."""
+
+
+def miss_and_add(draft: Draft, laws: Unmatched) -> None:
+    """Draw a number of events for every image, and let each delete or add a mark.
+
+    A deletion draws one of all marks of its image by the selection weight; if that is gone already, it is lost. An
+    addition takes one of the free proposals of its image that are left, by the same weight.
+    """
+    scene, rng = draft.scene, draft.rng
+    rate = np.where(scene.asked, draft.magnitude * laws.rate.expected(scene.marks), 0.0)
+    if not rate.sum() <= MOST_EVENTS:
+        worst = int(np.argmax(rate))
+        raise InputError(
+            f"unmatched.rate: expected at most {MOST_EVENTS:.0e} events on all images, got {rate[worst]:.3g} on one of "
+            f"{scene.marks[worst]:,} marks; fit the model on images with as many"
+        )
+    events = rng.poisson(rate)
+    deletions = rng.binomial(events, laws.deletion.probability)
+    _delete(draft, laws, deletions)
+    _add(draft, laws, events - deletions)
+
+
+def _delete(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
+    scene = draft.scene
+    order, start = scene.by_image
+    image = np.repeat(np.arange(len(count)), count)
+    empty = scene.marks[image] == 0
+    draft.record(DELETION, image[empty], outcome=IMPOSSIBLE)
+    image = image[~empty]
+    weight = np.append(0.0, np.cumsum(laws.selection.probability(scene.area)[order]))
+    low, high = weight[start[image]], weight[start[image + 1]]
+    place = np.searchsorted(weight, low + draft.rng.random(len(image)) * (high - low), side="right") - 1
+    target = order[np.clip(place, start[image], start[image + 1] - 1)]  # a rounding error may lead beside its image
+    got = draft.consume(target)
+    draft.record(
+        DELETION,
+        image,
+        outcome=np.where(got, DONE, LOST),
+        reference_a=target,
+        category_from=scene.category[target],
+    )
+
+
+def _add(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
+    scene, rng = draft.scene, draft.rng
+    # the smallest of exponential waiting times, each with a weight as its rate: a weighted draw without replacement
+    weight = np.maximum(laws.selection.probability(scene.proposed_area), LEAST_WEIGHT)
+    waiting = rng.exponential(size=len(weight)) / weight
+    pool_image = scene.proposals.image[scene.free]
+    order = np.lexsort((waiting, pool_image))
+    pool = np.bincount(pool_image, minlength=len(count))
+    rank = np.arange(len(order)) - run_starts(pool)[pool_image[order]]
+    chosen = np.sort(scene.free[order[rank < count[pool_image[order]]]])
+    image = scene.proposals.image[chosen]
+    seen = _context(draft, image)
+    category = scene.transitions.draw(seen, rng)
+    category = np.where(category < 0, seen, category)  # the only class there is
+    rows = draft.add_marks(scene.proposals.corners[chosen], ghost=chosen, category=category)
+    draft.record(ADDITION, image, row_a=rows, category_from=seen, category_to=category)
+    missing = np.repeat(np.arange(len(count)), np.maximum(count - pool, 0))
+    draft.record(ADDITION, missing, outcome=IMPOSSIBLE)
+
+
+def _context(draft: Draft, image: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(M,) a class of each image, drawn from its distinct ones; on an empty image from all that occur."""
+    categories, start = draft.scene.classes
+    everywhere = np.unique(categories)
+    count = np.diff(start)[image]
+    share = draft.rng.random(len(image))
+    own = categories[np.minimum(start[image] + (share * count).astype(np.intp), len(categories) - 1)]
+    return np.where(count > 0, own, everywhere[(share * len(everywhere)).astype(np.intp)])
