@@ -43,6 +43,7 @@ from kalos_core.diagnostics import (
     team_agreement,
 )
 from kalos_core.errors import InputError, KalosError, KalosWarning
+from kalos_core.noise import FitTests, NoiseModel
 from kalos_core.nominal import LabelTable
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.readers import read_coco, read_cvat, read_label_studio, read_lidc, read_vindr, write_coco
@@ -77,6 +78,7 @@ __all__ = [
     "Collaboration",
     "Configuration",
     "Criterion",
+    "FitTests",
     "InputError",
     "IntraRater",
     "KalosError",
@@ -85,6 +87,7 @@ __all__ = [
     "LabelTable",
     "Line",
     "ModifiedMap",
+    "NoiseModel",
     "Pairs",
     "PredictionMap",
     "RaterVitality",

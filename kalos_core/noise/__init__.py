@@ -4,7 +4,8 @@ A difference is of one of four kinds: a mark in another place or of another size
 split or merged. `NoiseModel` holds the laws of all four; `NoiseModel.fit` estimates them from the raters of a data set.
 """
 
+from kalos_core.noise.fit.goodness import FitTests
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import LAWS, Provenance
 
-__all__ = ["LAWS", "NoiseModel", "Provenance"]
+__all__ = ["LAWS", "FitTests", "NoiseModel", "Provenance"]

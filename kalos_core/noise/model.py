@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from numpy.typing import ArrayLike
+
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.noise.parameters import (
@@ -27,6 +29,7 @@ from kalos_core.noise.parameters import (
 from kalos_core.readers.files import load_json
 
 if TYPE_CHECKING:
+    from kalos_core.noise.fit import FitTests, Observations
     from kalos_core.noise.generate import GeneratedRaters
 
 FORMAT = "kalos noise model"
@@ -51,6 +54,8 @@ class NoiseModel:
     topology : Topology
     provenance : mapping law -> Provenance
         Where each of `LAWS` is from.
+    observations : Observations, optional
+        What it was fitted to, for tests and figures of the fit; not part of the JSON.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class NoiseModel:
     unmatched: Unmatched
     topology: Topology
     provenance: Mapping[str, Provenance] = field(hash=False)
+    observations: Observations | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         missing = [law for law in LAWS if law not in self.provenance]
@@ -85,7 +91,10 @@ class NoiseModel:
 
     @classmethod
     def fit(cls, annotations: Annotations) -> NoiseModel:
-        """The model of the raters of a data set; `fit_noise` also tells how well it fits.
+        """The model of the raters of a data set; more than two raters: of all pairs of them.
+
+        Everything comes from ``variations(annotations, max_merge=2, threshold=0.5)`` and by maximum likelihood. A law
+        with fewer than 30 observations keeps its default, and `provenance` says so.
 
         Raises
         ------
@@ -94,7 +103,7 @@ class NoiseModel:
         """
         from kalos_core.noise.fit import fit_noise
 
-        return fit_noise(annotations).model
+        return fit_noise(annotations)
 
     def generate(
         self,
@@ -111,6 +120,12 @@ class NoiseModel:
         from kalos_core.noise.generate import generate_raters
 
         return generate_raters(self, annotations, raters=raters, magnitude=magnitude, seed=seed, **options)
+
+    def tests(self, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0) -> FitTests:
+        """How well a fitted model describes what it was fitted to, see `kalos_core.noise.fit.fit_tests`."""
+        from kalos_core.noise.fit import fit_tests
+
+        return fit_tests(self, similarity, permutations, seed)
 
     def law(self, name: str) -> Parameters:
         """The law of one of the names in `LAWS`."""

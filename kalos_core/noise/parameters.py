@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
 
 from kalos_core.errors import InputError, as_number, check_whole
 
@@ -102,14 +103,10 @@ class Shift(Parameters):
     @property
     def limits(self) -> NDArray[np.float64]:
         """(2,) the least and the largest residual: its quantiles at `CLIP`."""
-        from scipy import stats
-
         return np.asarray(stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
 
     def log_density(self, size: ArrayLike, area: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of a change of that size, either sign of what was folded counted."""
-        from scipy import stats
-
         trend, change = self.trend(area), np.asarray(size, dtype=np.float64)
         sides = [stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
         return np.where(change < 0, -np.inf, np.logaddexp(*sides))[()]
@@ -143,11 +140,9 @@ class CardinalAngle(Parameters):
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
         """Density at angles in radians."""
-        from scipy import stats
-
         angles = np.asarray(angle, dtype=np.float64)
         parts = zip(self.weights, self.kappas, CARDINAL, strict=True)
-        return np.asarray(sum(weight * _von_mises(stats, angles - centre, kappa) for weight, kappa, centre in parts))
+        return np.asarray(sum(weight * _von_mises(angles - centre, kappa) for weight, kappa, centre in parts))
 
 
 @dataclass(frozen=True)
@@ -173,12 +168,10 @@ class AxialAngle(Parameters):
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
         """Density at angles in radians."""
-        from scipy import stats
-
-        return _von_mises(stats, 2 * (np.asarray(angle, dtype=np.float64) - self.axis), self.kappa)
+        return _von_mises(2 * (np.asarray(angle, dtype=np.float64) - self.axis), self.kappa)
 
 
-def _von_mises(stats: Any, angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
+def _von_mises(angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
     """Density at an angle from the centre; scipy knows no concentration of 0."""
     return np.asarray(stats.vonmises.pdf(angle, kappa) if kappa > 0 else np.full_like(angle, 1 / (2 * np.pi)))
 
@@ -198,8 +191,6 @@ class SizeCurve(Parameters):
 
     def probability(self, area: ArrayLike) -> NDArray[np.float64]:
         """For areas relative to the image, above 0."""
-        from scipy import special
-
         return np.asarray(special.expit(self.intercept + self.slope * np.log(np.asarray(area, dtype=np.float64))))
 
 
@@ -237,8 +228,6 @@ class Opposition(Parameters):
 
     def log_density(self, share: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of an angle as a share of pi."""
-        from scipy import stats
-
         return np.asarray(stats.beta.logpdf(np.asarray(share, dtype=np.float64), self.alpha, self.beta))
 
 

@@ -1,0 +1,145 @@
+"""Maximum likelihood of the laws of how often and which: Poisson and logistic regression, and the Beta law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special, stats
+
+from kalos_core.noise.parameters import Opposition
+
+ROUNDS = 100
+ENOUGH = 1e-10
+"""Newton's method ends when no coefficient moves by more."""
+
+NORMAL_95 = float(stats.norm.ppf(0.975))
+
+RESOLUTION = 1e-3
+"""Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
+
+MOST_LOGARITHM = (-5.0, 5.0)
+"""Least and largest logarithm of the parameters of the Beta law."""
+
+
+@dataclass(frozen=True, eq=False)
+class LineFit:
+    """Intercept and slope on the scale of the link, with their Laplace intervals.
+
+    Parameters
+    ----------
+    intercept, slope : float
+    interval : (2, 2) float64
+        95 %: both ends for the intercept, both for the slope; from the curvature of the likelihood at its top.
+    """
+
+    intercept: float
+    slope: float
+    interval: NDArray[np.float64]
+
+
+Likelihood = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64], NDArray[np.float64]]]
+"""Of linear predictors (n,): the log likelihood, and of each its slope and the size of its curvature."""
+
+
+def fit_poisson(count: NDArray[np.intp], measure: NDArray[np.float64]) -> LineFit:
+    """Expected count exp(intercept + slope · measure); `measure` varies and not all counts are 0.
+
+    Examples
+    --------
+    >>> found = fit_poisson(np.array([1, 3, 1, 3]), np.array([0, 1, 0, 1]))
+    >>> abs(round(found.intercept, 6)), round(found.slope, 6)  # ln 1 and ln 3
+    (0.0, 1.098612)
+    """
+
+    def likelihood(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        with np.errstate(over="ignore"):  # a step too far is infinitely unlikely, and is shortened
+            expected = np.exp(line)
+        return float((count * line - expected).sum()), np.asarray(count - expected, np.float64), expected
+
+    return _climb(likelihood, measure, float(np.log(count.mean())))
+
+
+def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight: NDArray[np.float64]) -> LineFit:
+    """Probability sigmoid(intercept + slope · measure), each observation with a weight; see `separable`.
+
+    Examples
+    --------
+    >>> chosen, measure = np.array([True, False, False, True, True, False]), np.array([0, 0, 0, 1, 1, 1])
+    >>> found = fit_logistic(chosen, measure, np.ones(6))
+    >>> round(found.intercept, 6), round(found.slope, 6)  # the odds are 1 : 2 and 2 : 1
+    (-0.693147, 1.386294)
+    """
+
+    def likelihood(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        share = special.expit(line)
+        value = -np.logaddexp(0, np.where(chosen, -line, line))
+        return float((weight * value).sum()), weight * (chosen - share), weight * share * (1 - share)
+
+    return _climb(likelihood, measure, float(special.logit(np.average(chosen, weights=weight))))
+
+
+def separable(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Whether one value tells both groups apart: the likeliest logistic curve is then a step, which no slope is.
+
+    Examples
+    --------
+    >>> separable(np.array([3.0, 4.0]), np.array([1.0, 2.0])), separable(np.array([1.0, 4.0]), np.array([2.0]))
+    (True, False)
+    """
+    return bool(chosen.min() >= others.max() or others.min() >= chosen.max())
+
+
+def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -> LineFit:
+    """Newton's method with shortened steps, on the measure brought to mean 0 and standard deviation 1."""
+    middle, spread = float(measure.mean()), float(measure.std())
+    design = np.stack([np.ones(len(measure)), (measure - middle) / spread], axis=1)
+    place = np.array([start, 0.0])
+    value, slope, curvature = likelihood(design @ place)
+    for _ in range(ROUNDS):
+        step = np.linalg.solve(_information(design, curvature), design.T @ slope)
+        while True:
+            ahead = likelihood(design @ (place + step))
+            if ahead[0] >= value or np.abs(step).max() < ENOUGH:
+                break
+            step = step / 2
+        place, (value, slope, curvature) = place + step, ahead
+        if np.abs(step).max() < ENOUGH:
+            break
+    back = np.array([[1, -middle / spread], [0, 1 / spread]])  # to the measure as it came
+    coefficients = back @ place
+    error = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, curvature)) @ back.T))
+    interval = coefficients[:, None] + NORMAL_95 * error[:, None] * np.array([-1, 1])
+    return LineFit(float(coefficients[0]), float(coefficients[1]), interval)
+
+
+def _information(design: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(design.T @ (curvature[:, None] * design))
+
+
+def fit_opposition(share: NDArray[np.float64]) -> Opposition:
+    """The likeliest Beta law; what is nearer to an end than `RESOLUTION` counts as being there somewhere.
+
+    Examples
+    --------
+    >>> found = fit_opposition(np.random.default_rng(1).beta(4.0, 0.5, 4000))
+    >>> round(found.alpha), round(found.beta, 1)
+    (4, 0.5)
+    """
+    inner = share[(share > RESOLUTION) & (share < 1 - RESOLUTION)]
+    low, high = int((share <= RESOLUTION).sum()), int((share >= 1 - RESOLUTION).sum())
+
+    def misfit(logarithms: NDArray[np.float64]) -> float:
+        law = stats.beta(*np.exp(logarithms))
+        likelihood = law.logpdf(inner).sum()
+        if low:
+            likelihood += low * law.logcdf(RESOLUTION)
+        if high:
+            likelihood += high * law.logsf(1 - RESOLUTION)
+        return -float(likelihood)
+
+    found = optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM])
+    alpha, beta = np.exp(found.x)
+    return Opposition(float(alpha), float(beta))

@@ -1,0 +1,260 @@
+"""Tests of fit: whether each law describes what was observed, and what the paper's hypotheses come to (KαLOS §9.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from kalos_core.annotations import object_array
+from kalos_core.errors import InputError, check_whole
+from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
+from kalos_core.noise.fit.laws import LEAST_ROWS, MEASURES
+from kalos_core.noise.fit.observations import Observations, Shifts
+from kalos_core.noise.fit.permutation import independence, mantel
+from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
+from kalos_core.noise.parameters import Opposition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kalos_core.noise.model import NoiseModel
+
+PERMUTATIONS = 999
+
+
+@dataclass(frozen=True)
+class _Line:
+    law: str
+    test: str
+    model: str
+    statistic: float
+    p_value: float
+    rows: int
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class FitTests:
+    """Tests of fit of a noise model: T rows.
+
+    Parameters
+    ----------
+    law : (T,) str
+        The law a test is about.
+    test : (T,) str
+        Such as ``"KS"`` or ``"AIC"``: the largest gap of distribution functions, 0 to 1, and Akaike's criterion, where
+        only differences count and the lower fits better.
+    model : (T,) str
+        What is tested: a distribution, or a null hypothesis.
+    statistic, p_value : (T,) float64
+        NaN where there is none. A p of KS is too large, since the parameters are fitted to the same data.
+    rows : (T,) int
+        Observations.
+    note : (T,) str
+        How to read it, or why it is not applicable.
+    """
+
+    law: NDArray[np.object_]
+    test: NDArray[np.object_]
+    model: NDArray[np.object_]
+    statistic: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    note: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.law)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a test."""
+        import pandas as pd
+
+        return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+
+def fit_tests(
+    model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = PERMUTATIONS, seed: int = 0
+) -> FitTests:
+    """Every test of fit of a model, as one table.
+
+    Parameters
+    ----------
+    model : NoiseModel
+        From `NoiseModel.fit`: it carries what it was fitted to.
+    similarity : (K, K) float64, optional
+        Of each two classes, such as the cosine of their mean embeddings; without one, Mantel's test is not applicable.
+    permutations : int, at least 1
+        Of Mantel's test and of independence.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        For a model without observations, or a matrix of another shape or with values that are not finite.
+
+    Examples
+    --------
+    >>> from kalos_core import NoiseModel
+    >>> fit_tests(NoiseModel.default())
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: model: expected one from NoiseModel.fit, got one without observations
+    """
+    seen = observations_of(model)
+    permutations = check_whole(permutations, "permutations", least=1)
+    rng = np.random.default_rng(seed)
+    lines = [
+        *_of_shifts(seen),
+        *_of_angles("localization.angle", seen.correct.angles),
+        *_of_angles("category.angle", seen.wrong_class.angles),
+        *_of_areas("unmatched.selection", seen.unmatched_area, seen.matched_area, "unmatched", "matched"),
+        *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole drawn as two", "other"),
+        *_of_opposition(seen, model.topology.opposition),
+        *_of_classes(seen, check_similarity(similarity, len(seen.categories)), permutations, rng),
+    ]
+    return FitTests(
+        law=object_array([line.law for line in lines]),
+        test=object_array([line.test for line in lines]),
+        model=object_array([line.model for line in lines]),
+        statistic=np.array([line.statistic for line in lines], np.float64),
+        p_value=np.array([line.p_value for line in lines], np.float64),
+        rows=np.array([line.rows for line in lines], np.intp),
+        note=object_array([line.note for line in lines]),
+    )
+
+
+def observations_of(model: NoiseModel) -> Observations:
+    """What a model was fitted to; an error where it does not carry it."""
+    if model.observations is None:
+        raise InputError("model: expected one from NoiseModel.fit, got one without observations")
+    return model.observations
+
+
+def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
+    """The similarity of each two classes (K, K) as an array."""
+    if similarity is None:
+        return None
+    matrix = np.asarray(similarity, dtype=np.float64)
+    if matrix.shape != (classes, classes) or not np.isfinite(matrix).all():
+        raise InputError(f"similarity: expected finite numbers ({classes}, {classes}), got shape {matrix.shape}")
+    return matrix
+
+
+def _too_few(law: str, rows: int) -> _Line:
+    return _Line(law, "none", "", np.nan, np.nan, rows, f"not applicable: fewer than {LEAST_ROWS} observations")
+
+
+def _of_shifts(seen: Observations) -> Iterator[_Line]:
+    named: list[tuple[str, Shifts, str]] = [
+        (f"{group}.{part}", shifts, part)
+        for group, shifts in (("localization", seen.correct), ("category", seen.wrong_class))
+        for part in MEASURES
+    ]
+    for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
+        named.append((f"topology.{rank}_{distance}", shifts, "translation"))
+        named += [(f"topology.{rank}_{part}", shifts, part) for part in ("width", "height")]
+    for law, shifts, part in named:
+        size = getattr(shifts, part)
+        if len(size) < LEAST_ROWS:
+            yield _too_few(law, len(size))
+        else:
+            yield from _of_sizes(law, size, shifts.area)
+
+
+def _of_sizes(law: str, size: NDArray[np.float64], area: NDArray[np.float64]) -> Iterator[_Line]:
+    fits = {"Student t": fit_student(size, area), "normal": fit_normal(size, area)}
+    for name, found in fits.items():
+        gap = ks_of_shift(found, size, area)
+        yield _Line(law, "KS", name, gap.statistic, gap.p_value, len(size), "0: the law describes the residuals")
+    best = min(fits, key=lambda name: fits[name].aic)
+    for name, found in fits.items():
+        yield _Line(law, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
+    if np.ptp(area) > 0:
+        line = stats.linregress(area, size)
+        note = "slope of least squares over the area"
+        yield _Line(law, "trend", "no trend", float(line.slope), float(line.pvalue), len(size), note)
+
+
+def ks_of_shift(found: ShiftFit, size: NDArray[np.float64], area: NDArray[np.float64]) -> TestResult:
+    """Kolmogorov-Smirnov of the residuals: of the share below each, which is uniform if the law holds."""
+    result = stats.kstest(found.distribution(size, area), "uniform")
+    return TestResult(float(result.statistic), float(result.pvalue))
+
+
+def _of_angles(law: str, angles: NDArray[np.float64]) -> Iterator[_Line]:
+    if len(angles) < LEAST_ROWS:
+        yield _too_few(law, len(angles))
+        return
+    for name, test in (("Rayleigh", rayleigh), ("Kuiper", kuiper)):
+        result = test(angles)
+        note = "no one direction" if name == "Rayleigh" else "no direction more often than others"
+        yield _Line(law, name, "uniform", result.statistic, result.p_value, len(angles), f"null hypothesis: {note}")
+    models = angle_models(angles)
+    best = min(models, key=lambda found: found.aic)
+    for found in models:
+        yield _Line(law, "AIC", found.name, found.aic, np.nan, len(angles), "fits best" if found is best else "")
+
+
+def _of_areas(
+    law: str, chosen: NDArray[np.float64], others: NDArray[np.float64], name: str, other: str
+) -> Iterator[_Line]:
+    rows = len(chosen) + len(others)
+    if not len(chosen) or not len(others):
+        yield _Line(law, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} mark")
+        return
+    result = stats.mannwhitneyu(chosen, others, alternative="two-sided")
+    share = float(result.statistic) / (len(chosen) * len(others))
+    note = f"a mark ({name}) is larger than one ({other}) with probability {share:.3f}"
+    yield _Line(law, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
+
+
+def _of_opposition(seen: Observations, law: Opposition) -> Iterator[_Line]:
+    rows = len(seen.opposition)
+    if not rows:
+        yield _Line("topology.opposition", "KS", "Beta", np.nan, np.nan, 0, "not applicable: no pair of fragments")
+        return
+    result = stats.kstest(seen.opposition, stats.beta(law.alpha, law.beta).cdf)
+    note = f"alpha {law.alpha:.3g}, beta {law.beta:.3g}"
+    yield _Line("topology.opposition", "KS", "Beta", float(result.statistic), float(result.pvalue), rows, note)
+
+
+def _of_classes(
+    seen: Observations, similarity: NDArray[np.float64] | None, permutations: int, rng: np.random.Generator
+) -> Iterator[_Line]:
+    law = "category.occurrence"
+    wrong = seen.category_a != seen.category_b
+    first, second = seen.category_a[wrong], seen.category_b[wrong]
+    found = independence(first, second, permutations, rng)
+    note = "not applicable: fewer than 2 confusions" if found is None else f"{permutations:,} permutations"
+    yield _line_of(law, "chi-squared, permuted", "independent classes", found, len(first), note)
+    if similarity is None:
+        result, note = None, "not applicable: no similarity of classes given, such as that of embeddings"
+    else:
+        result = mantel(confusion_matrix(first, second, len(seen.categories)), similarity, permutations, rng)
+        note = f"{permutations:,} permutations; correlation with the similarity of classes"
+        if result is None:
+            note = "not applicable: fewer than 3 confused classes, or all counts or similarities the same"
+    yield _line_of(law, "Mantel", "unrelated to similarity", result, len(first), note)
+
+
+def _line_of(law: str, test: str, model: str, found: TestResult | None, rows: int, note: str) -> _Line:
+    if found is None:
+        return _Line(law, test, model, np.nan, np.nan, rows, note)
+    return _Line(law, test, model, found.statistic, found.p_value, rows, note)
+
+
+def confusion_matrix(first: NDArray[np.intp], second: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
+    """(K, K) how often each two classes were taken for one another; symmetric, since neither rater is the truth.
+
+    Examples
+    --------
+    >>> confusion_matrix(np.array([0, 1]), np.array([1, 2]), 3).tolist()
+    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    """
+    count = np.zeros((classes, classes), np.intp)
+    np.add.at(count, (first, second), 1)
+    return count + count.T

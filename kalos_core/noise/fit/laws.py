@@ -1,0 +1,180 @@
+"""Every law of the noise model from what was observed, and what to say where too little was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from kalos_core.noise.fit.angles import fit_axial, fit_cardinal
+from kalos_core.noise.fit.curves import LineFit, fit_logistic, fit_opposition, fit_poisson, separable
+from kalos_core.noise.fit.observations import Observations, Shifts
+from kalos_core.noise.fit.shifts import fit_shift
+from kalos_core.noise.parameters import Chance, Enlargement, EventRate, Parameters, SizeCurve
+
+LEAST_ROWS = 30
+"""Observations that a law is fitted to; with fewer the model keeps its default."""
+
+KAPPA = 0.2
+"""½ ln(.088 / .059), the discrepancy of fragments that the paper prints (KαLOS §9.3.4)."""
+
+MEASURES = ("translation", "width", "height")
+
+CONSTANTS = {
+    "unmatched.deletion": (Chance(0.5), "a fair coin (KαLOS §9.3.3): without a truth, missed and added look the same"),
+    "topology.split": (Chance(0.5), "a fair coin: without a truth, split and merged look the same"),
+    "topology.enlargement": (
+        Enlargement(KAPPA),
+        "½ ln(.088 / .059) (KαLOS §9.3.4); data tell only its sum with the shifts, which are fitted beside it",
+    ),
+}
+"""Laws that no data of raters without a truth can tell, with the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A law fitted to data, or why it could not be.
+
+    Parameters
+    ----------
+    law : Parameters or None
+        None where there is too little data.
+    rows : int
+        Observations.
+    reason : str
+        What they are; where `law` is None, why.
+    interval : (p, 2) float64
+        95 % interval of each parameter; (0, 2) where none is computed.
+    """
+
+    law: Parameters | None
+    rows: int
+    reason: str
+    interval: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2)))
+
+
+def estimate_laws(seen: Observations) -> dict[str, Estimate]:
+    """An estimate of each law that data tell; `CONSTANTS` are the others.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.noise.fit.observations import observe
+    >>> rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
+    >>> found = estimate_laws(observe(Annotations.from_rows(rows, image_size={1: (64, 64)})))
+    >>> found["localization.width"].reason
+    'only 1 mark matched with one of its class, 30 are needed'
+    """
+    return dict([*_shift_laws(seen), *_event_laws(seen)])
+
+
+def _shift_laws(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+    for group, shifts, rows in (
+        ("localization", seen.correct, "mark matched with one of its class"),
+        ("category", seen.wrong_class, "mark matched with one of another class"),
+    ):
+        for part in MEASURES:
+            yield f"{group}.{part}", _shift(shifts, part, rows)
+        fit_angle = fit_cardinal if group == "localization" else fit_axial
+        yield f"{group}.angle", _angle(shifts, fit_angle, rows)
+    for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
+        rows = "larger fragment of a whole" if rank == "first" else "smaller fragment of a whole"
+        yield f"topology.{rank}_{distance}", _shift(shifts, "translation", rows)
+        for part in ("width", "height"):
+            yield f"topology.{rank}_{part}", _shift(shifts, part, rows, KAPPA if rank == "first" else 0.0)
+    yield "topology.first_angle", _angle(seen.first, fit_cardinal, "larger fragment of a whole")
+
+
+def _event_laws(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+    matched = len(seen.category_a)
+    yield "category.occurrence", _or_too_few(matched, "mark matched one to one", lambda: occurrence(seen))
+    pairs, unmatched = len(seen.events), len(seen.unmatched_area)
+    rate = _or_too_few(pairs, "image of two raters", lambda: _rate(seen))
+    yield "unmatched.rate", rate if unmatched else Estimate(None, pairs, "no mark is unmatched")
+    yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched mark", 1.0)
+    yield "topology.susceptibility", _curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5)
+    rows = len(seen.opposition)
+    yield (
+        "topology.opposition",
+        _or_too_few(
+            rows, "pair of fragments", lambda: Estimate(fit_opposition(seen.opposition), rows, "pairs of fragments")
+        ),
+    )
+
+
+def _or_too_few(rows: int, what: str, fit: Callable[[], Estimate]) -> Estimate:
+    if rows >= LEAST_ROWS:
+        return fit()
+    return Estimate(None, rows, f"only {counted(rows, what)}, {LEAST_ROWS} are needed")
+
+
+def counted(rows: int, what: str) -> str:
+    """A number of things, whose first word is the one that has a plural.
+
+    Examples
+    --------
+    >>> counted(1, "mark of a kind"), counted(1200, "larger fragment of a whole")
+    ('1 mark of a kind', '1,200 larger fragments of a whole')
+    """
+    if rows == 1:
+        return f"1 {what}"
+    noun = next(word for word in ("mark", "fragment", "image", "whole", "pair") if word in what)
+    return f"{rows:,} {what.replace(noun, noun + 's', 1)}"
+
+
+def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0) -> Estimate:
+    """The law of one measure; what a fragment is enlarged by comes on top of what is observed."""
+    rows = len(shifts)
+    return _or_too_few(
+        rows,
+        what,
+        lambda: Estimate(fit_shift(getattr(shifts, part) + enlarged, shifts.area), rows, counted(rows, what)),
+    )
+
+
+def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], what: str) -> Estimate:
+    rows = len(shifts.angles)
+    return _or_too_few(rows, what, lambda: Estimate(fit(shifts.angles), rows, f"{counted(rows, what)}, moved"))
+
+
+def occurrence(seen: Observations) -> Estimate:
+    """Share of marks matched one to one whose classes differ, with Wilson's interval."""
+    wrong, matched = len(seen.wrong_class), len(seen.category_a)
+    interval = stats.binomtest(wrong, matched).proportion_ci(method="wilson")
+    ends = np.array([[interval.low, interval.high]])
+    return Estimate(Chance(wrong / matched), matched, counted(matched, "mark matched one to one"), ends)
+
+
+def _rate(seen: Observations) -> Estimate:
+    rows = len(seen.events)
+    if not np.ptp(seen.marks):
+        return Estimate(None, rows, "all images hold the same number of marks, which tells no trend")
+    return _of_line(EventRate, fit_poisson(seen.events, seen.marks), rows, counted(rows, "image of two raters"))
+
+
+def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
+    def fit() -> Estimate:
+        if not len(others) or separable(chosen, others):
+            return Estimate(None, len(chosen), "one area tells them from all other marks, which tells no curve")
+        return size_curve(chosen, others, what, weight)
+
+    return _or_too_few(len(chosen), what, fit)
+
+
+def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
+    """Chance of a mark to be among the chosen ones, by its area; `weight` is that of each other mark.
+
+    Half for what happens once between two raters, to a mark of one of them: the marks of both are in the table, and a
+    chance is meant for the marks of one, the reference.
+    """
+    group = np.arange(len(chosen) + len(others)) < len(chosen)
+    found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
+    reason = f"{counted(len(chosen), what)} beside {counted(len(others), 'other mark')}"
+    return _of_line(SizeCurve, found, len(chosen), reason)
+
+
+def _of_line(kind: type[EventRate] | type[SizeCurve], found: LineFit, rows: int, reason: str) -> Estimate:
+    return Estimate(kind(found.intercept, found.slope), rows, reason, found.interval)

@@ -1,0 +1,248 @@
+"""What two raters of an image show about noise: shifts, confusions, unmatched marks and fragments (KαLOS §9.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, listed
+from kalos_core.variations import Variations, variations
+
+THRESHOLD = 0.5
+"""Least IoU of marks that are the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
+
+MOST_MERGED = 2
+"""Fragments of a whole: a generated mark is split into two."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shifts:
+    """How n marks differ in place and size from what they are compared with, relative to the image.
+
+    Parameters
+    ----------
+    area : (n,) float64
+        What the trend follows: the mean area of both marks, or the area of the whole that a mark is a fragment of.
+    translation : (n,) float64
+        Distance of the centres.
+    angle : (n,) float64
+        Direction from the one centre to the other in radians; NaN where they are the same point.
+    width, height : (n,) float64
+        Size of the logarithm of the ratio of the sides.
+    """
+
+    area: NDArray[np.float64]
+    translation: NDArray[np.float64]
+    angle: NDArray[np.float64]
+    width: NDArray[np.float64]
+    height: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.area)
+
+    @property
+    def angles(self) -> NDArray[np.float64]:
+        """The directions that there are."""
+        return self.angle[~np.isnan(self.angle)]
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """All that a noise model is fitted to, over every image and pair of its raters.
+
+    Parameters
+    ----------
+    correct, wrong_class : Shifts
+        Of marks matched one to one, from the first rater of the pair to the second.
+    category_a, category_b : (m,) int
+        Classes of all marks matched one to one.
+    categories : (K,) object
+        Their names.
+    events, marks : (v,) int and float64
+        Of each image and pair: unmatched marks of both raters, and marks of a rater (the mean of the two).
+    matched_area, unmatched_area : float64
+        Areas of the marks that the other rater drew too, and of those that the other did not.
+    parent_area, other_area : float64
+        Areas of the marks that the other rater drew as two, and of all others.
+    first, second : Shifts
+        Larger and smaller fragment against their whole; `width` and `height` say how much smaller they are, at least 0.
+    opposition : (f,) float64 in [0, 1]
+        Angle between the fragments, seen from the centre of the whole, as a share of pi.
+    """
+
+    correct: Shifts
+    wrong_class: Shifts
+    category_a: NDArray[np.intp]
+    category_b: NDArray[np.intp]
+    categories: NDArray[np.object_]
+    events: NDArray[np.intp]
+    marks: NDArray[np.float64]
+    matched_area: NDArray[np.float64]
+    unmatched_area: NDArray[np.float64]
+    parent_area: NDArray[np.float64]
+    other_area: NDArray[np.float64]
+    first: Shifts
+    second: Shifts
+    opposition: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeBoxes:
+    """Centre (N, 2) and sides (N, 2) of boxes, as shares of the sides of their images."""
+
+    centre: NDArray[np.float64]
+    sides: NDArray[np.float64]
+
+    @property
+    def area(self) -> NDArray[np.float64]:
+        """(N,) shares of the image."""
+        return np.asarray(self.sides.prod(axis=1))
+
+    def shifts(self, start: NDArray[np.intp], end: NDArray[np.intp], area: NDArray[np.float64]) -> Shifts:
+        """From rows `start` to rows `end`, with `width` and `height` as ln of the ratio, sign and all."""
+        step = self.centre[end] - self.centre[start]
+        angle = np.arctan2(step[:, 1], step[:, 0])
+        ratio = np.log(self.sides[end] / self.sides[start])
+        return Shifts(
+            area=area,
+            translation=np.hypot(step[:, 0], step[:, 1]),
+            angle=np.where((step == 0).all(axis=1), np.nan, angle),
+            width=ratio[:, 0],
+            height=ratio[:, 1],
+        )
+
+
+def relative_boxes(annotations: Annotations) -> RelativeBoxes:
+    """The boxes of all marks relative to their images.
+
+    Raises
+    ------
+    InputError
+        Without boxes, or for marks on images of unknown size, which are named.
+    """
+    if not len(annotations) or "box" not in annotations.shapes:
+        came = ", ".join(annotations.shapes) or "none"
+        raise InputError(f"annotations: expected marks with boxes, got {len(annotations):,} with shapes: {came}")
+    unsized = np.unique(annotations.image[np.isnan(annotations.image_size[annotations.image]).any(axis=1)])
+    if len(unsized):
+        names = listed(map(repr, annotations.images[unsized]))
+        raise InputError(
+            f"image_size: expected width and height of each image, since noise is relative to them, got none of {names}"
+        )
+    corners = annotations.shapes["box"].bounds() / np.tile(annotations.image_size[annotations.image], 2)
+    return RelativeBoxes((corners[:, :2] + corners[:, 2:]) / 2, corners[:, 2:] - corners[:, :2])
+
+
+def observe(annotations: Annotations) -> Observations:
+    """Gather what the raters of a data set show about noise: each image and each pair of raters counts once.
+
+    Raises
+    ------
+    InputError
+        As `relative_boxes` and `variations` say.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": 1, "rater": "ann", "category": "cat", "box": [10, 10, 20, 20]},
+    ...     {"image": 1, "rater": "bob", "category": "cat", "box": [12, 10, 20, 20]},
+    ...     {"image": 1, "rater": "bob", "category": "dog", "box": [60, 60, 10, 10]},
+    ... ]
+    >>> seen = observe(Annotations.from_rows(rows, image_size={1: (100, 100)}))
+    >>> seen.correct.translation.round(6).tolist(), seen.events.tolist(), seen.marks.tolist()
+    ([0.02], [1], [1.5])
+    """
+    boxes = relative_boxes(annotations)
+    found = variations(annotations, threshold=THRESHOLD, max_merge=MOST_MERGED)
+    count_a, count_b = (np.array([len(rows) for rows in side], np.intp) for side in (found.rows_a, found.rows_b))
+    single = (count_a == 1) & (count_b == 1)
+    start, end = (_firsts(side[single]) for side in (found.rows_a, found.rows_b))
+    wrong = found.type[single] == "wrong_class"
+    alone = count_a + count_b == 1
+    drawn_once = [row for side in (found.rows_a[alone], found.rows_b[alone]) for rows in side for row in rows]
+    drawn_by_both = [row for side in (found.rows_a[~alone], found.rows_b[~alone]) for rows in side for row in rows]
+    whole, first, second = _fragments(found, np.flatnonzero(count_a + count_b > MOST_MERGED), boxes.area)
+    everything = np.array([*drawn_once, *drawn_by_both], np.intp)
+    events, marks = _events(annotations, found, alone)
+    return Observations(
+        correct=_pairs(boxes, start[~wrong], end[~wrong]),
+        wrong_class=_pairs(boxes, start[wrong], end[wrong]),
+        category_a=annotations.category[start],
+        category_b=annotations.category[end],
+        categories=annotations.categories,
+        events=events,
+        marks=marks,
+        matched_area=boxes.area[np.array(drawn_by_both, np.intp)],
+        unmatched_area=boxes.area[np.array(drawn_once, np.intp)],
+        parent_area=boxes.area[whole],
+        other_area=_without(boxes.area, everything, whole),
+        first=_parts(boxes, whole, first),
+        second=_parts(boxes, whole, second),
+        opposition=_opposition(boxes, whole, first, second),
+    )
+
+
+def _firsts(sides: NDArray[np.object_]) -> NDArray[np.intp]:
+    return np.array([rows[0] for rows in sides], np.intp)
+
+
+def _pairs(boxes: RelativeBoxes, start: NDArray[np.intp], end: NDArray[np.intp]) -> Shifts:
+    """Shifts between two marks of one object: neither is the right one, so the size of a change is what counts."""
+    found = boxes.shifts(start, end, (boxes.area[start] + boxes.area[end]) / 2)
+    return Shifts(found.area, found.translation, found.angle, np.abs(found.width), np.abs(found.height))
+
+
+def _parts(boxes: RelativeBoxes, whole: NDArray[np.intp], part: NDArray[np.intp]) -> Shifts:
+    """How far fragments lie from the centre of their whole, and how much smaller they are."""
+    found = boxes.shifts(whole, part, boxes.area[whole])
+    smaller = [np.maximum(0, -ratio) for ratio in (found.width, found.height)]
+    return Shifts(found.area, found.translation, found.angle, *smaller)
+
+
+def _fragments(
+    found: Variations, merged: NDArray[np.intp], area: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of the whole, its larger and its smaller fragment, of each merge."""
+    lines = []
+    for finding in merged:
+        one, two = sorted((found.rows_a[finding], found.rows_b[finding]), key=len)
+        larger, smaller = sorted(two, key=lambda row: (-area[row], row))
+        lines.append((one[0], larger, smaller))
+    table = np.array(lines, np.intp).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
+
+
+def _opposition(
+    boxes: RelativeBoxes, whole: NDArray[np.intp], first: NDArray[np.intp], second: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Angle between both fragments as a share of pi, where neither lies at the very centre of the whole."""
+    steps = [boxes.centre[part] - boxes.centre[whole] for part in (first, second)]
+    angle = [np.arctan2(step[:, 1], step[:, 0]) for step in steps]
+    known = (steps[0] != 0).any(axis=1) & (steps[1] != 0).any(axis=1)
+    turn = np.abs(angle[0] - angle[1])[known]
+    return np.asarray(np.minimum(turn, 2 * np.pi - turn) / np.pi)
+
+
+def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Areas of all marks, each once for each pair of raters, but for one entry of each whole."""
+    left = np.bincount(rows, minlength=len(area)) - np.bincount(whole, minlength=len(area))
+    return np.asarray(np.repeat(area, left))
+
+
+def _events(
+    annotations: Annotations, found: Variations, alone: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Unmatched marks of both, and the mean number of marks, of each image that two raters were asked for."""
+    raters, images = len(annotations.raters), len(annotations.images)
+    left, right = np.triu_indices(raters, 1)
+    shared = annotations.asked[:, left] & annotations.asked[:, right]
+    place = np.zeros((raters, raters), np.intp)
+    place[left, right] = np.arange(len(left))
+    count = np.zeros((images, len(left)), np.intp)
+    np.add.at(count, (found.image[alone], place[found.rater_a, found.rater_b][alone]), 1)
+    drawn = np.zeros((images, raters))
+    np.add.at(drawn, (annotations.image, annotations.rater), 1)
+    return count[shared], ((drawn[:, left] + drawn[:, right]) / 2)[shared]

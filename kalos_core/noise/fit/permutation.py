@@ -1,0 +1,119 @@
+"""Permutation tests of class confusion: independence of the two classes, and Mantel's against their similarity."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.noise.fit.angles import TestResult
+
+ROUNDS_BEFORE, ROUNDS_BETWEEN = 50, 10
+"""Rounds of swaps before the first permutation counts, and from one to the next."""
+
+
+def independence(
+    first: NDArray[np.intp], second: NDArray[np.intp], permutations: int, rng: np.random.Generator
+) -> TestResult | None:
+    """Whether which class a mark is taken for depends on its class, among marks whose classes differ.
+
+    Pearson's chi-squared against permutations that keep how often each class stands on either side, and in which no
+    mark gets the same class twice: a table of confusions has an empty diagonal, which alone would look like dependence.
+
+    Parameters
+    ----------
+    first, second : (n,) int
+        Classes of either rater; they differ.
+    permutations : int
+    rng : Generator
+
+    Returns
+    -------
+    TestResult or None
+        None for fewer than two confusions.
+
+    Examples
+    --------
+    Zeros are always taken for ones, twos always for threes:
+
+    >>> first, second = np.repeat([0, 2], 20), np.repeat([1, 3], 20)
+    >>> result = independence(first, second, 99, np.random.default_rng(1))
+    >>> result.statistic, result.p_value
+    (40.0, 0.01)
+    """
+    if len(first) < 2:
+        return None
+    rows, row = np.unique(first, return_inverse=True)
+    columns, column = np.unique(second, return_inverse=True)
+    expected = np.outer(np.bincount(row), np.bincount(column)) / len(first)
+    observed = _chi_squared(row, column, expected)
+    permuted, larger = column.copy(), 0
+    for number in range(permutations):
+        for _ in range(ROUNDS_BETWEEN if number else ROUNDS_BEFORE):
+            _swap(rows[row], columns, permuted, rng)
+        larger += _chi_squared(row, permuted, expected) >= observed * (1 - 1e-12)
+    return TestResult(observed, (larger + 1) / (permutations + 1))
+
+
+def _chi_squared(row: NDArray[np.intp], column: NDArray[np.intp], expected: NDArray[np.float64]) -> float:
+    """Pearson's chi-squared, from the cells that are not empty: the sums of the table are always the same."""
+    cell, count = np.unique(row * expected.shape[1] + column, return_counts=True)
+    return float((count**2 / expected.ravel()[cell]).sum() - len(row))
+
+
+def _swap(
+    first: NDArray[np.intp], columns: NDArray[np.intp], permuted: NDArray[np.intp], rng: np.random.Generator
+) -> None:
+    """One round: marks in random couples swap their second classes, each with chance ½, if both still differ."""
+    order = rng.permutation(len(first))
+    one, other = order[: len(first) // 2], order[len(first) // 2 : len(first) // 2 * 2]
+    second = columns[permuted]
+    allowed = (first[one] != second[other]) & (first[other] != second[one]) & (rng.random(len(one)) < 0.5)
+    one, other = one[allowed], other[allowed]
+    permuted[one], permuted[other] = permuted[other], permuted[one]
+
+
+def mantel(
+    confusion: NDArray[np.intp], similarity: NDArray[np.float64], permutations: int, rng: np.random.Generator
+) -> TestResult | None:
+    """Mantel's test: correlation of two matrices over each two classes, against classes permuted in one of them.
+
+    Over classes that were confused at all; two-sided.
+
+    Parameters
+    ----------
+    confusion, similarity : (K, K)
+        Symmetric; a similarity that is not is averaged with its transpose.
+    permutations : int
+    rng : Generator
+
+    Returns
+    -------
+    TestResult or None
+        None for fewer than three classes, or where either is the same everywhere.
+
+    Examples
+    --------
+    >>> near = np.exp(-np.abs(np.subtract.outer(np.arange(6), np.arange(6))))
+    >>> result = mantel(np.round(9 * near).astype(int), near, 999, np.random.default_rng(1))
+    >>> round(result.statistic, 2), result.p_value < 0.05
+    (1.0, True)
+    """
+    confused = np.flatnonzero((confusion.sum(axis=1) - np.diag(confusion)) > 0)
+    left, right = np.triu_indices(len(confused), 1)
+    counts = confusion[np.ix_(confused, confused)].astype(np.float64)
+    alike = similarity[np.ix_(confused, confused)]
+    alike = (alike + alike.T) / 2
+    if len(confused) < 3 or not np.ptp(counts[left, right]) or not np.ptp(alike[left, right]):
+        return None
+    target = _standard(alike[left, right])
+    observed = float((_standard(counts[left, right]) * target).mean())
+    larger = 0
+    for _ in range(permutations):
+        order = rng.permutation(len(confused))
+        moved = counts[order[left], order[right]]
+        larger += bool(abs((_standard(moved) * target).mean()) >= abs(observed) * (1 - 1e-12))
+    return TestResult(observed, (larger + 1) / (permutations + 1))
+
+
+def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((values - values.mean()) / values.std())
