@@ -1,0 +1,154 @@
+"""Detectors on pixels under each truth: curves, areas, ranks, and who can be told apart (Lampert et al. §III-C, D)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.pixels.moments import Correlation
+from kalos_core.ranking.ranks import Rankings
+from kalos_core.ranking.skew import curve_area, mean_precision
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AREA = "area under P̄-R"
+"""The measure that detectors are ranked by."""
+
+
+@dataclass(frozen=True, eq=False)
+class DetectorRanking:
+    """Detectors under each truth: what `DetectorTally.ranking` returns. T truths, S detectors, L thresholds, R raters.
+
+    Parameters
+    ----------
+    truths, detectors, raters : (T,), (S,), (R,) object
+        Names; the raters are the first of the truths.
+    bounding : (B,) object
+        Names of the truths by vote that `bounds` are taken from.
+    thresholds : (L,) float64
+        Descending.
+    tpr, fpr : (T, S, L) float64
+        Rates at each threshold; NaN under a truth that marks nothing, or everything.
+    skew : (2,) float64
+        Range of the fraction of positives that precision is averaged over.
+    images : (T,) int
+        Images that each truth knows.
+    cco, cci : (S,) tuples of Correlation
+        Of a detector's output with the share of raters who marked a pixel, on pixels that any rater marked (CCO), and
+        on all (CCI). r is None where undefined, with the reason.
+
+    Examples
+    --------
+    Two detectors of which one finds what the raters agree about:
+
+    >>> from kalos_core.ranking import DetectorTally
+    >>> tally = DetectorTally(methods=("any", "0.75"))
+    >>> scores = {"sure": [[0.9, 0.6, 0.4, 0.1]], "broad": [[0.6, 0.9, 0.3, 0.2]]}
+    >>> tally.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
+    >>> result = tally.ranking(skew=(0.1, 0.5))
+    >>> result.truths.tolist(), result.area.round(3).tolist()
+    (['ann', 'bob', 'any', '0.75'], [[1.0, 1.0], [1.0, 0.351], [1.0, 1.0], [1.0, 0.351]])
+    >>> result.bounds.round(3).tolist(), bool(result.told_apart[0, 1])
+    ([[1.0, 1.0], [0.351, 1.0]], False)
+    """
+
+    truths: NDArray[np.object_]
+    detectors: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    bounding: NDArray[np.object_]
+    thresholds: NDArray[np.float64]
+    tpr: NDArray[np.float64]
+    fpr: NDArray[np.float64]
+    skew: NDArray[np.float64]
+    images: NDArray[np.intp]
+    cco: tuple[Correlation, ...]
+    cci: tuple[Correlation, ...]
+
+    @cached_property
+    def precision(self) -> NDArray[np.float64]:
+        """(T, S, L) precision averaged over the range of skew (Eq. 7); NaN where nothing is detected."""
+        return mean_precision(self.tpr, self.fpr, self.skew.tolist())
+
+    @cached_property
+    def area(self) -> NDArray[np.float64]:
+        """(T, S) area under that precision over recall (TPR)."""
+        return curve_area(self.tpr, self.fpr, self.skew.tolist())
+
+    @property
+    def rankings(self) -> Rankings:
+        """Detectors ranked by area under each truth."""
+        nothing, all_ = (np.isnan(rate).all(axis=(1, 2)) for rate in (self.tpr, self.fpr))
+        said = [f"{AREA} is undefined under {truth}: it marks no pixel" for truth in self.truths[nothing]]
+        said += [f"{AREA} is undefined under {truth}: it marks every pixel" for truth in self.truths[all_ & ~nothing]]
+        return Rankings(AREA, self.truths, self.detectors, self.area, undefined=tuple(said))
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(S, 2) least and greatest area under the truths by vote, NaN where none is defined.
+
+        The truth of what any rater marked is mostly the lower bound of what is measured under single
+        raters, one of high agreement the upper bound (§V-B).
+        """
+        areas = self.area[np.isin(self.truths, self.bounding)]
+        areas = areas[np.isfinite(areas).all(axis=1)]
+        if not len(areas):
+            return np.full((len(self.detectors), 2), np.nan)
+        return np.stack([areas.min(axis=0), areas.max(axis=0)], axis=1)
+
+    @property
+    def overlap(self) -> NDArray[np.float64]:
+        """(S, S) length that the bounds of two detectors share, of the length that they cover; NaN where undefined."""
+        low, high = self.bounds.T
+        shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+        covered = np.maximum(high[:, None], high) - np.minimum(low[:, None], low)
+        overlap = np.divide(np.clip(shared, 0, None), covered, out=np.ones_like(covered), where=covered != 0)
+        return np.asarray(overlap)
+
+    @property
+    def told_apart(self) -> NDArray[np.bool_]:
+        """(S, S) whether the bounds of two detectors lie apart, so that the labels allow to say which is better."""
+        low, high = self.bounds.T
+        above = low[:, None] > high
+        return np.asarray(above | above.T)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each truth and detector: area, rank and images."""
+        table = self.rankings.to_pandas()
+        table["images"] = np.repeat(self.images, len(self.detectors))
+        return table
+
+    def by_detector(self) -> pd.DataFrame:
+        """One row for each detector: correlations with agreement, and bounds."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "detector": self.detectors,
+                "cco": [np.nan if found.r is None else found.r for found in self.cco],
+                "cci": [np.nan if found.r is None else found.r for found in self.cci],
+                "low": self.bounds[:, 0],
+                "high": self.bounds[:, 1],
+            }
+        )
+
+    def curves(self) -> pd.DataFrame:
+        """One row for each truth, detector and threshold at which something more is detected than above it."""
+        import pandas as pd
+
+        rising = (np.diff(self.tpr, axis=2, prepend=0) > 0) | (np.diff(self.fpr, axis=2, prepend=0) > 0)
+        truth, detector, level = np.nonzero(rising)
+        return pd.DataFrame(
+            {
+                "truth": self.truths[truth],
+                "detector": self.detectors[detector],
+                "threshold": self.thresholds[level],
+                "tpr": self.tpr[rising],
+                "fpr": self.fpr[rising],
+                "precision": self.precision[rising],
+            }
+        )

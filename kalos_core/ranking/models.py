@@ -1,0 +1,171 @@
+"""Models that detect instances, ranked by mAP under each rater's truth and under consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.table import object_array
+from kalos_core.convergence import THRESHOLDS, map_of_predictions
+from kalos_core.errors import InputError, listed
+from kalos_core.ranking.ranks import Rankings
+from kalos_core.similarity import Similarity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Predictions = tuple[Annotations, ArrayLike | Sequence[Any] | None]
+"""What a model says: its annotations, of one rater, and the confidence of each."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRanking:
+    """The result of `rank_models`. T truths, M models, L thresholds.
+
+    Parameters
+    ----------
+    similarity_name : str
+    thresholds : (L,) float64
+    truths, models : (T,), (M,) object
+        Names; the raters come first.
+    by_threshold : (L, T, M) float64
+        mAP; NaN under a truth without a mark.
+    unknown_classes : (M,) int
+        Predictions of classes that the raters' annotations do not know; they count under nobody.
+
+    Examples
+    --------
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> truth = Annotations.from_rows([{**cat, "rater": "ann", "box": [0, 0, 10, 10]}])
+    >>> model = Annotations.from_rows([{**cat, "rater": "net", "box": [0, 0, 10, 6]}])
+    >>> result = rank_models({"net": (model, [0.8])}, truth, {"quorum 2": truth.select(rows=[])}, thresholds=[0.5])
+    >>> result.to_pandas()["mAP"].tolist()
+    [1.0, nan]
+    >>> result.rankings.undefined
+    ('mAP is undefined under quorum 2: it has no mark',)
+    """
+
+    similarity_name: str
+    thresholds: NDArray[np.float64]
+    truths: NDArray[np.object_]
+    models: NDArray[np.object_]
+    by_threshold: NDArray[np.float64]
+    unknown_classes: NDArray[np.intp]
+
+    @property
+    def rankings(self) -> Rankings:
+        """Models ranked under each truth by mAP, the mean over the thresholds."""
+        means = self.by_threshold.mean(axis=0)
+        without = self.truths[np.isnan(means).all(axis=1)]
+        said = tuple(f"mAP is undefined under {truth}: it has no mark" for truth in without)
+        return Rankings("mAP", self.truths, self.models, means, undefined=said)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each truth and model: mAP and rank."""
+        return self.rankings.to_pandas().rename(columns={"system": "model"})
+
+
+def rank_models(
+    models: Mapping[str, Predictions],
+    annotations: Annotations,
+    consensus: Mapping[str, Annotations] | None = None,
+    similarity: str | Similarity = "box_iou",
+    thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
+) -> ModelRanking:
+    """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
+
+    Each mAP is that of `map_of_predictions`: an image on which a model predicts nothing counts as looked at.
+
+    Parameters
+    ----------
+    models : mapping of name to (Annotations, confidences)
+    annotations : Annotations
+        Of the raters; each is a truth.
+    consensus : mapping of name to Annotations, optional
+        Further truths, of one rater each. One without a mark, such as a quorum that nothing reaches, has no mAP.
+    similarity, thresholds
+        As in `map_of_predictions`.
+
+    Returns
+    -------
+    ModelRanking
+
+    Raises
+    ------
+    InputError
+        Without a model, for a name used twice, a consensus of several raters, no mark of any rater, or what
+        `map_of_predictions` refuses; the model is named.
+
+    Examples
+    --------
+    >>> cat = {"image": 1, "category": "cat"}
+    >>> truth = Annotations.from_rows(
+    ...     [{**cat, "rater": "ann", "box": [0, 0, 10, 10]}, {**cat, "rater": "bob", "box": [0, 0, 10, 6]}]
+    ... )
+    >>> wide, low = (Annotations.from_rows([{**cat, "rater": "net", "box": [0, 0, 10, h]}]) for h in (10, 6))
+    >>> result = rank_models({"wide": (wide, [0.8]), "low": (low, [0.7])}, truth, thresholds=(0.5, 0.75))
+    >>> result.rankings.values.tolist(), result.rankings.tau[0].tolist(), result.rankings.best_changes
+    ([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], 1.0)
+    """
+    others = consensus or {}
+    if not models:
+        raise InputError("models: expected at least one, got none")
+    _check_consensus(annotations, others)
+    columns = [
+        _maps_of(name, predictions, annotations, others, similarity, thresholds) for name, predictions in models.items()
+    ]
+    first = columns[0]
+    return ModelRanking(
+        similarity_name=first.similarity_name,
+        thresholds=first.thresholds,
+        truths=object_array([*annotations.raters, *others]),
+        models=object_array(models),
+        by_threshold=np.stack([column.maps for column in columns], axis=2),
+        unknown_classes=np.array([column.unknown_classes for column in columns], np.intp),
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One model: mAP (L, T) under every truth."""
+
+    similarity_name: str
+    thresholds: NDArray[np.float64]
+    maps: NDArray[np.float64]
+    unknown_classes: int
+
+
+def _maps_of(
+    name: str,
+    predictions: Predictions,
+    annotations: Annotations,
+    consensus: Mapping[str, Annotations],
+    similarity: str | Similarity,
+    thresholds: Sequence[float] | NDArray[np.float64],
+) -> _Column:
+    marks, scores = predictions
+    try:
+        found = map_of_predictions(annotations, marks, scores, similarity, thresholds)
+        maps = [found.by_rater]
+        for truth in consensus.values():
+            if len(truth):
+                maps.append(map_of_predictions(truth, marks, scores, similarity, thresholds).by_rater)
+            else:
+                maps.append(np.full((len(found.thresholds), 1), np.nan))
+    except InputError as error:
+        raise InputError(f"model {name!r}: {error}") from error
+    return _Column(found.similarity_name, found.thresholds, np.concatenate(maps, axis=1), found.unknown_classes)
+
+
+def _check_consensus(annotations: Annotations, consensus: Mapping[str, Annotations]) -> None:
+    several = [name for name, truth in consensus.items() if len(truth.raters) > 1]
+    if several:
+        raise InputError(f"consensus: expected marks of one rater each, got several raters in {listed(several)}")
+    twice = [name for name in consensus if name in annotations.raters.tolist()]
+    if twice:
+        raise InputError(f"consensus: expected names that no rater has, got {listed(map(repr, twice))}")

@@ -1,0 +1,261 @@
+"""Rankings of systems under several truths, and how far they agree: what systems, detectors and models share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations as every_order
+from math import factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, check_whole, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """How S systems rank by one measure under each of T truths.
+
+    Parameters
+    ----------
+    measure : str
+        What the values are.
+    truths : (T,) object
+        Names.
+    systems : (S,) object
+        Names.
+    values : (T, S) float64
+        NaN where undefined; `undefined` says why.
+    less_is_better : bool
+    undefined : tuple of str
+        A sentence for each reason why a value is missing.
+
+    Examples
+    --------
+    >>> values = np.array([[0.9, 0.8, 0.7], [0.9, 0.6, 0.7], [0.5, 0.8, 0.7]])
+    >>> rankings = Rankings("AUC", np.array(["ann", "bob", "eve"]), np.array(["a", "b", "c"]), values)
+    >>> rankings.ranks.tolist()
+    [[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [3.0, 1.0, 2.0]]
+    >>> rankings.tau[0].round(3).tolist()
+    [1.0, 0.333, -0.333]
+    >>> rankings.times_best.tolist(), round(rankings.best_changes, 3)
+    ([2, 1, 0], 0.667)
+    """
+
+    measure: str
+    truths: NDArray[np.object_]
+    systems: NDArray[np.object_]
+    values: NDArray[np.float64]
+    less_is_better: bool = False
+    undefined: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> NDArray[np.float64]:
+        """(T, S) 1 for the best system under a truth; equal values share their mean rank; NaN where undefined."""
+        return np.asarray([_ranks(row, self.less_is_better) for row in self.values]).reshape(self.values.shape)
+
+    @property
+    def is_best(self) -> NDArray[np.bool_]:
+        """(T, S) the best system under each truth: several where they tie, none where all are undefined."""
+        signed = self.values if not self.less_is_better else -self.values
+        best = np.where(np.isnan(signed), -np.inf, signed).max(axis=1, initial=-np.inf, keepdims=True)
+        return np.asarray(signed == best)
+
+    @property
+    def times_best(self) -> NDArray[np.intp]:
+        """(S,) under how many truths a system is the best, or one of the best."""
+        return np.asarray(self.is_best.sum(axis=0))
+
+    @property
+    def best_changes(self) -> float:
+        """Share of the pairs of truths under which no system is the best of both; NaN with fewer than two truths."""
+        best = self.is_best[self.is_best.any(axis=1)].astype(np.intp)
+        pairs = np.triu_indices(len(best), 1)
+        return float((best @ best.T == 0)[pairs].mean()) if len(best) > 1 else np.nan
+
+    @property
+    def ranking(self) -> NDArray[np.intp]:
+        """(T,) code of the ranking that a truth gives, by first occurrence: truths of one code rank all alike."""
+        codes: dict[bytes, int] = {}
+        rows = np.nan_to_num(self.ranks, nan=-1.0)
+        return np.array([codes.setdefault(row.tobytes(), len(codes)) for row in rows], np.intp)
+
+    @property
+    def tau(self) -> NDArray[np.float64]:
+        """(T, T) Kendall's tau-b between the rankings under every two truths (Nowak & Rüger §4.3).
+
+        NaN with fewer than two systems that both truths rank, or where all tie under one of them.
+        """
+        return self._of_pairs(lambda first, second: _kendall(first, second)[0])
+
+    @property
+    def tau_p(self) -> NDArray[np.float64]:
+        """(T, T) two-sided p of tau: how often unrelated rankings are that alike."""
+        return self._of_pairs(lambda first, second: _kendall(first, second)[1])
+
+    def _of_pairs(self, of_pair: Callable[[NDArray[np.float64], NDArray[np.float64]], float]) -> NDArray[np.float64]:
+        """(T, T) a number for each ordered pair of truths, from the ranks of the systems that both rank."""
+        found = np.full((len(self.truths), len(self.truths)), np.nan)
+        for row, first in enumerate(self.values):
+            for column, second in enumerate(self.values):
+                both = np.isfinite(first) & np.isfinite(second)
+                if both.sum() > 1:
+                    ranks = (_ranks(values[both], self.less_is_better) for values in (first, second))
+                    found[row, column] = of_pair(*ranks)
+        return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each truth and system."""
+        import pandas as pd
+
+        truths, systems = self.values.shape
+        return pd.DataFrame(
+            {
+                "truth": np.repeat(self.truths, systems),
+                "system": np.tile(self.systems, truths),
+                self.measure: self.values.ravel(),
+                "rank": self.ranks.ravel(),
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Concordance:
+    """The result of `concordance`. T truths.
+
+    Parameters
+    ----------
+    truths : (T,) object
+    distance : (T, T) float64 in [0, 1/2)
+        Row: the truth whose order is taken; column: the truth whose ranks are cumulated. Not symmetric.
+    p : (T, T) float64
+        Share of orders drawn at random that come as near: small where the rankings are concordant.
+
+    Examples
+    --------
+    >>> found = Concordance(np.array(["ann", "bob"]), np.array([[0, 0.2], [0.1, 0]]), np.ones((2, 2)))
+    >>> found.to_pandas()["distance"].tolist()
+    [0.2, 0.1]
+    """
+
+    truths: NDArray[np.object_]
+    distance: NDArray[np.float64]
+    p: NDArray[np.float64]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each ordered pair of different truths."""
+        import pandas as pd
+
+        row, column = np.nonzero(~np.eye(len(self.truths), dtype=np.bool_))
+        return pd.DataFrame(
+            {
+                "in_order_of": self.truths[row],
+                "ranks_of": self.truths[column],
+                "distance": self.distance[row, column],
+                "p": self.p[row, column],
+            }
+        )
+
+
+def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> Concordance:
+    """Concordance of rankings in the sense of Kolmogorov and Smirnov.
+
+    The ranks that one truth gives are cumulated in the order that another truth gives. D is the largest gap between
+    that sum and the other truth's own, as a share of the sum of all ranks: 0 for equal rankings, S / (2 (S + 1)) for
+    reversed ones of S systems. Systems that tie in the order enter together. (Nowak & Rüger §4.3 name a two-sample
+    test; between two lists of the same ranks that would always be 0, so this definition is ours.)
+
+    Parameters
+    ----------
+    rankings : Rankings
+    permutations : int
+        Random orders that D is compared with; all orders are tried where there are no more than that.
+    seed : int
+
+    Returns
+    -------
+    Concordance
+
+    Examples
+    --------
+    Ranks 1, 3, 2 in the order of ann run up to 1, 4, 6, against 1, 3, 6: a gap of 1 in 6. Of six orders, three come
+    that near: her own, and those with one pair of neighbours swapped.
+
+    >>> values = np.array([[0.9, 0.8, 0.7], [0.9, 0.6, 0.7]])
+    >>> rankings = Rankings("AUC", np.array(["ann", "bob"]), np.array(["a", "b", "c"]), values)
+    >>> result = concordance(rankings)
+    >>> result.distance.round(3).tolist(), result.p.round(3).tolist()
+    ([[0.0, 0.167], [0.167, 0.0]], [[0.167, 0.5], [0.5, 0.167]])
+    """
+    tries = check_whole(permutations, "permutations", least=1)
+    rng = np.random.default_rng(check_whole(seed, "seed"))
+    orders = {size: _orders(size, tries, rng) for size in range(2, len(rankings.systems) + 1)}
+
+    def share_as_near(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+        drawn, complete = orders[len(first)]
+        near = _gap(first, second[drawn]) <= _gap(first, second) + 1e-12
+        return float(near.mean()) if complete else float((near.sum() + 1) / (len(drawn) + 1))
+
+    return Concordance(
+        truths=rankings.truths,
+        distance=rankings._of_pairs(lambda first, second: float(_gap(first, second))),
+        p=rankings._of_pairs(share_as_near),
+    )
+
+
+def _orders(size: int, tries: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], bool]:
+    """Orders of so many systems: all of them, and True, or as many as are to be tried."""
+    if size < 20 and factorial(size) <= tries:
+        return np.array(list(every_order(range(size))), np.intp), True
+    return rng.permuted(np.tile(np.arange(size), (tries, 1)), axis=1), False
+
+
+def _gap(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(...,) D of ranks (..., S) in the order of the ranks (S,)."""
+    order = np.argsort(first, kind="stable")
+    in_order = first[order]
+    ends = np.append(in_order[1:] != in_order[:-1], True)  # those who tie enter together
+    gaps = np.cumsum(second[..., order] - in_order, axis=-1)[..., ends]
+    return np.asarray(np.abs(gaps).max(axis=-1) / first.sum())
+
+
+def _ranks(values: NDArray[np.float64], less_is_better: bool) -> NDArray[np.float64]:
+    from scipy import stats  # slow to import, and needed here only
+
+    known = np.isfinite(values)
+    ranks = np.full(len(values), np.nan)
+    ranks[known] = stats.rankdata(values[known] if less_is_better else -values[known])
+    return ranks
+
+
+def _kendall(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    from scipy import stats
+
+    if (first == first[0]).all() or (second == second[0]).all():
+        return np.nan, np.nan
+    found = stats.kendalltau(first, second)
+    return float(found.statistic), float(found.pvalue)
+
+
+def check_names(names: object, size: int, what: str) -> NDArray[np.object_]:
+    """(size,) names as an array of objects, each once.
+
+    Examples
+    --------
+    >>> check_names(["a", "b"], 2, "systems").tolist()
+    ['a', 'b']
+    >>> check_names(["a", "a"], 2, "systems")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: systems: expected 2 names, each once, got a, a
+    """
+    given = list(names) if isinstance(names, (list, tuple, np.ndarray)) else [names]
+    if len(given) != size or len(set(given)) != size:
+        raise InputError(f"{what}: expected {size} names, each once, got {listed(given)}")
+    array = np.empty(size, dtype=object)
+    array[:] = given
+    return array

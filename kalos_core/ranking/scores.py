@@ -1,0 +1,168 @@
+"""What systems say about whole images, and what raters do: two aligned tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.table import distinct, object_array
+from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.nominal import LabelTable
+from kalos_core.ranking.ranks import check_names
+from kalos_core.reliability import NOT_ASSIGNED
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """How sure each of S systems is of each of K concepts in each of I images.
+
+    Parameters
+    ----------
+    systems, images, concepts : (S,), (I,), (K,) object
+        Names, each once.
+    values : (S, I, K) float64
+        The higher, the surer; NaN where a system gives no score.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or a name is used twice.
+
+    Examples
+    --------
+    >>> SystemScores.from_tables({"net": {"a.jpg": {"cat": 0.9, "dog": 0.2}}}).values.tolist()
+    [[[0.9, 0.2]]]
+    """
+
+    systems: NDArray[np.object_]
+    images: NDArray[np.object_]
+    concepts: NDArray[np.object_]
+    values: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        if values.ndim != 3:
+            raise InputError(f"scores: expected systems x images x concepts, got shape {values.shape}")
+        for name, size in zip(("systems", "images", "concepts"), values.shape, strict=True):
+            object.__setattr__(self, name, check_names(getattr(self, name), size, name))
+        object.__setattr__(self, "values", values)
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]],
+        unlisted: float | None = None,
+    ) -> SystemScores:
+        """Scores of each system, by image and concept.
+
+        Parameters
+        ----------
+        tables : mapping of system to mapping of image to mapping of concept to score
+        unlisted : float, optional
+            The score of a concept that a system does not list for an image it has an entry for, such as 0 for systems
+            that list the likely ones only. By default it is missing.
+
+        Raises
+        ------
+        InputError
+            For a score that is not a number.
+
+        Examples
+        --------
+        >>> tables = {"a": {1: {"cat": 0.9, "dog": 0.2}}, "b": {1: {"cat": 0.4}, 2: {"dog": 0.7}}}
+        >>> SystemScores.from_tables(tables, unlisted=0).values.tolist()
+        [[[0.9, 0.2], [nan, nan]], [[0.4, 0.0], [0.0, 0.7]]]
+        """
+        images = distinct(image for table in tables.values() for image in table)
+        concepts = distinct(name for table in tables.values() for row in table.values() for name in row)
+        image_code = {image: code for code, image in enumerate(images)}
+        concept_code = {name: code for code, name in enumerate(concepts)}
+        values = np.full((len(tables), len(images), len(concepts)), np.nan)
+        problems = Problems("scores")
+        for system, (system_name, table) in enumerate(tables.items()):
+            for image, row in table.items():
+                values[system, image_code[image]] = np.nan if unlisted is None else unlisted
+                for name, score in row.items():
+                    number = as_number(score)
+                    if number is None:
+                        problems.add(f"{system_name}, image {image!r}, {name}", "a number", repr(score))
+                    else:
+                        values[system, image_code[image], concept_code[name]] = number
+        problems.raise_if_any()
+        return cls(object_array(tables), object_array(images), object_array(concepts), values)
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptTruths:
+    """Which of K concepts each of T truths finds in each of I images.
+
+    Parameters
+    ----------
+    truths, images, concepts : (T,), (I,), (K,) object
+        Names, each once.
+    decisions : (T, I, K) int8
+        1 chosen, 0 not chosen, `NOT_ASSIGNED` where a truth says nothing.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a name is used twice or a decision is none of the three.
+
+    Examples
+    --------
+    >>> ConceptTruths(["ann", "bob"], ["a.jpg"], ["cat", "dog"], [[[1, 0]], [[1, 1]]]).decisions.tolist()
+    [[[1, 0]], [[1, 1]]]
+    """
+
+    truths: NDArray[np.object_]
+    images: NDArray[np.object_]
+    concepts: NDArray[np.object_]
+    decisions: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.decisions)
+        if given.ndim != 3:
+            raise InputError(f"decisions: expected truths x images x concepts, got shape {given.shape}")
+        known = np.isin(given, (0, 1, NOT_ASSIGNED))
+        if not known.all():
+            came = listed(distinct(given[~known].tolist()))
+            raise InputError(f"decisions: expected 1 (chosen), 0 (not) or NOT_ASSIGNED ({NOT_ASSIGNED}), got {came}")
+        for name, size in zip(("truths", "images", "concepts"), given.shape, strict=True):
+            object.__setattr__(self, name, check_names(getattr(self, name), size, name))
+        object.__setattr__(self, "decisions", given.astype(np.int8))
+
+    @classmethod
+    def from_labels(cls, labels: LabelTable, majority: str = "majority") -> ConceptTruths:
+        """The decisions of every rater of a table, and last those of their majority.
+
+        A concept is the majority's if more than half of the raters who answered chose it, and is not if fewer did; at
+        a tie the majority says nothing.
+
+        Parameters
+        ----------
+        labels : LabelTable
+        majority : str
+            What to call that truth; no rater may be called so.
+
+        Examples
+        --------
+        >>> rows = [("ann", ["cat", "dog"]), ("bob", ["cat"]), ("eve", ["cat", "owl"])]
+        >>> rows = [{"item": "a.jpg", "rater": rater, "label": label} for rater, label in rows]
+        >>> truths = ConceptTruths.from_labels(LabelTable.from_rows(rows, groups=None))
+        >>> truths.truths.tolist(), truths.decisions[:, 0].tolist()
+        (['ann', 'bob', 'eve', 'majority'], [[1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 0, 0]])
+        """
+        if majority in labels.raters.tolist():
+            raise InputError(f"majority: expected a name that no rater has, got {majority!r}")
+        by_rater = np.stack([labels.decisions(rater) for rater in labels.raters])
+        chosen, answers = (by_rater == 1).sum(axis=0), (by_rater != NOT_ASSIGNED).sum(axis=0)
+        most = np.where(2 * chosen == answers, NOT_ASSIGNED, 2 * chosen > answers).astype(np.int8)
+        return cls(
+            object_array([*labels.raters, majority]),
+            labels.items,
+            labels.concepts,
+            np.concatenate([by_rater, most[None]]),
+        )

@@ -1,0 +1,163 @@
+"""Precision averaged over a range of skew, and the area under it (Lampert et al. §III-C, Eq. 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, as_number
+from kalos_core.pixels.sums import divide
+
+NEAR = 2e-3
+"""Below this |TPR - FPR| p2 / FPR the logarithm loses digits, and its series is summed instead."""
+
+TERMS = 7
+"""Terms of that series: the next one is below 1e-18 of the first."""
+
+NODES = 24
+"""Points of the Gauss-Legendre rule between two points of a curve."""
+
+
+def check_skew(skew: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+    """Both ends of a range of skew: fractions of positives in [0, 1], in order, not 0 only.
+
+    Examples
+    --------
+    >>> check_skew((0.1, 0.5))
+    (0.1, 0.5)
+    >>> check_skew((0.5, 0.1))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got (0.5, 0.1)
+    """
+    ends = [as_number(end) for end in skew]
+    if len(ends) == 2 and ends[0] is not None and ends[1] is not None and 0 <= ends[0] <= ends[1] <= 1 and ends[1]:
+        return ends[0], ends[1]
+    came = ", ".join(f"{end:g}" if end is not None else repr(value) for end, value in zip(ends, skew, strict=True))
+    raise InputError(f"skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({came})")
+
+
+def skew_range(fractions: ArrayLike) -> tuple[float, float]:
+    """The default range of skew: mean - and + 3 standard deviations of positive fractions, cut at 0 and 1.
+
+    Parameters
+    ----------
+    fractions : (n,) float in [0, 1]
+        Share of positive pixels of each image; the standard deviation is that of the sample, 0 for one image.
+
+    Raises
+    ------
+    InputError
+        If no image has a positive.
+
+    Examples
+    --------
+    >>> skew_range([0.1, 0.2, 0.3]), skew_range([0.25])
+    ((0.0, 0.5), (0.25, 0.25))
+    """
+    shares = np.asarray(fractions, dtype=np.float64).ravel()
+    if not (shares > 0).any():
+        raise InputError("truths: expected positives to derive a range of skew from, got none; give `skew`")
+    spread = 3 * shares.std(ddof=1) if len(shares) > 1 else 0.0
+    return float(max(shares.mean() - spread, 0.0)), float(min(shares.mean() + spread, 1.0))
+
+
+def mean_precision(tpr: ArrayLike, fpr: ArrayLike, skew: Sequence[float]) -> NDArray[np.float64]:
+    """Precision averaged over fractions p of positives in [p1, p2] (Eq. 7; in rates, the paper's phi cancels).
+
+    The mean over p of p·TPR / (p·TPR + (1 - p)·FPR). In closed form, with d = TPR - FPR, it is
+    TPR/d · (1 - FPR / (d (p2 - p1)) · ln((FPR + d p2) / (FPR + d p1))); near d = 0 the series of that in d p / FPR.
+    Without false positives it is 1, without true ones 0, and without either undefined: NaN. With p1 = p2 it is the
+    precision at that skew.
+
+    Parameters
+    ----------
+    tpr, fpr : (...) float in [0, 1]
+        Rates of true and of false positives; they broadcast.
+    skew : (2,) float
+        p1 <= p2, in [0, 1].
+
+    Returns
+    -------
+    (...) float64 in [0, 1]
+
+    Raises
+    ------
+    InputError
+        If the ends of `skew` are not in order or not fractions.
+
+    Examples
+    --------
+    >>> mean_precision([0.5, 0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.1, 0.1, 0.0], (0.1, 0.5)).round(4).tolist()
+    [1.0, 0.3, 0.6546, 0.0, nan]
+    """
+    low, high = check_skew(skew)
+    found, wrong = np.broadcast_arrays(np.asarray(tpr, np.float64), np.asarray(fpr, np.float64))
+    if low == high:
+        return _precision_at(found, wrong, low)
+    precision = np.full(found.shape, np.nan)
+    difference = found - wrong
+    precision[(found == 0) & (wrong > 0)] = 0.0
+    precision[(found > 0) & (wrong == 0)] = 1.0
+    near = np.abs(difference) * high <= NEAR * wrong
+    both = (found > 0) & (wrong > 0)
+    series, closed = both & near, both & ~near
+    precision[series] = _by_series(found[series], wrong[series], low, high)
+    precision[closed] = _by_logarithm(found[closed], wrong[closed], low, high)
+    return precision
+
+
+def _precision_at(found: NDArray[np.float64], wrong: NDArray[np.float64], skew: float) -> NDArray[np.float64]:
+    return divide(skew * found, skew * found + (1 - skew) * wrong)
+
+
+def _by_logarithm(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    d = a - b
+    ratio = d * (high - low)
+    return np.asarray(a / d * (1 - b / ratio * np.log1p(ratio / (b + d * low))))
+
+
+def _by_series(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """The mean of (a/b) p (1 - x + x² - ...) with x = (d/b) p."""
+    step = -(a - b) / b
+    power = np.arange(TERMS)
+    means = (high ** (power + 2) - low ** (power + 2)) / ((power + 2) * (high - low))
+    return np.asarray(a / b * (step[..., None] ** power @ means))
+
+
+def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.float64]:
+    """Area under precision averaged over skew, over recall from 0 to the last point of a curve.
+
+    Between two points both rates run linearly and precision is computed anew, by a fixed Gauss-Legendre rule; from
+    recall 0 to the first point it is constant, as it is along a line from (0, 0).
+
+    Parameters
+    ----------
+    tpr, fpr : (..., L) float
+        Points of a curve, both rates ascending.
+    skew : (2,) float
+
+    Returns
+    -------
+    (...) float64
+        NaN where a rate is.
+
+    Examples
+    --------
+    A detector that finds half of all at no false alarm, and the rest with all else:
+
+    >>> tpr, fpr = np.array([0.5, 1.0]), np.array([0.0, 1.0])
+    >>> curve_area(tpr, fpr, (0.1, 0.5)).round(4)
+    np.float64(0.7212)
+    """
+    place, weight = np.polynomial.legendre.leggauss(NODES)
+    share, weight = ((place + 1) / 2) ** 2, weight * (place + 1) / 2  # dense where a segment starts: there it is steep
+    zero = np.zeros((*tpr.shape[:-1], 1))
+    steps = [np.diff(rate, axis=-1, prepend=zero) for rate in (tpr, fpr)]
+    rising = np.nonzero(steps[0] > 0)
+    ends = [rate[rising][:, None] for rate in (tpr, fpr)]
+    back = [step[rising][:, None] * (1 - share) for step in steps]
+    area = np.zeros(tpr.shape)
+    area[rising] = steps[0][rising] * (mean_precision(ends[0] - back[0], ends[1] - back[1], skew) @ weight)
+    return np.asarray(np.where(np.isnan(tpr + fpr).any(axis=-1), np.nan, area.sum(axis=-1)))

@@ -1,0 +1,243 @@
+"""Systems that annotate whole images, ranked under the truth of each rater and of the majority (Nowak & Rüger §5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, as_number, listed
+from kalos_core.pixels.sums import mean_of_defined
+from kalos_core.ranking.concepts import concept_measures, ontology_scores, tree_distances
+from kalos_core.ranking.ranks import Rankings
+from kalos_core.ranking.scores import ConceptTruths, SystemScores
+from kalos_core.reliability import NOT_ASSIGNED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Missing = Literal["raise", "skip"]
+"""What becomes of an image that a system gives no score for: an error, or it is left out for all systems."""
+
+
+@dataclass(frozen=True, eq=False)
+class SystemRanking:
+    """The result of `rank_systems`. T truths, S systems, I images, K concepts.
+
+    Parameters
+    ----------
+    truths, systems, images, concepts : (T,), (S,), (I,), (K,) object
+        Images are those that count.
+    auc, eer : (T, S, K) float64
+        Of each concept; NaN for one that a truth finds in no image, or in all of them.
+    ontology : (T, S, I) float64 or None
+        Ontology score of each image, None without a tree; NaN where the truth says nothing.
+    skipped_images : int
+        Images left out because a system has no score for them.
+    unknown_images, unknown_concepts : int
+        Of the scores, in no truth; they count for nothing.
+
+    Examples
+    --------
+    A system that takes the dog for a cat, under a truth and a tree of the concepts:
+
+    >>> truths = ConceptTruths(["ann"], [1, 2], ["cat", "dog", "oak"], [[[1, 0, 0], [0, 1, 0]]])
+    >>> scores = SystemScores(["a"], [1, 2], ["cat", "dog", "oak"], [[[0.9, 0, 0], [0.8, 0, 0]]])
+    >>> result = rank_systems(scores, truths, tree={"cat": "animal", "dog": "animal", "oak": "plant"})
+    >>> result.auc[0, 0].tolist(), result.left_out[0].tolist(), result.ontology[0, 0].tolist()
+    ([1.0, 0.5, nan], [False, False, True], [1.0, 0.5])
+    >>> result.to_pandas()["value"].tolist()
+    [0.75, 0.25, 0.75]
+    """
+
+    truths: NDArray[np.object_]
+    systems: NDArray[np.object_]
+    images: NDArray[np.object_]
+    concepts: NDArray[np.object_]
+    auc: NDArray[np.float64]
+    eer: NDArray[np.float64]
+    ontology: NDArray[np.float64] | None
+    skipped_images: int
+    unknown_images: int
+    unknown_concepts: int
+
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """(T, K) concepts that AUC and EER leave out under a truth, as it finds them nowhere or everywhere."""
+        return np.asarray(np.isnan(self.auc).all(axis=1))
+
+    @property
+    def rankings(self) -> dict[str, Rankings]:
+        """The rankings by each measure.
+
+        ``"AUC"`` and ``"EER"`` are means over the concepts, ``"ontology score"`` over the images.
+        """
+        by_concept = "no concept is in some of the images and not in others"
+        found = {
+            "AUC": self._ranked("AUC", self.auc, by_concept),
+            "EER": self._ranked("EER", self.eer, by_concept, less_is_better=True),
+        }
+        if self.ontology is not None:
+            found["ontology score"] = self._ranked("ontology score", self.ontology, "no image can be scored")
+        return found
+
+    def _ranked(self, measure: str, values: NDArray[np.float64], reason: str, less_is_better: bool = False) -> Rankings:
+        means = mean_of_defined(np.moveaxis(values, 2, 0))
+        without = self.truths[np.isnan(means).all(axis=1)]
+        return Rankings(
+            measure=measure,
+            truths=self.truths,
+            systems=self.systems,
+            values=means,
+            less_is_better=less_is_better,
+            undefined=tuple(f"{measure} is undefined under {truth}: {reason}" for truth in without),
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each truth, system and measure."""
+        import pandas as pd
+
+        tables = [ranking.to_pandas().rename(columns={name: "value"}) for name, ranking in self.rankings.items()]
+        return pd.concat([table.assign(measure=name) for name, table in zip(self.rankings, tables, strict=True)])[
+            ["measure", "truth", "system", "value", "rank"]
+        ].reset_index(drop=True)
+
+    def by_concept(self) -> pd.DataFrame:
+        """One row for each truth, system and concept that is not left out."""
+        import pandas as pd
+
+        truth, system, concept = np.nonzero(np.isfinite(self.auc))
+        return pd.DataFrame(
+            {
+                "truth": self.truths[truth],
+                "system": self.systems[system],
+                "concept": self.concepts[concept],
+                "auc": self.auc[truth, system, concept],
+                "eer": self.eer[truth, system, concept],
+            }
+        )
+
+
+def rank_systems(
+    scores: SystemScores,
+    truths: ConceptTruths,
+    tree: Mapping[str, str | None] | None = None,
+    weights: ArrayLike | None = None,
+    decision: float = 0.5,
+    missing: Missing = "raise",
+) -> SystemRanking:
+    """How systems that annotate whole images rank under each truth.
+
+    AUC and equal error rate of each concept, and their mean over the concepts (Nowak & Rüger §4.2); with a tree of the
+    concepts also the ontology score of each image, and its mean. A concept that a truth finds in no image, or in all
+    of them, is left out under that truth; one that a truth says nothing about in an image is left out there.
+
+    Parameters
+    ----------
+    scores : SystemScores
+    truths : ConceptTruths
+        Images and concepts are found in `scores` by name; what only `scores` has counts for nothing.
+    tree : mapping of node to the node above it, optional
+        See `tree_distances`.
+    weights : (K,) float, optional
+        Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it; all 1 by
+        default.
+    decision : float
+        For the ontology score, a system names the concepts with at least this score.
+    missing : "raise" or "skip"
+        See `Missing`.
+
+    Returns
+    -------
+    SystemRanking
+
+    Raises
+    ------
+    InputError
+        For images or concepts of the truths without a score, no image left, weights that are not one non-negative
+        number for each concept, or a tree without one of the concepts.
+
+    Examples
+    --------
+    >>> truths = ConceptTruths(["ann", "bob"], [1, 2, 3], ["cat"], [[[1], [0], [0]], [[1], [1], [0]]])
+    >>> systems = {"a": {1: 0.9, 2: 0.2, 3: 0.4}, "b": {1: 0.5, 2: 0.6, 3: 0.1}}
+    >>> scores = {name: {image: {"cat": s} for image, s in table.items()} for name, table in systems.items()}
+    >>> result = rank_systems(SystemScores.from_tables(scores), truths)
+    >>> auc = result.rankings["AUC"]
+    >>> auc.values.tolist(), auc.ranks.tolist(), auc.best_changes
+    ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], 1.0)
+    """
+    if missing not in ("raise", "skip"):
+        raise InputError(f"missing: expected 'raise' or 'skip', got {missing!r}")
+    distances = None if tree is None else tree_distances(tree, truths.concepts.tolist())
+    weight = _check_weights(weights, truths.concepts)
+    limit = as_number(decision)
+    if limit is None or np.isnan(limit):
+        raise InputError(f"decision: expected a number, got {decision!r}")
+    values = _aligned(scores, truths)
+    needed = (truths.decisions != NOT_ASSIGNED).any(axis=0)  # (I, K)
+    gone = (np.isnan(values) & needed).any(axis=2)
+    if gone.any() and missing == "raise":
+        raise InputError(_without_scores(gone, scores.systems, truths.images))
+    kept = ~gone.any(axis=0) & needed.any(axis=1)
+    if not kept.any():
+        raise InputError("scores: expected an image that every system has scores for and a truth speaks of, got none")
+    values, decisions = values[:, kept], truths.decisions[:, kept]
+    measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
+    return SystemRanking(
+        truths=truths.truths,
+        systems=scores.systems,
+        images=truths.images[kept],
+        concepts=truths.concepts,
+        auc=np.stack([auc for auc, _ in measures]),
+        eer=np.stack([eer for _, eer in measures]),
+        ontology=None if distances is None else _ontology(values >= limit, decisions, distances, weight),
+        skipped_images=int(gone.any(axis=0).sum()),
+        unknown_images=len(set(scores.images) - set(truths.images)),
+        unknown_concepts=len(set(scores.concepts) - set(truths.concepts)),
+    )
+
+
+def _ontology(
+    said: NDArray[np.bool_], decisions: NDArray[np.int8], distances: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    scored = [
+        ontology_scores(said, of_truth == 1, of_truth != NOT_ASSIGNED, distances, weights) for of_truth in decisions
+    ]
+    return np.stack(scored)
+
+
+def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]:
+    """(S, I, K) the scores in the images and concepts of the truths, NaN for images that they do not have."""
+    concept_code = {name: code for code, name in enumerate(scores.concepts)}
+    strange = [name for name in truths.concepts if name not in concept_code]
+    if strange:
+        raise InputError(f"scores: expected every concept of the truths, got none of {listed(map(repr, strange))}")
+    concepts = [concept_code[name] for name in truths.concepts]
+    image_code = {image: code for code, image in enumerate(scores.images)}
+    place = np.array([image_code.get(image, -1) for image in truths.images], np.intp)
+    values = np.full((len(scores.systems), len(place), len(concepts)), np.nan)
+    values[:, place >= 0] = scores.values[:, place[place >= 0]][:, :, concepts]
+    return values
+
+
+def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], images: NDArray[np.object_]) -> str:
+    """Which systems lack scores for which images (S, I)."""
+    rows = np.flatnonzero(gone.any(axis=1))
+    lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr, images[gone[row]]), 3)})" for row in rows]
+    return (
+        "scores: expected those of every system for every image of the truths, got images without in "
+        f"{listed(lacks)}; missing='skip' leaves these images out for all systems"
+    )
+
+
+def _check_weights(weights: ArrayLike | None, concepts: NDArray[np.object_]) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(len(concepts))
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != concepts.shape or not (np.isfinite(given) & (given >= 0)).all():
+        raise InputError(f"weights: expected {len(concepts)} numbers of at least 0, got {listed(given.ravel(), 20)}")
+    return given

@@ -1,0 +1,274 @@
+"""What is counted of each image so that detectors can be ranked under each truth: pixels by level of score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.consensus import TRUTHS, estimate_truth
+from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
+from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
+from kalos_core.pixels.moments import Moments, correlation
+from kalos_core.pixels.stack import Masks3D, MaskStack, as_binary, as_stack, check_surroundings
+from kalos_core.pixels.sums import divide
+from kalos_core.ranking.contours import highest_near
+from kalos_core.ranking.detectors import DetectorRanking
+from kalos_core.ranking.skew import check_skew, skew_range
+
+METHODS = ("any", "0.5", "0.75")
+"""Truths by vote that bound what is measured under single raters (Lampert et al. §V-B)."""
+
+LEVELS = 1024
+"""Levels that scores are rounded to: points of a curve."""
+
+
+@dataclass
+class TruthCounts:
+    """Pixels of one truth by detector and level, over the images so far.
+
+    Parameters
+    ----------
+    positives, negatives : (S, L) int64
+        Pixels that are to be found, and that are not to be, by the level of their score, ascending.
+    fractions : list of float
+        Share of positives in each image.
+    """
+
+    positives: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+    fractions: list[float] = field(default_factory=list)
+
+
+class DetectorTally:
+    """Counts pixels of score maps under every truth, image by image; of an image nothing else is kept.
+
+    The truths are each rater's mask, estimates from all of them, and whatever masks the caller adds under other names.
+    An image that a rater was not asked about counts for nothing under that rater's truth; one that a single rater was
+    asked about, for nothing under an estimate.
+
+    For contours, with a tolerance: a pixel of the truth is found at the highest score within reach; a pixel that is
+    within reach of the truth, and not on it, is neither positive nor negative.
+
+    Parameters
+    ----------
+    levels : int
+        Scores are rounded to so many equal steps of `score_range`; 256 with (0, 255) is exact for maps of bytes.
+    score_range : (2,) float
+        The least and the greatest score there can be.
+    methods : sequence of names in `TRUTHS`
+        How truth is estimated from the raters' masks.
+    tolerance : float
+        How far a contour may miss its place, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
+    thin : bool
+        Whether each truth is thinned to lines before it is used.
+
+    Raises
+    ------
+    InputError
+        For a range or tolerance that is none, or an unknown method.
+
+    Examples
+    --------
+    >>> tally = DetectorTally()
+    >>> scores = {"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.9, 0.1, 0.6, 0.2]]}
+    >>> tally.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
+    >>> result = tally.ranking(skew=(0.1, 0.5))
+    >>> result.rankings.to_pandas().pivot(index="truth", columns="system", values="rank").loc["ann"].to_dict()
+    {'edge': 2.0, 'net': 1.0}
+    """
+
+    def __init__(
+        self,
+        levels: int = LEVELS,
+        score_range: Sequence[float] = (0.0, 1.0),
+        methods: Sequence[str] = METHODS,
+        tolerance: float = 0.0,
+        thin: bool = False,
+    ) -> None:
+        self.levels = check_whole(levels, "levels", least=2)
+        self.low, self.high = _check_range(score_range)
+        for method in methods:
+            lookup(TRUTHS, method, "methods")
+        self.methods = tuple(dict.fromkeys(methods))
+        tolerance_in_pixels((1, 1), tolerance)
+        self.tolerance, self.thin = tolerance, thin
+        self.detectors: list[str] = []
+        self.raters: list[str] = []
+        self.images = 0
+        self.counts: dict[str, TruthCounts] = {}
+        self.marked: list[Moments] = []
+        self.everywhere: list[Moments] = []
+
+    def add(
+        self,
+        scores: Mapping[str, ArrayLike],
+        masks: Masks3D,
+        truths: Mapping[str, ArrayLike] | None = None,
+        ignore: ArrayLike | None = None,
+        image: Any = None,
+    ) -> None:
+        """Count one image.
+
+        Parameters
+        ----------
+        scores : mapping of detector to (H, W) float
+            The same detectors for every image.
+        masks : `MaskStack`, or mapping of rater to (H, W) mask
+            Of the raters asked about this image; None for one who marked nothing.
+        truths : mapping of name to (H, W) mask, optional
+            Further truths, such as an estimate.
+        ignore : (H, W) mask, optional
+            Pixels that count for nothing; by default those of the stack.
+        image : object, optional
+            What to call the image in an error; by default as the stack does, or by number.
+
+        Raises
+        ------
+        InputError
+            For other detectors than before, sizes that differ, a score that is missing, NaN or out of range, a mask
+            that is not binary, or a truth that is called as another. Nothing of the image is counted then.
+        """
+        stack = masks if isinstance(masks, MaskStack) else as_stack(MaskStack.of(masks), least=1)
+        size = stack.masks.shape[1:]
+        if ignore is not None:
+            stack = replace(stack, ignore=check_surroundings(size, ignore, None)[0])
+        valid = np.ones(size, np.bool_) if stack.ignore is None else ~stack.ignore
+        called = stack.image if image is None else image
+        name = f"image {self.images + 1 if called is None else called}"
+        by_detector = self._check_scores(scores, valid, name)
+        found = self._truths_of(stack, truths or {}, valid, name)
+        levels = [self._to_levels(map_, valid) for map_ in by_detector]
+        self.detectors = self.detectors or list(scores)
+        self.raters = list(dict.fromkeys([*self.raters, *stack.raters]))
+        self.images += 1
+        for truth, mask in found.items():
+            self._count(truth, levels, mask, valid)
+        self._correlate(by_detector, stack.masks.mean(axis=0), valid)
+
+    def _check_scores(
+        self, scores: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
+    ) -> list[NDArray[np.float64]]:
+        if not scores or (self.detectors and list(scores) != self.detectors and set(scores) != set(self.detectors)):
+            expected = listed(self.detectors, 20) or "at least one"
+            raise InputError(f"{name}: expected score maps of detectors {expected}, got {listed(scores, 20) or 'none'}")
+        maps = []
+        for detector in self.detectors or scores:
+            map_ = _of_size(
+                np.asarray(scores[detector], dtype=np.float64), valid.shape, f"{name}, scores of {detector!r}"
+            )
+            within = map_[valid]
+            bad = ~((within >= self.low) & (within <= self.high))
+            if bad.any():
+                raise InputError(
+                    f"{name}, scores of {detector!r}: expected numbers from {self.low:g} to {self.high:g}, got "
+                    f"{bad.sum():,} others, such as {listed(dict.fromkeys(within[bad][:9].tolist()), 3)}"
+                )
+            maps.append(map_)
+        return maps
+
+    def _truths_of(
+        self, stack: MaskStack, further: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
+    ) -> dict[str, NDArray[np.bool_]]:
+        """Masks by name of truth, without the pixels to ignore."""
+        estimated = {method: estimate_truth(stack, method).mask for method in self.methods if len(stack.raters) > 1}
+        added = {
+            truth: _of_size(as_binary(np.asarray(mask), truth), valid.shape, f"{name}, truth {truth!r}")
+            for truth, mask in further.items()
+        }
+        named = [*stack.raters, *self.methods, *added]
+        twice = {truth for truth in named if named.count(truth) > 1}
+        if twice:
+            raise InputError(f"{name}: expected truths of different names, got {listed(sorted(twice))} twice")
+        found = {**dict(zip(stack.raters, stack.masks, strict=True)), **estimated, **added}
+        return {truth: (thinned(mask) if self.thin else mask) & valid for truth, mask in found.items()}
+
+    def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """(H, W) the level of each score, -1 where it is ignored."""
+        step = (self.levels - 1) / (self.high - self.low)
+        levels = np.full(scores.shape, -1, np.intp)
+        levels[valid] = np.rint((scores[valid] - self.low) * step)
+        return levels
+
+    def _count(
+        self, truth: str, levels: list[NDArray[np.intp]], mask: NDArray[np.bool_], valid: NDArray[np.bool_]
+    ) -> None:
+        shape = (len(levels), self.levels)
+        counts = self.counts.setdefault(truth, TruthCounts(np.zeros(shape, np.int64), np.zeros(shape, np.int64)))
+        distance = tolerance_in_pixels(mask.shape, self.tolerance)
+        outside = valid & ~near(mask, distance)
+        for detector, of_detector in enumerate(levels):
+            found = highest_near(of_detector, mask, distance)
+            counts.positives[detector] += np.bincount(found, minlength=self.levels)
+            counts.negatives[detector] += np.bincount(of_detector[outside], minlength=self.levels)
+        pixels = int(valid.sum())
+        counts.fractions.append(float(mask.sum() / pixels) if pixels else 0.0)
+
+    def _correlate(
+        self, scores: list[NDArray[np.float64]], agreeing: NDArray[np.float64], valid: NDArray[np.bool_]
+    ) -> None:
+        """Add to the moments of each detector's output and the share of raters, on marked pixels and on all."""
+        for totals, where in ((self.marked, valid & (agreeing > 0)), (self.everywhere, valid)):
+            new = [Moments.of(agreeing[where], map_[where]) for map_ in scores]
+            totals[:] = [old.joined(other) for old, other in zip(totals or [Moments()] * len(new), new, strict=True)]
+
+    def ranking(self, skew: Sequence[float] | None = None) -> DetectorRanking:
+        """Curves, areas and ranks under every truth, of the images so far.
+
+        Parameters
+        ----------
+        skew : (2,) float, optional
+            Range of the fraction of positives over which precision is averaged; by default `skew_range` of all truths
+            of all images.
+
+        Raises
+        ------
+        InputError
+            Without an image, for a range that is not in order, or none given and no positive anywhere.
+        """
+        if not self.images:
+            raise InputError("images: expected at least one, got none")
+        fractions = [share for counts in self.counts.values() for share in counts.fractions]
+        ends = skew_range(fractions) if skew is None else check_skew(skew)
+        shown = [*self.raters, *(truth for truth in self.counts if truth not in self.raters)]
+        rates = [
+            np.stack([_rates(getattr(self.counts[truth], side)) for truth in shown])
+            for side in ("positives", "negatives")
+        ]
+        return DetectorRanking(
+            truths=object_array(shown),
+            detectors=object_array(self.detectors),
+            raters=object_array(self.raters),
+            bounding=object_array([method for method in self.methods if method in METHODS]),
+            thresholds=np.linspace(self.high, self.low, self.levels),
+            tpr=rates[0],
+            fpr=rates[1],
+            skew=np.array(ends),
+            images=np.array([len(self.counts[truth].fractions) for truth in shown], np.intp),
+            cco=tuple(correlation(name, sums) for name, sums in zip(self.detectors, self.marked, strict=True)),
+            cci=tuple(correlation(name, sums) for name, sums in zip(self.detectors, self.everywhere, strict=True)),
+        )
+
+
+def _rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(S, L) share of the pixels (S, L) at or above each level, from the highest down; NaN without any."""
+    above = np.cumsum(counts[:, ::-1], axis=1)
+    return divide(above, np.broadcast_to(above[:, -1:], above.shape))
+
+
+def _check_range(score_range: Sequence[float]) -> tuple[float, float]:
+    ends = [as_number(end) for end in score_range]
+    low, high = ends if len(ends) == 2 else (None, None)
+    if low is None or high is None or not np.isfinite([low, high]).all() or low >= high:
+        raise InputError(f"score_range: expected two numbers in order, got {tuple(score_range)!r}")
+    return low, high
+
+
+def _of_size(array: NDArray[Any], size: tuple[int, ...], what: str) -> NDArray[Any]:
+    if array.shape != size:
+        raise InputError(f"{what}: expected the size of the masks {size}, got {array.shape}")
+    return array

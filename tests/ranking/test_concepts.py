@@ -1,0 +1,174 @@
+"""Measures of one system under one truth: curves, AUC, EER, distances in a tree, ontology score."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from kalos_core import InputError
+from kalos_core.ranking.concepts import (
+    concept_measures,
+    equal_error_rate,
+    ontology_scores,
+    roc_area,
+    roc_points,
+    tree_distances,
+)
+
+ANIMALS = {"cat": "pet", "dog": "pet", "pet": "animal", "wolf": "animal", "animal": None, "oak": "plant"}
+
+
+@st.composite
+def scored(draw):
+    n = draw(st.integers(2, 9))
+    truth = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(lambda t: 0 < sum(t) < n))
+    levels = st.sampled_from([0.1, 0.2, 0.5, 0.9])
+    return np.array([draw(st.lists(levels, min_size=n, max_size=n)) for _ in range(2)]), np.array(truth)
+
+
+def naive_eer(scores, truth):
+    """Where false alarms are as many as misses, along scikit-learn's curve, found by bisection."""
+    fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
+    at = np.arange(len(fpr))
+    low, high = 0.0, float(len(fpr) - 1)
+    for _ in range(80):
+        middle = (low + high) / 2
+        if np.interp(middle, at, fpr) < 1 - np.interp(middle, at, tpr):
+            low = middle
+        else:
+            high = middle
+    return np.interp(high, at, fpr)
+
+
+@settings(max_examples=40)
+@given(scored())
+def test_auc_and_eer_are_those_of_scikit_learn(case):
+    scores, truth = case
+    curve = roc_points(scores, truth)
+    for system, of_system in enumerate(scores):
+        assert roc_area(*curve)[system] == pytest.approx(roc_auc_score(truth, of_system))
+        assert equal_error_rate(*curve)[system] == pytest.approx(naive_eer(of_system, truth), abs=1e-12)
+
+
+def test_by_hand():
+    #  scores 4 3 2 1, truth + - + -: of four pairs of a positive and a negative three are in order
+    curve = roc_points(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4], [7, 7, 7, 7]]), np.array([1, 0, 1, 0], bool))
+    assert roc_area(*curve).tolist() == [0.75, 0.25, 0.5]
+    # misses and false alarms: 1/2 each after two images, from either end; for equal scores half way along the diagonal
+    assert equal_error_rate(*curve).tolist() == [0.5, 0.5, 0.5]
+    perfect = roc_points(np.array([[0.9, 0.1]]), np.array([True, False]))
+    assert (roc_area(*perfect)[0], equal_error_rate(*perfect)[0]) == (1, 0)
+    worst = roc_points(np.array([[0.9, 0.1]]), np.array([False, True]))
+    assert (roc_area(*worst)[0], equal_error_rate(*worst)[0]) == (0, 1)
+
+
+def test_a_concept_that_is_nowhere_or_everywhere_is_undefined():
+    scores = np.random.default_rng(0).random((2, 4, 3))
+    truth = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1], [1, 0, 0]], bool)
+    asked = np.ones((4, 3), bool)
+    asked[3, 2] = False  # the one image without the third concept
+    auc, eer = concept_measures(scores, truth, asked)
+    assert np.isfinite([auc[:, 0], eer[:, 0]]).all()
+    assert np.isnan([auc[:, 1:], eer[:, 1:]]).all()
+
+
+def test_images_not_asked_about_do_not_count():
+    scores, truth, asked = (
+        np.random.default_rng(0).random((1, 6, 1)),
+        np.array([[1], [0], [1], [0], [1], [0]], bool),
+        None,
+    )
+    asked = np.array([[1], [1], [1], [1], [0], [0]], bool)
+    auc, _ = concept_measures(scores, truth, asked)
+    assert auc[0, 0] == roc_auc_score(truth[:4, 0], scores[0, :4, 0])
+
+
+def test_distances_in_a_tree_by_hand():
+    #        +--------+
+    #     animal    plant        cat - dog: 2 edges; cat - wolf: 3; cat - oak: 5, the longest
+    #     pet wolf   oak
+    #   cat dog
+    names = ["cat", "dog", "wolf", "oak", "pet"]
+    edges = [[0, 2, 3, 5, 1], [2, 0, 3, 5, 1], [3, 3, 0, 4, 2], [5, 5, 4, 0, 4], [1, 1, 2, 4, 0]]
+    np.testing.assert_allclose(tree_distances(ANIMALS, names), np.array(edges) / 5)
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_distances_are_those_of_a_walk(data):
+    size = data.draw(st.integers(2, 7))
+    above = [None, *(data.draw(st.integers(0, node - 1)) for node in range(1, size))]
+    parents = {f"n{node}": None if up is None else f"n{up}" for node, up in enumerate(above)}
+    walk = np.where(np.eye(size, dtype=bool), 0.0, np.inf)
+    for node, up in enumerate(above):
+        if up is not None:
+            walk[node, up] = walk[up, node] = 1
+    for via in range(size):
+        walk = np.minimum(walk, walk[:, [via]] + walk[[via]])
+    np.testing.assert_allclose(tree_distances(parents, list(parents)), walk / walk.max())
+
+
+def test_one_concept_is_at_no_distance():
+    assert tree_distances({"cat": None}, ["cat"]).tolist() == [[0]]
+    assert tree_distances({}, []).shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"cat": "pet"}, "expected all concepts in it, got none of 'emu'"),
+        ({"cat": "pet", "pet": "cat", "emu": None}, "expected a root above 'cat', got a circle: cat - pet - cat"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused(tree, message):
+    with pytest.raises(InputError, match=message):
+        tree_distances(tree, ["cat", "emu"])
+
+
+def naive_ontology(said, truth, asked, distances, weights):
+    """One image of one system, concept by concept."""
+    if not asked.any():
+        return np.nan
+    named = [k for k in range(len(said)) if said[k] and asked[k]]
+    true = [k for k in range(len(said)) if truth[k] and asked[k]]
+    cost, total = 0.0, 0.0
+    for k in set(named) | set(true):
+        total += weights[k]
+        if k in named and k not in true:
+            cost += weights[k] * min((distances[k][j] for j in true), default=1)
+        if k in true and k not in named:
+            cost += weights[k] * min((distances[k][j] for j in named), default=1)
+    if not (set(named) | set(true)):
+        return 1.0
+    return 1 - cost / total if total else np.nan
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 1000), st.sampled_from([[1, 1, 1, 1], [1, 0, 0.5, 2], [0, 0, 0, 1]]))
+def test_ontology_score_is_that_of_a_loop(seed, weights):
+    rng = np.random.default_rng(seed)
+    distances = tree_distances(ANIMALS, ["cat", "dog", "wolf", "oak"])
+    said, truth, asked = rng.random((2, 5, 4)) < 0.4, rng.random((5, 4)) < 0.4, rng.random((5, 4)) < 0.7
+    found = ontology_scores(said, truth, asked, distances, np.array(weights, float))
+    for system in range(2):
+        expected = [naive_ontology(said[system, i], truth[i], asked[i], distances, weights) for i in range(5)]
+        np.testing.assert_allclose(found[system], expected, atol=1e-12)
+
+
+def test_ontology_score_by_hand():
+    distances = tree_distances(ANIMALS, ["cat", "dog", "wolf", "oak"])
+    truth, asked = np.array([[1, 0, 0, 0]], bool), np.ones((1, 4), bool)
+    named = np.array([[[1, 0, 0, 0]], [[0, 1, 0, 0]], [[0, 0, 0, 1]], [[0, 0, 0, 0]], [[1, 0, 1, 0]]], bool)
+    # right; a sibling, twice 2/5; the farthest; nothing; right with a false label at 3/5, one of two
+    scores = ontology_scores(named, truth, asked, distances, np.ones(4))[:, 0]
+    np.testing.assert_allclose(scores, [1, 0.6, 0, 0, 0.7])
+    # raters agree less about wolf: its false label weighs 1/2 against 1
+    light = ontology_scores(named, truth, asked, distances, np.array([1, 1, 0.5, 1]))[4, 0]
+    assert light == pytest.approx(1 - 0.3 / 1.5)
+
+
+def test_nothing_true_and_nothing_named_is_right():
+    none, asked = np.zeros((1, 1, 2), bool), np.ones((1, 2), bool)
+    assert ontology_scores(none, none[0], asked, np.zeros((2, 2)), np.ones(2)).tolist() == [[1]]
+    assert np.isnan(ontology_scores(none, none[0], ~asked, np.zeros((2, 2)), np.ones(2))).all()

@@ -1,0 +1,63 @@
+"""Contours: thinned truth, and a tolerance for where a line runs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kalos_core import DetectorTally
+from kalos_core.pixels.contours import TOLERANCE
+from kalos_core.ranking.contours import highest_near
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000), st.sampled_from([0, 0.9, 1, 1.5, 2, 2.9]))
+def test_reach_is_that_of_a_loop(seed, radius):
+    rng = np.random.default_rng(seed)
+    mask, levels = rng.random((6, 7)) < 0.15, rng.integers(-1, 9, (6, 7))
+    rows, columns = np.indices(mask.shape)
+    highest = []
+    for y, x in np.argwhere(mask):
+        highest.append(levels[np.hypot(rows - y, columns - x) <= radius].max())
+    assert highest_near(levels, mask, radius).tolist() == highest
+
+
+def shifted(by, **arguments):
+    """A detector that draws a rater's line `by` pixels lower, at a diagonal of 50."""
+    truth, scores = np.zeros((30, 40), bool), np.zeros((30, 40))
+    truth[10, 5:35] = True
+    scores[10 + by, 5:35] = 1
+    tally = DetectorTally(levels=2, **arguments)
+    tally.add({"edge": scores}, {"ann": truth})
+    return tally.ranking((0.01, 0.1))
+
+
+def test_a_line_within_reach_is_found_and_is_no_false_alarm():
+    # tolerance .04 of the diagonal 50: two pixels
+    for by in (0, 1, 2):
+        result = shifted(by, tolerance=0.04)
+        assert (result.tpr[0, 0, 0], result.fpr[0, 0, 0]) == (1, 0)
+    beyond = shifted(3, tolerance=0.04)
+    assert beyond.tpr[0, 0, 0] == 0
+    # of 1,200 pixels those within two of a line of 30 are no negatives: 5 x 30, and 5 + 3 at both ends less the corners
+    near = 5 * 30 + 2 * (3 + 1)
+    assert beyond.fpr[0, 0, 0] == pytest.approx(30 / (1200 - near))
+    assert shifted(1).tpr[0, 0, 0] == 0
+
+
+def test_without_a_pixel_of_reach_tolerance_changes_nothing():
+    assert TOLERANCE * 50 < 1
+    np.testing.assert_array_equal(shifted(1, tolerance=TOLERANCE).area, shifted(1).area)
+
+
+def test_thinned_truths_are_what_is_found():
+    broad, scores = np.zeros((30, 40), bool), np.zeros((30, 40))
+    broad[9:12, 5:35] = True
+    scores[10, 5:35] = 1
+    results = []
+    for thin in (False, True):
+        tally = DetectorTally(levels=2, thin=thin)
+        tally.add({"edge": scores}, {"ann": broad})
+        results.append(tally.ranking((0.01, 0.1)))
+    assert results[0].tpr[0, 0, 0] == pytest.approx(1 / 3)
+    assert results[1].tpr[0, 0, 0] > 0.9  # thinning bends a line at its ends

@@ -1,0 +1,313 @@
+"""Detectors on pixels under each truth: curves counted image by image, areas, correlations, bounds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import precision_recall_curve, roc_curve
+
+from kalos_core import DetectorTally, InputError, mean_precision
+from kalos_core.consensus import staple
+from kalos_core.pixels.stack import MaskStack
+from kalos_core.ranking import curve_area
+
+SKEW = (0.1, 0.5)
+
+
+def tallied(*images, skew=SKEW, **arguments):
+    tally = DetectorTally(**arguments)
+    for image in images:
+        tally.add(**image)
+    return tally.ranking(skew)
+
+
+def drawn(seed, images=2, raters=3, levels=11):
+    """Images of other sizes each, with ties, all raters asked."""
+    rng = np.random.default_rng(seed)
+    for place in range(images):
+        size = (4 + place, 5)
+        yield {
+            "scores": {name: rng.integers(0, levels, size) / (levels - 1) for name in ("net", "edge")},
+            "masks": {f"r{rater}": rng.random(size) < 0.4 for rater in range(raters)},
+            "ignore": rng.random(size) < 0.1,
+        }
+
+
+def pooled(images, truth):
+    """Scores and truth of all pixels that count, one after the other."""
+    scores, positive = [], []
+    for image in images:
+        kept = ~image["ignore"]
+        masks = np.stack(list(image["masks"].values()))
+        share = masks.mean(axis=0)
+        chosen = {"any": share > 0, "0.5": share >= 0.5, "0.75": share >= 0.75}
+        mask = chosen[truth] if truth in chosen else image["masks"][truth]
+        scores.append(image["scores"]["net"][kept])
+        positive.append(mask[kept])
+    return np.concatenate(scores), np.concatenate(positive)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000))
+def test_curves_are_those_of_scikit_learn(seed):
+    images = list(drawn(seed))
+    result = tallied(*images, levels=11)
+    for row, truth in enumerate(result.truths):
+        scores, positive = pooled(images, truth)
+        if not positive.any():
+            assert np.isnan(result.tpr[row]).all()
+            continue
+        fpr, tpr, thresholds = roc_curve(positive, scores, drop_intermediate=False)
+        at = 10 - np.rint(10 * thresholds[1:]).astype(int)
+        np.testing.assert_allclose(result.tpr[row, 0, at], tpr[1:])
+        np.testing.assert_allclose(result.fpr[row, 0, at], fpr[1:])
+
+
+def test_precision_at_the_data_sets_own_skew_is_that_of_scikit_learn():
+    images = list(drawn(3))
+    scores, positive = pooled(images, "0.5")
+    result = tallied(*images, skew=(positive.mean(), positive.mean()), levels=11)
+    precision, _, thresholds = precision_recall_curve(positive, scores)
+    at = 10 - np.rint(10 * thresholds).astype(int)
+    row = result.truths.tolist().index("0.5")
+    np.testing.assert_allclose(result.precision[row, 0, at], precision[:-1])
+
+
+def test_by_hand():
+    # scores  .9 .6 .4 .1      ann 1 1 0 0      bob 1 0 1 0
+    image = {"scores": {"net": [[0.9, 0.6, 0.4, 0.1]]}, "masks": {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 1, 0]]}}
+    result = tallied(image, levels=11, methods=("any", "0.75"))
+    assert result.truths.tolist() == ["ann", "bob", "any", "0.75"]
+    bob = result.truths.tolist().index("bob")
+    assert result.tpr[bob, 0].tolist() == [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]  # from 1.0 down to 0.0
+    assert result.fpr[bob, 0].tolist() == [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 1, 1]
+    assert result.area[0, 0] == pytest.approx(1)
+    # bob: sure up to recall 1/2, then from (.5, .5) to (1, .5) in rates
+    expected = 0.5 + curve_area(np.array([0.5, 1.0]), np.array([0.5, 0.5]), SKEW) - 0.5 * mean_precision(0.5, 0.5, SKEW)
+    assert result.area[bob, 0] == pytest.approx(expected)
+
+
+def test_images_are_counted_one_by_one():
+    images = list(drawn(7, images=3))
+    parts_of = {key: [image[key] for image in images] for key in images[0]}
+    wide = {
+        key: {name: np.concatenate([part[name].ravel() for part in parts_of[key]])[None] for name in images[0][key]}
+        for key in ("scores", "masks")
+    }
+    wide["ignore"] = np.concatenate([part.ravel() for part in parts_of["ignore"]])[None]
+    whole, parts = tallied(wide), tallied(*images)
+    np.testing.assert_array_equal(whole.tpr, parts.tpr)
+    np.testing.assert_array_equal(whole.area, parts.area)
+    np.testing.assert_allclose([c.r for c in whole.cci], [c.r for c in parts.cci])
+
+
+def test_the_order_of_images_and_detectors_changes_nothing():
+    images = list(drawn(8, images=3))
+    turned = [{**image, "scores": dict(reversed(image["scores"].items()))} for image in images[::-1]]
+    straight, back = tallied(*images), tallied(*turned)
+    np.testing.assert_array_equal(straight.area, back.area[:, ::-1])
+
+
+def test_a_rater_counts_only_where_they_were_asked():
+    first, second = drawn(9)
+    del second["masks"]["r2"]
+    result = tallied(first, second)
+    alone = tallied({**first, "masks": {"r2": first["masks"]["r2"]}})
+    row = result.truths.tolist().index("r2")
+    assert result.images[row] == 1
+    np.testing.assert_array_equal(result.tpr[row], alone.tpr[0])
+
+
+def test_a_rater_who_marked_nothing_is_a_truth_all_the_same():
+    image = {"scores": {"net": [[0.9, 0.1]]}, "masks": {"ann": [[1, 0]], "bob": None}}
+    result = tallied(image)
+    assert result.fpr[1, 0, -1] == 1
+    assert np.isnan(result.area[1]).all()
+    assert "area under P̄-R is undefined under bob: it marks no pixel" in result.rankings.undefined
+    everything = tallied({**image, "masks": {"ann": [[1, 1]]}})
+    assert everything.rankings.undefined[0] == "area under P̄-R is undefined under ann: it marks every pixel"
+
+
+def test_an_image_of_one_rater_counts_under_no_estimate():
+    first, second = drawn(9)
+    second["masks"] = {"r1": second["masks"]["r1"]}
+    result = tallied(first, second)
+    assert dict(zip(result.truths, result.images, strict=True)) == {"r0": 1, "r1": 2, "r2": 1} | dict.fromkeys(
+        ("any", "0.5", "0.75"), 1
+    )
+
+
+def test_every_method_is_a_truth():
+    image = next(drawn(2))
+    result = tallied(image, methods=("any", "staple"))
+    assert result.truths.tolist() == ["r0", "r1", "r2", "any", "staple"]
+    stack = MaskStack.of(image["masks"], ignore=image["ignore"])
+    again = tallied({**image, "truths": {"given": staple(stack).mask}})
+    np.testing.assert_array_equal(result.area[-1], again.area[-1])
+    assert result.bounding.tolist() == ["any"]
+
+
+def test_further_truths():
+    image = next(drawn(2))
+    result = tallied({**image, "truths": {"STAPLE": image["masks"]["r1"]}})
+    assert result.truths[-1] == "STAPLE"
+    np.testing.assert_array_equal(result.area[-1], result.area[1])
+
+
+def test_scores_are_rounded_to_levels():
+    masks = {"ann": [[1, 0, 1, 0]]}
+    bytes_ = {"scores": {"net": np.array([[255, 254, 1, 0]], np.uint8)}, "masks": masks}
+    exact = tallied(bytes_, levels=256, score_range=(0, 255))
+    assert exact.thresholds[[0, 1, -1]].tolist() == [255, 254, 0]
+    assert exact.tpr[0, 0, [0, 1, 253, 254]].tolist() == [0.5, 0.5, 0.5, 1]
+    two = tallied({"scores": {"net": [[0.9, 0.6, 0.4, 0.1]]}, "masks": masks}, levels=2)
+    assert two.tpr[0, 0].tolist() == [0.5, 1]
+
+
+def test_default_skew_is_of_all_truths_of_all_images():
+    images = list(drawn(4))
+    fractions = []
+    for image in images:
+        share = np.stack(list(image["masks"].values())).mean(axis=0)[~image["ignore"]]
+        fractions += [mask[~image["ignore"]].mean() for mask in image["masks"].values()]
+        fractions += [(share > 0).mean(), (share >= 0.5).mean(), (share >= 0.75).mean()]
+    low, high = np.mean(fractions) + 3 * np.std(fractions, ddof=1) * np.array([-1, 1])
+    np.testing.assert_allclose(tallied(*images, skew=None).skew, [max(low, 0), min(high, 1)])
+
+
+def test_correlation_with_agreement():
+    images = list(drawn(6))
+    result = tallied(*images)
+    share = np.concatenate([np.stack(list(i["masks"].values())).mean(axis=0)[~i["ignore"]] for i in images])
+    output = np.concatenate([i["scores"]["edge"][~i["ignore"]] for i in images])
+    marked = share > 0
+    assert result.cci[1].r == pytest.approx(stats.pearsonr(share, output).statistic)
+    assert result.cci[1].p == pytest.approx(stats.pearsonr(share, output).pvalue)
+    assert result.cco[1].r == pytest.approx(stats.pearsonr(share[marked], output[marked]).statistic)
+
+
+def test_correlation_by_hand():
+    # agreement 1 1/2 0, output 1 .5 0 in step: r = 1; of the marked pixels too few are left
+    image = {"scores": {"net": [[1, 0.5, 0]]}, "masks": {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]]}}
+    result = tallied(image)
+    assert result.cci[0].r == pytest.approx(1)
+    assert (result.cco[0].r, result.cco[0].reason) == (None, "fewer than 3 pixels, namely 2")
+
+
+def test_a_constant_map_has_an_area_and_no_correlation():
+    image = next(drawn(1))
+    image["scores"]["net"] = np.full((4, 5), 0.3)
+    result = tallied(image)
+    assert result.area[0, 0] == pytest.approx(sum(SKEW) / 2)  # everything is found at once
+    assert result.cci[0].r is None
+    assert result.cci[0].reason == "net is the same on all pixels"
+    assert np.isnan(result.by_detector()["cci"][0])
+
+
+def test_bounds_and_who_can_be_told_apart():
+    image = {"masks": {"ann": [[1, 1, 1, 0, 0, 0]], "bob": [[1, 1, 0, 0, 0, 0]]}}
+    scores = {"best": [[0.9, 0.8, 0.7, 0.3, 0.2, 0.1]], "good": [[0.7, 0.9, 0.8, 0.3, 0.2, 0.1]], "bad": [[0.1] * 6]}
+    result = tallied({**image, "scores": scores}, methods=("any", "0.75"))
+    area = dict(zip(result.truths, result.area, strict=True))
+    expected = np.sort([area["any"], area["0.75"]], axis=0).T
+    np.testing.assert_array_equal(result.bounds, expected)
+    assert result.told_apart.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
+    # best and good are both perfect under any; under 0.75 good falls: bounds [1, 1] and [x, 1] share a point
+    assert result.bounds[0].tolist() == [1, 1]
+    assert result.overlap.diagonal().tolist() == [1, 1, 1]
+    assert (result.overlap[0, 1], result.overlap[0, 2]) == (0, 0)
+
+
+def test_overlap_by_hand():
+    result = tallied(next(drawn(0)))
+    object.__setattr__(result, "area", np.array([[0.1, 0.2], [0.5, 0.6], [0.4, 0.4]]))
+    object.__setattr__(result, "truths", np.array(["any", "0.75", "0.5"], object))
+    assert result.bounds.tolist() == [[0.1, 0.5], [0.2, 0.6]]
+    assert result.overlap[0, 1] == pytest.approx(0.3 / 0.5)
+
+
+def test_tables():
+    result = tallied(*drawn(5))
+    assert result.to_pandas().columns.tolist() == ["truth", "system", "area under P̄-R", "rank", "images"]
+    assert result.by_detector()["detector"].tolist() == ["net", "edge"]
+    curves = result.curves()
+    first = curves[(curves["truth"] == "r0") & (curves["detector"] == "net")]
+    assert len(first) <= 11  # as many points as there are scores
+    assert first.iloc[-1][["tpr", "fpr"]].tolist() == [1, 1]
+
+
+IMAGE = {"scores": {"net": [[0.5, 0.1]]}, "masks": {"ann": [[1, 0]], "bob": [[0, 1]]}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"scores": {"net": [[np.nan, 0.1]]}},
+            "image 1, scores of 'net': expected numbers from 0 to 1, got 1 others, such as nan",
+        ),
+        ({"scores": {"net": [[2, 0.1]]}}, "got 1 others, such as 2.0"),
+        (
+            {"scores": {"net": [[0.5]]}},
+            r"image 1, scores of 'net': expected the size of the masks \(1, 2\), got \(1, 1\)",
+        ),
+        ({"scores": {}}, "expected score maps of detectors at least one, got none"),
+        ({"masks": {"ann": [[1, 2]]}}, "mask of 'ann': expected 0 and 1"),
+        ({"masks": {"ann": [[1, 0]], "bob": [[1]]}}, "masks: expected one size"),
+        ({"ignore": [[1]]}, "ignore: expected the size of the masks"),
+        ({"truths": {"STAPLE": [[1]]}}, "truth 'STAPLE': expected the size"),
+        ({"truths": {"ann": [[1, 0]]}}, "image 1: expected truths of different names, got ann twice"),
+        ({"masks": {"any": [[1, 0]]}}, "expected truths of different names, got any twice"),
+    ],
+)
+def test_an_image_that_cannot_be_counted_is_refused(change, message):
+    tally = DetectorTally()
+    with pytest.raises(InputError, match=message):
+        tally.add(**{**IMAGE, **change})
+    assert not tally.images
+
+
+def test_the_image_is_named():
+    stack = MaskStack.of(IMAGE["masks"], image="x.png")
+    with pytest.raises(InputError, match=r"image x\.png, scores of 'net'"):
+        DetectorTally().add({"net": [[7, 7]]}, stack)
+
+
+def test_nan_where_it_is_ignored_is_no_matter():
+    ignored = {**IMAGE, "scores": {"net": [[0.5, np.nan]]}, "ignore": [[0, 1]]}
+    assert tallied(ignored).images.tolist() == [1] * 5
+
+
+def test_every_image_needs_every_detector():
+    tally = DetectorTally()
+    tally.add(**IMAGE)
+    with pytest.raises(InputError, match="image 2: expected score maps of detectors net, got edge"):
+        tally.add(**{**IMAGE, "scores": {"edge": [[0.5, 0.1]]}})
+    assert tally.images == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"levels": 1}, "levels: expected a whole number of at least 2"),
+        ({"score_range": (1, 0)}, r"score_range: expected two numbers in order, got \(1, 0\)"),
+        ({"score_range": (0, np.nan)}, "score_range: expected two numbers in order"),
+        ({"methods": ("mean",)}, "methods: expected one of .* got 'mean'"),
+        ({"tolerance": -1}, "tolerance: expected a share of the diagonal from 0"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        DetectorTally(**arguments)
+
+
+def test_a_ranking_that_cannot_be_made_is_refused():
+    with pytest.raises(InputError, match="images: expected at least one, got none"):
+        DetectorTally().ranking()
+    tally = DetectorTally()
+    tally.add(**{**IMAGE, "masks": {"ann": [[0, 0]]}})
+    with pytest.raises(InputError, match="truths: expected positives to derive a range of skew from"):
+        tally.ranking()
+    with pytest.raises(InputError, match=r"skew: .* got \(0.5, 0.1\)"):
+        tally.ranking((0.5, 0.1))

@@ -1,0 +1,91 @@
+"""Models ranked by mAP under each rater and under consensus."""
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, InputError, map_of_predictions, rank_models
+
+CAT = {"image": 1, "category": "cat"}
+HEIGHTS = {"ann": 10, "bob": 6}
+
+
+def of(rater, *heights, **more):
+    return Annotations.from_rows(
+        [{**CAT, "rater": rater, "box": [20 * place, 0, 10, height], **more} for place, height in enumerate(heights)],
+        images=[more.get("image", 1)],
+        raters=[rater],
+    )
+
+
+@pytest.fixture
+def raters():
+    return Annotations.from_rows([{**CAT, "rater": name, "box": [0, 0, 10, h]} for name, h in HEIGHTS.items()])
+
+
+def test_by_hand(raters):
+    # IoU of heights 10 and 6 is .6: found at .5, not at .75; a box of 8 has .8 and .75, found under both
+    models = {"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9]), "middle": (of("m", 8), [0.9])}
+    result = rank_models(models, raters, {"quorum 2": of("consensus", 8)}, thresholds=(0.5, 0.75))
+    assert result.truths.tolist() == ["ann", "bob", "quorum 2"]
+    rankings = result.rankings
+    assert rankings.values.tolist() == [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]
+    assert rankings.ranks.tolist() == [[1.5, 3, 1.5], [3, 1.5, 1.5], [2, 2, 2]]
+    assert rankings.times_best.tolist() == [2, 2, 3]
+    assert rankings.best_changes == 0  # middle is among the best of all
+    assert np.isnan(rankings.tau[0, 2])  # all tie under the quorum
+    assert result.to_pandas().columns.tolist() == ["truth", "model", "mAP", "rank"]
+
+
+def test_each_column_is_map_of_predictions(lvis):
+    part = lvis.select(images=np.arange(25))
+    first, second = part.select(raters=[0]), part.select(raters=[1])
+    rng = np.random.default_rng(0)
+    models = {name: (marks, rng.random(len(marks))) for name, marks in (("a", first), ("b", second))}
+    result = rank_models(models, part, {"first again": first}, thresholds=(0.5, 0.7))
+    for column, (marks, scores) in enumerate(models.values()):
+        expected = map_of_predictions(part, marks, scores, thresholds=(0.5, 0.7)).by_rater
+        np.testing.assert_array_equal(result.by_threshold[:, :2, column], expected)
+    # the same marks rank the same, whoever's they are called
+    np.testing.assert_allclose(result.by_threshold[:, 2], result.by_threshold[:, 0])
+    assert result.rankings.ranks[:2].tolist() == [[1, 2], [2, 1]]
+
+
+def test_a_truth_without_a_mark_is_undefined_and_says_so(raters):
+    empty = of("consensus").select(rows=[])
+    result = rank_models({"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9])}, raters, {"quorum 3": empty})
+    assert np.isnan(result.rankings.values[2]).all()
+    assert result.rankings.undefined == ("mAP is undefined under quorum 3: it has no mark",)
+
+
+def test_a_model_that_predicts_nothing_comes_last(raters):
+    result = rank_models({"none": (of("n"), []), "wide": (of("w", 10), [0.9])}, raters)
+    assert result.rankings.values[:, 0].tolist() == [0, 0]
+    assert result.rankings.ranks[:, 0].tolist() == [2, 2]
+
+
+def test_classes_nobody_knows_are_counted(raters):
+    emu = of("w", 10, 6, category="emu")
+    assert rank_models({"wide": (emu, [0.9, 0.8])}, raters).unknown_classes.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("models", "consensus", "message"),
+    [
+        ({}, {}, "models: expected at least one, got none"),
+        ({"wide": (of("w", 10), None)}, {}, "model 'wide': scores: expected the confidence of each of 1 predictions"),
+        ({"wide": (of("w", 10, image=7), [0.5])}, {}, "model 'wide': predictions: expected images of the annotations"),
+        (
+            {"wide": (of("w", 10), [0.5])},
+            {"ann": of("c", 10)},
+            "consensus: expected names that no rater has, got 'ann'",
+        ),
+    ],
+)
+def test_what_cannot_be_ranked_is_said(raters, models, consensus, message):
+    with pytest.raises(InputError, match=message):
+        rank_models(models, raters, consensus)
+
+
+def test_a_consensus_is_of_one_rater(raters):
+    with pytest.raises(InputError, match="expected marks of one rater each, got several raters in quorum 2"):
+        rank_models({"wide": (of("w", 10), [0.5])}, raters, {"quorum 2": raters})
