@@ -43,6 +43,11 @@ class TruthCounts:
     negatives: NDArray[np.int64]
     fractions: list[float] = field(default_factory=list)
 
+    @classmethod
+    def nothing(cls, shape: tuple[int, ...]) -> TruthCounts:
+        """Of no image."""
+        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
 
 class DetectorTally:
     """Counts pixels of score maps under every truth, image by image; of an image nothing else is kept.
@@ -146,8 +151,14 @@ class DetectorTally:
         self.detectors = self.detectors or list(scores)
         self.raters = list(dict.fromkeys([*self.raters, *stack.raters]))
         self.images += 1
+        pixels = int(valid.sum())
+        everywhere = np.stack([np.bincount(of_detector[valid], minlength=self.levels) for of_detector in levels])
         for truth, mask in found.items():
-            self._count(truth, levels, mask, valid)
+            positives, negatives = self._counts_of(mask, levels, everywhere, valid)
+            counts = self.counts.setdefault(truth, TruthCounts.nothing(positives.shape))
+            counts.positives += positives
+            counts.negatives += negatives
+            counts.fractions.append(float(mask.sum() / pixels) if pixels else 0.0)
         self._correlate(by_detector, stack.masks.mean(axis=0), valid)
 
     def _check_scores(
@@ -194,26 +205,29 @@ class DetectorTally:
         levels[valid] = np.rint((scores[valid] - self.low) * step)
         return levels
 
-    def _count(
-        self, truth: str, levels: list[NDArray[np.intp]], mask: NDArray[np.bool_], valid: NDArray[np.bool_]
-    ) -> None:
-        shape = (len(levels), self.levels)
-        counts = self.counts.setdefault(truth, TruthCounts(np.zeros(shape, np.int64), np.zeros(shape, np.int64)))
+    def _counts_of(
+        self,
+        mask: NDArray[np.bool_],
+        levels: list[NDArray[np.intp]],
+        everywhere: NDArray[np.intp],
+        valid: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(S, L) pixels of a truth, and pixels away from it, by detector and level; `everywhere` is (S, L) of all."""
         distance = tolerance_in_pixels(mask.shape, self.tolerance)
-        outside = valid & ~near(mask, distance)
+        around = np.flatnonzero(near(mask, distance) & valid)
+        positives, negatives = np.zeros_like(everywhere), everywhere.copy()
         for detector, of_detector in enumerate(levels):
-            found = highest_near(of_detector, mask, distance)
-            counts.positives[detector] += np.bincount(found, minlength=self.levels)
-            counts.negatives[detector] += np.bincount(of_detector[outside], minlength=self.levels)
-        pixels = int(valid.sum())
-        counts.fractions.append(float(mask.sum() / pixels) if pixels else 0.0)
+            positives[detector] = np.bincount(highest_near(of_detector, mask, distance), minlength=self.levels)
+            negatives[detector] -= np.bincount(of_detector.ravel()[around], minlength=self.levels)
+        return positives, negatives
 
     def _correlate(
         self, scores: list[NDArray[np.float64]], agreeing: NDArray[np.float64], valid: NDArray[np.bool_]
     ) -> None:
         """Add to the moments of each detector's output and the share of raters, on marked pixels and on all."""
         for totals, where in ((self.marked, valid & (agreeing > 0)), (self.everywhere, valid)):
-            new = [Moments.of(agreeing[where], map_[where]) for map_ in scores]
+            share = agreeing[where]
+            new = [Moments.of(share, map_[where]) for map_ in scores]
             totals[:] = [old.joined(other) for old, other in zip(totals or [Moments()] * len(new), new, strict=True)]
 
     def ranking(self, skew: Sequence[float] | None = None) -> DetectorRanking:
