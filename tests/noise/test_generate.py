@@ -1,0 +1,366 @@
+"""Generation, stage by stage on cases worked out by hand, and what bad input gets."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kalos_core import Annotations, InputError, KalosWarning
+from kalos_core.noise import NoiseModel
+from kalos_core.noise.generate import generate_raters
+from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
+from kalos_core.noise.scene import Scene
+from kalos_core.noise.sources import ConfusionClasses, EmbeddingClasses, Transitions, TransplantedGhosts
+from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
+from tests.noise.laws import ALWAYS, SHARP, FixedGhosts, always, halves, quiet, table, towards
+
+ONE = table((1, "cat", [80, 40, 20, 20]))  # its centre is 90, 50 on an image of 200 x 100
+
+
+def xywh(annotations):
+    return annotations.shapes["box"].xywh().round(2).tolist()
+
+
+def done(made, event):
+    chosen = (made.events.event == event) & (made.events.outcome == "done")
+    return np.flatnonzero(chosen)
+
+
+def test_a_mark_moves_and_grows_by_what_was_drawn_times_the_magnitude():
+    model = quiet(localization={"translation": always(0.1), "angle": towards(0), "width": always(np.log(2))})
+    once, twice = (generate_raters(model, ONE, raters=8, magnitude=level) for level in (1, 2))
+    # a tenth of the width to the right; the width doubles or halves
+    assert {tuple(box) for box in xywh(once.annotations)} == {(90.0, 40.0, 40.0, 20.0), (105.0, 40.0, 10.0, 20.0)}
+    assert {tuple(box) for box in xywh(twice.annotations)} == {(90.0, 40.0, 80.0, 20.0), (127.5, 40.0, 5.0, 20.0)}
+    assert once.events.shift.round(4).tolist() == [[0.1, 0.0]] * 8
+    assert set(once.events.scale[:, 0].round(9)) == {0.5, 2.0}
+    assert once.events.stage.tolist() == ["localization"] * 8
+
+
+def test_down_is_a_share_of_the_height():
+    model = quiet(localization={"translation": always(0.1), "angle": towards(1)})
+    assert xywh(generate_raters(model, ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
+
+
+def test_a_centre_stops_at_the_edge_and_the_event_says_how_far_it_got():
+    model = quiet(localization={"translation": always(0.9), "angle": towards(0)})
+    made = generate_raters(model, ONE, raters=1)
+    assert xywh(made.annotations) == [[190.0, 40.0, 20.0, 20.0]]
+    assert made.events.shift.round(4).tolist() == [[0.55, 0.0]]
+
+
+def test_a_side_stays_between_a_pixel_and_the_image():
+    model = quiet(localization={"width": always(20.0), "height": always(0)})
+    widths = {tuple(box[2:]) for box in xywh(generate_raters(model, ONE, raters=8).annotations)}
+    assert widths == {(1.0, 20.0), (200.0, 20.0)}
+
+
+def test_another_class_comes_with_its_own_shift_and_is_not_moved_again():
+    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [80, 40, 20, 20]))
+    own = {"occurrence": Chance(1.0), "translation": always(0.2), "angle": AxialAngle(0.0, SHARP)}
+    made = generate_raters(quiet(category=own, localization={"height": always(1.0)}), reference, raters=6)
+    names = made.annotations.categories[made.annotations.category].tolist()
+    assert names == ["dog", "cat"] * 6
+    assert {tuple(box) for box in xywh(made.annotations)} == {(40.0, 40.0, 20.0, 20.0), (120.0, 40.0, 20.0, 20.0)}
+    assert made.events.counts()["wrong_class"] == {"done": 12, "lost": 0, "impossible": 0}
+    assert made.events.counts()["shift"] == {"done": 0, "lost": 12, "impossible": 0}
+
+
+def test_a_class_without_another_cannot_be_mistaken():
+    made = generate_raters(quiet(category={"occurrence": Chance(1.0)}), ONE, raters=1)
+    assert made.events.counts()["wrong_class"]["impossible"] == 1
+    assert made.events.counts()["shift"]["done"] == 1
+
+
+def test_a_mark_is_missed_once_and_every_further_event_is_lost():
+    model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
+    made = generate_raters(model, ONE, raters=["r"])
+    assert len(made.annotations) == 0
+    assert made.annotations.assigned.tolist() == [[True]]
+    counts = made.events.counts()["deletion"]
+    assert counts["done"] == 1
+    assert counts["lost"] > 5
+    assert made.signal_loss().ratio == counts["lost"] / (counts["lost"] + 1)
+
+
+def test_on_an_image_without_marks_nothing_can_be_missed():
+    model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
+    made = generate_raters(model, table((1, "cat", [80, 40, 20, 20]), images=[0, 1]), raters=1)
+    of_empty = made.events.image == 0
+    assert set(made.events.outcome[of_empty]) == {"impossible"}
+    assert set(made.events.reference_rows[of_empty].ravel()) == {-1}
+
+
+def test_additions_are_the_free_proposals_each_once():
+    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
+    ghosts = FixedGhosts([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
+    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
+    made = generate_raters(model, reference, raters=2, ghost_source=ghosts)
+    # the second overlaps the cat by 0.68; the third by 1.5 x 20 of 770: less than a tenth
+    added = made.truth[:, 0] == -1
+    assert [xywh(made.annotations)[row] for row in np.flatnonzero(added)] == [
+        [10.0, 10.0, 30.0, 30.0],
+        [98.5, 40.0, 20.0, 20.0],
+        [150.0, 60.0, 10.0, 10.0],
+    ] * 2
+    # one place is one object for both raters, and none of the reference's
+    assert made.object[added].ravel().tolist() == [2, 4, 5, 2, 4, 5]
+    # seen on an image of cats, so not a cat
+    assert set(made.annotations.categories[made.annotations.category[added]]) == {"dog"}
+    counts = made.events.counts()["addition"]
+    assert counts["done"] == 6
+    assert counts["impossible"] > 20
+    assert made.ghost_source == "fixed places"
+
+
+def test_a_split_mark_is_cut_across_its_longer_side():
+    square = [[60, 40, 100, 40, 100, 60, 60, 60]]
+    pixels = np.zeros((100, 200), bool)
+    pixels[40:60, 60:100] = True
+    row = {"image": 1, "rater": "ann", "category": "cat", "box": [60, 40, 40, 20], "polygon": square, "mask": pixels}
+    reference = Annotations.from_rows([row], image_size={1: (200, 100)})
+    made = generate_raters(quiet(topology=halves()), reference, raters=1)
+    # 80, 50 less and plus a tenth of 200: centres at 60 and 100, half as wide
+    expected = [[50.0, 40.0, 20.0, 20.0], [90.0, 40.0, 20.0, 20.0]]
+    assert xywh(made.annotations) == expected
+    for kind in ("polygon", "mask"):
+        assert made.annotations.shapes[kind].bounds().round(2).tolist() == [[50, 40, 70, 60], [90, 40, 110, 60]]
+        assert made.annotations.shapes[kind].area().round(2).tolist() == [400.0, 400.0]
+    assert made.truth.tolist() == [[0], [0]]
+    assert made.events.rows[done(made, "split")].tolist() == [[0, 1]]
+
+
+def test_each_fragment_has_the_half_of_the_outline_on_its_side():
+    arrow = [[60, 50, 100, 40, 100, 60]]  # thin on the left, wide on the right
+    reference = Annotations.from_rows(
+        [{"image": 1, "rater": "ann", "category": "cat", "polygon": arrow}], image_size={1: (200, 100)}
+    )
+    polygons = generate_raters(quiet(topology=halves()), reference, raters=1).annotations.shapes["polygon"]
+    assert polygons.area().round(2).tolist() == [200.0, 300.0]  # half of its box; three quarters
+
+
+def test_two_marks_are_merged_into_the_box_around_both():
+    reference = table((1, "cat", [20, 20, 20, 20]), (1, "cat", [50, 30, 20, 20]), (1, "dog", [45, 20, 5, 20]))
+    model = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
+    made = generate_raters(model, reference, raters=1)
+    assert xywh(made.annotations) == [[20.0, 20.0, 50.0, 30.0], [45.0, 20.0, 5.0, 20.0]]
+    assert made.truth.tolist() == [[0, 1], [2, -1]]
+    # each cat was drawn and found the other: the second came too late; the dog has no partner
+    assert made.events.counts()["merge"] == {"done": 1, "lost": 1, "impossible": 1}
+    merge = done(made, "merge")
+    assert made.events.reference_rows[merge].tolist() == [[0, 1]]
+    assert made.events.rows[merge].tolist() == [[0, -1]]
+
+
+def scene_of(reference):
+    nobody = FixedGhosts().propose(reference, np.random.default_rng(0))
+    return Scene(
+        image=reference.image,
+        category=reference.category,
+        corners=reference.shapes["box"].bounds(),
+        image_size=reference.image_size,
+        asked=reference.asked[:, 0],
+        transitions=Transitions.of(ConfusionClasses(), reference),
+        proposals=nobody,
+        free=np.zeros(0, int),
+    )
+
+
+def folded(law, size, area):
+    """ln density of |trend + T|, written out."""
+    trend = law.intercept + law.slope * area
+    return np.log(sum(stats.t.pdf(way * size - trend, law.nu, law.mu, law.sigma) for way in (1, -1)))
+
+
+def score_of(laws, a, b):
+    """The score of two boxes (x, y, w, h) relative to the image, mark by mark."""
+    low = np.minimum(a[:2], b[:2])
+    size = np.maximum(a[:2] + a[2:], b[:2] + b[2:]) - low
+    area, centre = size[0] * size[1], low + size / 2
+    steps = [box[:2] + box[2:] / 2 - centre for box in (a, b)]
+    apart = abs(np.angle(complex(*steps[0]) / complex(*steps[1]))) / np.pi
+    total = 0.0
+    for (first, one), (second, other) in (((a, steps[0]), (b, steps[1])), ((b, steps[1]), (a, steps[0]))):
+        kappa = laws.enlargement.kappa
+        total += np.exp(
+            folded(laws.first_translation, np.hypot(*one), area)
+            + folded(laws.first_width, max(kappa + np.log(size[0] / first[2]), 0), area)
+            + folded(laws.first_height, max(kappa + np.log(size[1] / first[3]), 0), area)
+            + folded(laws.second_distance, np.hypot(*other), area)
+            + folded(laws.second_width, np.log(size[0] / second[2]), area)
+            + folded(laws.second_height, np.log(size[1] / second[3]), area)
+        )
+    beta = stats.beta(laws.opposition.alpha, laws.opposition.beta)
+    return np.log(total) + beta.logpdf(np.clip(apart, 0.001, 0.999))
+
+
+def test_the_score_of_two_fragments_is_the_product_of_the_fitted_densities():
+    rng = np.random.default_rng(3)
+    boxes = [[*rng.uniform(0, 60, 2), *rng.uniform(5, 30, 2)] for _ in range(6)]
+    reference = table(*[(1, "cat" if row % 3 else "dog", box) for row, box in enumerate(boxes)])
+    laws, scene = NoiseModel.default().topology, scene_of(reference)
+    relative = np.array(boxes) / (200, 100, 200, 100)
+    rows = np.array([(a, b) for a in range(6) for b in range(6) if a != b])
+    expected = np.array([score_of(laws, relative[a], relative[b]) for a, b in rows])
+    assert fragment_score(scene, laws, *rows.T) == pytest.approx(expected, abs=1e-8)
+    best = likeliest_partners(scene, laws, np.arange(6))
+    score = {(a, b): value for (a, b), value in zip(rows.tolist(), expected, strict=True)}
+    for row in range(6):
+        same = [other for other in range(6) if other != row and (other % 3 == 0) == (row % 3 == 0)]
+        assert best[row] == max(same, key=lambda other: score[row, other])
+
+
+def test_without_magnitude_every_rater_is_the_reference(lvis):
+    reference = lvis.select(raters=["r2"])
+    made = generate_raters(NoiseModel.default(), lvis, raters=2, magnitude=0, reference="r2")
+    twice = np.concatenate([reference.category] * 2)
+    assert (made.annotations.category == twice).all()
+    for kind, attribute in (("box", "corners"), ("polygon", "points")):
+        same = getattr(reference.shapes[kind], attribute)
+        assert np.array_equal(getattr(made.annotations.shapes[kind], attribute), np.concatenate([same, same]))
+    assert made.truth[:, 0].tolist() == list(range(len(reference))) * 2
+    assert len(made.events) == 0
+    assert np.isnan(made.signal_loss().ratio)
+
+
+def test_a_rater_does_not_depend_on_how_many_follow():
+    reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
+    few = generate_raters(NoiseModel.default(), reference, raters=["a", "b"], magnitude=[1, 3], seed=5)
+    many = generate_raters(NoiseModel.default(), reference, raters=["a", "b", "c"], magnitude=[1, 3, 2], seed=5)
+    first_two = np.isin(many.annotations.rater, (0, 1))
+    assert xywh(few.annotations) == xywh(many.annotations.select(rows=first_two))
+    assert few.events.to_pandas().equals(many.events.to_pandas().query("rater != 'c'"))
+    other = generate_raters(NoiseModel.default(), reference, raters=["a", "b"], magnitude=[1, 3], seed=6)
+    assert xywh(few.annotations) != xywh(other.annotations)
+
+
+def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first():
+    reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
+    model = quiet(localization={"translation": always(0.1), "angle": towards(0)})
+    ghosts = FixedGhosts([150, 60, 10, 10])
+    made = generate_raters(model, reference, raters=5, magnitude=0, schools=[3, 2], ghost_source=ghosts)
+    assert list(made.reference.raters) == ["school 1", "school 2"]
+    assert made.reference_rater.tolist() == [0, 0, 0, 1, 1]
+    assert made.original is made.schools.reference
+    assert made.truth.tolist() == [[row] for _ in range(5) for row in range(9)]
+    school = np.array(xywh(made.reference))
+    assert (school[:, 0] == np.tile(np.array(xywh(reference))[:, 0] + 20, 2)).all()
+    assert xywh(made.annotations) == np.concatenate([school[:9]] * 3 + [school[9:]] * 2).tolist()
+
+
+def test_what_a_school_adds_is_one_object_for_its_members():
+    reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
+    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
+    ghosts = FixedGhosts([10, 10, 30, 30])
+    made = generate_raters(model, reference, raters=2, magnitude=0, schools=[2], reference="ann", ghost_source=ghosts)
+    assert made.schools is None  # one school is no school
+    made = generate_raters(model, reference, raters=4, magnitude=0, schools=[2, 2], ghost_source=ghosts)
+    assert made.object.ravel().tolist() == [0, 1, 2] * 4
+    assert made.truth.ravel().tolist() == [0, 1, -1] * 4
+
+
+def test_a_split_that_is_merged_again_is_one_object():
+    reference = table((1, "cat", [60, 40, 40, 20]))
+    model = quiet(topology=halves())
+    split = generate_raters(model, reference, raters=2, magnitude=0, schools=[1, 1])
+    merging = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
+    again = generate_raters(merging, split.annotations, raters=1, reference="synthetic 1")
+    assert split.truth.tolist() == [[0], [0], [0], [0]]
+    assert again.truth.tolist() == [[0, 1]]
+
+
+def test_two_real_raters_can_be_two_schools():
+    rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 10, 20, 20]} for r, x in (("a", 10), ("b", 50))]
+    both = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    made = generate_raters(quiet(), both, raters=3, schools=[2, 1], reference=["a", "b"])
+    assert [box[0] for box in xywh(made.annotations)] == [10.0, 10.0, 50.0]
+    assert made.truth.ravel().tolist() == [0, 0, 1]
+    assert made.schools is None
+
+
+def test_everybody_was_asked_for_what_the_reference_was_asked_for():
+    rows = [{"image": i, "rater": "ann", "category": c, "box": [20, 20, 20, 20]} for i, c in ((1, "cat"), (2, "dog"))]
+    reference = Annotations.from_rows(
+        rows,
+        images=[1, 2, 3],
+        raters=["ann", "bob"],
+        categories=["cat", "dog", "emu"],
+        image_size=dict.fromkeys((1, 2, 3), (100, 100)),
+        assigned={3: ["bob"]},
+        assigned_categories={"ann": ["cat", "dog"]},
+        exclusions=[(2, "ann", "cat")],
+    )
+    model = quiet(category={"occurrence": Chance(1.0)}, unmatched={"rate": EventRate(3.0, 0.0)})
+    made = generate_raters(model, reference, raters=2, reference="ann").annotations
+    assert made.assigned.tolist() == [[True, True], [True, True], [False, False]]
+    assert made.assigned_categories.tolist() == [[True, True, False]] * 2
+    assert made.excluded.tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert not (made.image == 2).any()
+
+
+def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
+    row = {"image": 1, "rater": "ann", "category": "cat", "box": [8, 4, 20, 20], "keypoints": [[9, 9], [10, 10]]}
+    with pytest.warns(KalosWarning, match="left out: keypoints"):
+        made = generate_raters(quiet(), Annotations.from_rows([row], image_size={1: (200, 100)}), raters=1)
+    assert list(made.annotations.shapes) == ["box"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"magnitude": -1}, "magnitude: expected finite numbers of 0 or more, got -1"),
+        ({"magnitude": float("nan")}, "magnitude: expected finite numbers"),
+        ({"magnitude": "much"}, "magnitude: expected finite numbers"),
+        ({"magnitude": [1, 2]}, "magnitude: expected one number, or one for each of 3 raters, got 2"),
+        ({"raters": 0}, "raters: expected a whole number of at least 1"),
+        ({"raters": ["a", "a", "b"]}, "raters: expected names, each once"),
+        ({"raters": []}, "raters: expected names, each once, got none"),
+        ({"seed": -1}, "seed: expected a whole number"),
+        ({"schools": [2, 2]}, "schools: expected sizes that add up to 3 raters, got 2, 2"),
+        ({"schools": [3, 0]}, "schools: expected a whole number of at least 1"),
+        (
+            {"schools": [2, 1], "school_magnitude": [1, 1, 1]},
+            "school_magnitude: expected one number, or one for each",
+        ),
+        ({"reference": "bob"}, "raters: expected names among ann, got bob"),
+        ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
+        (
+            {"class_source": EmbeddingClasses([[1.0]], ["dog"])},
+            "embeddings: expected every class of the reference",
+        ),
+        ({"ghost_source": FixedGhosts([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
+    ],
+)
+def test_arguments_that_cannot_be_used(wrong, message):
+    with pytest.raises(InputError, match=message.replace("[", "\\[")):
+        generate_raters(quiet(), ONE, **{"raters": 3} | wrong)
+
+
+def test_a_reference_that_cannot_be_used():
+    volume = {"location": [0, 0, 0], "dimensions": [1, 1, 1]}
+    solid = {"image": 1, "rater": "ann", "category": "cat", "cuboid": volume}
+    for rows, message in (
+        ([], "annotations: expected marks to draw raters from, got none"),
+        ([solid], "annotation 1: expected a box, got none"),
+        ([solid | {"box": [0, 0, 9, 9]}], "image 1: expected a width and a height, got none"),
+        (
+            [solid | {"rater": name, "id": name} for name in ("ann", "bob")],
+            "reference: expected the name of the rater to draw from, one of ann, bob, got none",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            generate_raters(quiet(), Annotations.from_rows(rows, images=[1], raters=None if rows else ["ann"]))
+    two = table((1, "cat", [80, 40, 20, 20]), raters=["ann", "bob"])
+    with pytest.raises(InputError, match="reference: expected a rater with marks, got 'bob', who has none"):
+        generate_raters(quiet(), two, reference="bob")
+
+
+def test_a_rate_far_beyond_the_images_it_was_fitted_on():
+    model = quiet(unmatched={"rate": EventRate(0.0, 20.0)})
+    with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 on one of 1 marks"):
+        generate_raters(model, ONE)
+
+
+def test_sources_are_named_in_the_result():
+    made = generate_raters(quiet(), ONE, raters=1, ghost_source=TransplantedGhosts(per_image=3))
+    assert (made.class_source, made.ghost_source) == ("class frequency", "marks of other images (3 an image)")
+    assert "signal loss" in repr(made)
