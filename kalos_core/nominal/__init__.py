@@ -1,6 +1,72 @@
-"""Labels of whole items by several raters: the table they come in, and what agreement there is in it."""
+"""Labels of whole items by several raters: the table they come in, and what agreement there is in it.
 
+After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
+"""
+
+from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy
 from kalos_core.nominal.build import RawLabels, build_table
-from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.nominal.coefficients import (
+    LANDIS_KOCH,
+    alpha_of_counts,
+    cohen_kappa,
+    cohen_matrix,
+    fleiss_kappa,
+    free_marginal_kappa,
+    gwet_ac1,
+    landis_koch,
+    nominal_alpha,
+    observed_agreement,
+)
+from kalos_core.nominal.groups import GroupBreaches, check_groups
+from kalos_core.nominal.majority import (
+    MERGED,
+    UNDECIDED,
+    Majority,
+    MajorityAgreement,
+    majority_agreement,
+    majority_vote,
+    merge_raters,
+)
+from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
+from kalos_core.nominal.table import OPTIONAL, LabelTable, OnEmpty, OnRepeat, OnUnknown, check_table
+from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
 
-__all__ = ["OPTIONAL", "LabelTable", "RawLabels", "build_table", "check_table"]
+__all__ = [
+    "COMPARISONS",
+    "LANDIS_KOCH",
+    "MERGED",
+    "OPTIONAL",
+    "UNDECIDED",
+    "GroupBreaches",
+    "ItemAccuracy",
+    "LabelAgreement",
+    "LabelTable",
+    "Majority",
+    "MajorityAgreement",
+    "OnEmpty",
+    "OnRepeat",
+    "OnUnknown",
+    "RaterAccuracy",
+    "RawLabels",
+    "TeamComparison",
+    "alpha_of_counts",
+    "build_table",
+    "check_groups",
+    "check_table",
+    "cohen_kappa",
+    "cohen_matrix",
+    "compare_teams",
+    "fleiss_kappa",
+    "free_marginal_kappa",
+    "gwet_ac1",
+    "item_accuracy",
+    "label_agreement",
+    "landis_koch",
+    "majority_agreement",
+    "majority_vote",
+    "merge_raters",
+    "nominal_alpha",
+    "observed_agreement",
+    "rater_accuracy",
+    "running_label_agreement",
+]

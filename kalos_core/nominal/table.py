@@ -361,7 +361,7 @@ class LabelTable:
 def check_table(table: object) -> LabelTable:
     """An argument that is a `LabelTable`; anything else is an error that says how to make one."""
     if not isinstance(table, LabelTable):
-        raise InputError(f"table: expected a LabelTable, as `read_labels_long` returns, got {type(table).__name__}")
+        raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {type(table).__name__}")
     return table
 
 

@@ -4,6 +4,7 @@ from kalos_core.readers.coco import read_coco, write_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.formats import FORMATS, read_labels
 from kalos_core.readers.label_studio import read_label_studio
+from kalos_core.readers.label_tables import read_long_labels, read_wide_labels
 from kalos_core.readers.lidc import read_lidc
 from kalos_core.readers.vindr import read_vindr
 
@@ -14,6 +15,8 @@ __all__ = [
     "read_label_studio",
     "read_labels",
     "read_lidc",
+    "read_long_labels",
     "read_vindr",
+    "read_wide_labels",
     "write_coco",
 ]

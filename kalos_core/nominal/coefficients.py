@@ -1,0 +1,283 @@
+"""Chance-corrected agreement on nominal values: alpha, Fleiss, free-marginal, Cohen; and what they are made of."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.arrays import total
+from kalos_core.errors import InputError
+from kalos_core.reliability import NOT_ASSIGNED, alpha
+from kalos_core.sparse import Counts, Tally, tally
+
+LANDIS_KOCH = (
+    (0.8, "almost perfect"),
+    (0.6, "substantial"),
+    (0.4, "moderate"),
+    (0.2, "fair"),
+    (0.0, "slight"),
+)
+"""Least kappa of each band, best first; below the last it is poor (Landis & Koch 1977)."""
+
+
+def landis_koch(value: float) -> str:
+    """What a kappa means in the words of Landis & Koch (1977), a value on a bound being of the better band.
+
+    Nowak & Rüger call 0.6 adequate and 0.8 almost perfect, which are the same bounds.
+
+    Examples
+    --------
+    >>> [landis_koch(value) for value in (0.83, 0.6, 0.1, -0.2, float("nan"))]
+    ['almost perfect', 'substantial', 'slight', 'poor', 'undefined']
+    """
+    if np.isnan(value):
+        return "undefined"
+    return next((name for least, name in LANDIS_KOCH if value >= least), "poor")
+
+
+def encode_values(values: ArrayLike) -> NDArray[np.int64]:
+    """Values of any kind as codes from -1 upwards, `NOT_ASSIGNED` where there is none.
+
+    Parameters
+    ----------
+    values : (I, R)
+        Whole numbers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be told
+        apart, None and NaN being missing.
+
+    Examples
+    --------
+    >>> encode_values([["cat", None], ["dog", "cat"]]).tolist()
+    [[0, -2], [1, 0]]
+    """
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise InputError("values: expected a table, items x raters, got rows of unequal length") from None
+    if given.ndim != 2:
+        raise InputError(f"values: expected items x raters, got shape {given.shape}")
+    if not np.issubdtype(given.dtype, np.integer):
+        return _encode_objects(given)
+    if given.size and given.min() < NOT_ASSIGNED:
+        raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
+    if given.size and given.max() > max(given.size, 1 << 16):  # ids rather than codes
+        distinct, codes = np.unique(given, return_inverse=True)
+        return np.asarray(np.where(given < 0, given, codes.reshape(given.shape) - (distinct < 0).sum()))
+    return given.astype(np.int64, copy=False)
+
+
+def _encode_objects(given: NDArray[Any]) -> NDArray[np.int64]:
+    code: dict[Any, int] = {}
+    flat = given.astype(object).ravel().tolist()
+    codes = [NOT_ASSIGNED if value is None or value != value else code.setdefault(value, len(code)) for value in flat]
+    return np.array(codes, dtype=np.int64).reshape(given.shape)
+
+
+def nominal_alpha(values: ArrayLike) -> float:
+    """Krippendorff's alpha for nominal values (`kalos_core.reliability.alpha`).
+
+    Parameters
+    ----------
+    values : (I, R)
+        Items by raters: what each rater called each item, any values, None, NaN or `NOT_ASSIGNED` where they did not
+        label it.
+
+    Returns
+    -------
+    float, at most 1
+        1 where all pairable values are equal; NaN where no item has two values.
+
+    Examples
+    --------
+    >>> nominal_alpha([[1, 1], [1, 2]]), nominal_alpha([["cat", "cat"], ["cat", None]]), nominal_alpha([[1, None]])
+    (0.0, 1.0, nan)
+    """
+    codes = encode_values(values)
+    ordered = np.ascontiguousarray(np.sort(codes, axis=1).T)  # a row for each rank, equal values next to each other
+    given = (ordered != NOT_ASSIGNED).sum(axis=0)
+    run = np.zeros(codes.shape[0], np.int64)
+    agreeing = np.zeros(codes.shape[0], np.int64)
+    for lower, upper in pairwise(ordered):
+        run = np.where((lower == upper) & (upper != NOT_ASSIGNED), run + 1, 0)
+        agreeing += 2 * run
+    pairable = codes[given >= 2].ravel() - NOT_ASSIGNED
+    totals = np.bincount(pairable)[1:] if pairable.size else np.zeros(1, np.int64)
+    return _alpha(given, agreeing, totals.astype(np.float64))
+
+
+def alpha_of_counts(counts: Counts) -> float:
+    """Krippendorff's alpha for nominal values from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
+
+    Examples
+    --------
+    >>> alpha_of_counts([[2, 0], [1, 1]])
+    0.0
+    """
+    found = tally(counts)
+    pairable = found.usable[found.item]
+    totals = total(found.category[pairable], found.count[pairable], found.categories)
+    return _alpha(found.annotations, found.agreeing, totals)
+
+
+def _alpha(annotations: NDArray[np.int64], agreeing: NDArray[np.int64], totals: NDArray[np.float64]) -> float:
+    """Alpha from annotations and agreeing ordered pairs of items, and totals of pairable values."""
+    several = annotations >= 2
+    n, same = annotations[several], agreeing[several]
+    sums = total(n, same, 2)  # whole numbers first, a sum for each n: the same to the last bit in any order of items
+    coefficient = alpha(
+        np.array([n.sum(dtype=np.float64)]),
+        np.array([(sums[2:] / np.arange(1, len(sums) - 1)).sum()]),
+        np.array([(totals**2).sum()]),
+    )
+    return float(coefficient[0])
+
+
+def observed_agreement(counts: Counts) -> float:
+    """Mean over items of the probability that two raters agree; items with fewer than two raters are left out.
+
+    Examples
+    --------
+    >>> observed_agreement([[2, 0], [1, 1], [1, 0]])
+    0.5
+    """
+    return _observed(tally(counts))
+
+
+def _observed(found: Tally) -> float:
+    return float(found.item_agreement[found.usable].mean()) if found.usable.any() else float("nan")
+
+
+def _corrected(observed: float, expected: float) -> float:
+    """(P - P_e) / (1 - P_e); NaN where chance alone would always agree."""
+    return (observed - expected) / (1 - expected) if expected < 1 else float("nan")
+
+
+def _mean_shares(found: Tally) -> NDArray[np.float64]:
+    """(C,) mean over labelled items of the share of each category."""
+    labelled = (found.annotations > 0).sum()
+    share = found.count / found.annotations[found.item]
+    return np.asarray(total(found.category, share, found.categories) / max(labelled, 1))
+
+
+def fleiss_kappa(counts: Counts) -> float:
+    """Fleiss' kappa (1971): observed agreement beyond that of raters who draw from the shares of the categories.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+        Where items have unequal numbers of raters, observed agreement is the mean over items with two, and the share of
+        a category the mean over all labelled items of its share in them (Gwet 2014); with equal numbers both are
+        Fleiss' own.
+
+    Returns
+    -------
+    float, at most 1
+        NaN where no item has two raters, or all annotations are of one category.
+
+    Examples
+    --------
+    >>> fleiss_kappa([[2, 0], [0, 2], [1, 1], [2, 0]])
+    0.4666666666666667
+    """
+    found = tally(counts)
+    return _corrected(_observed(found), float((_mean_shares(found) ** 2).sum()))
+
+
+def free_marginal_kappa(counts: Counts) -> float:
+    """Free-marginal kappa (Brennan & Prediger 1981; Randolph): (P - 1/k) / (1 - 1/k) for k categories.
+
+    For raters who need not put a certain number of items into each category (Nowak & Rüger §4.4).
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+        All C columns count as categories, also those nobody chose.
+
+    Returns
+    -------
+    float, at most 1
+        NaN where no item has two raters, or there is one category only.
+
+    Examples
+    --------
+    >>> free_marginal_kappa([[2, 0], [0, 2], [1, 1], [2, 0]])
+    0.5
+    """
+    found = tally(counts)
+    return _corrected(_observed(found), 1 / found.categories if found.categories else 1.0)
+
+
+def gwet_ac1(counts: Counts) -> float:
+    """Gwet's AC1 (2008): chance agreement as of raters who guess only where they are uncertain.
+
+    Expected agreement is sum p_c (1 - p_c) / (C - 1), p_c as in `fleiss_kappa` and C the number of columns.
+
+    Examples
+    --------
+    >>> round(gwet_ac1([[2, 0], [0, 2], [1, 1], [2, 0]]), 4)
+    0.5294
+    """
+    found = tally(counts)
+    share = _mean_shares(found)
+    expected = float((share * (1 - share)).sum()) / (found.categories - 1) if found.categories > 1 else 1.0
+    return _corrected(_observed(found), expected)
+
+
+def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
+    """Cohen's kappa (1960) of two raters, over the items both labelled.
+
+    Parameters
+    ----------
+    first, second : (I,) values of any kind, None, NaN or `NOT_ASSIGNED` where missing
+
+    Returns
+    -------
+    float, at most 1
+        NaN where no item has both, or both used one and the same category throughout.
+
+    Examples
+    --------
+    >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
+    0.5
+    """
+    one, other = np.asarray(first), np.asarray(second)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise InputError(f"second: expected as many values as in first, got shapes {one.shape} and {other.shape}")
+    return float(_cohen_of_codes(encode_values(np.column_stack([_as_objects(one), _as_objects(other)])), 0, 1))
+
+
+def _as_objects(values: NDArray[Any]) -> NDArray[np.object_]:
+    """Values with None where missing, so that those of both raters are told apart alike."""
+    found = values.astype(object)
+    if np.issubdtype(values.dtype, np.integer):
+        found[values == NOT_ASSIGNED] = None
+    return found
+
+
+def cohen_matrix(values: ArrayLike) -> NDArray[np.float64]:
+    """(R, R) Cohen's kappa of every two raters of a table (I, R), NaN on the diagonal and where undefined.
+
+    Examples
+    --------
+    >>> cohen_matrix([[1, 1], [1, 1], [2, 2], [2, 1]]).tolist()
+    [[nan, 0.5], [0.5, nan]]
+    """
+    codes = encode_values(values)
+    raters = codes.shape[1]
+    kappa = np.full((raters, raters), np.nan)
+    for a in range(raters):
+        for b in range(a + 1, raters):
+            kappa[a, b] = kappa[b, a] = _cohen_of_codes(codes, a, b)
+    return kappa
+
+
+def _cohen_of_codes(codes: NDArray[np.int64], a: int, b: int) -> float:
+    both = (codes[:, a] != NOT_ASSIGNED) & (codes[:, b] != NOT_ASSIGNED)
+    one, other = codes[both, a] - NOT_ASSIGNED, codes[both, b] - NOT_ASSIGNED
+    if not len(one):
+        return float("nan")
+    size = int(max(one.max(), other.max())) + 1
+    shares = [np.bincount(column, minlength=size) / len(column) for column in (one, other)]
+    return _corrected(float((one == other).mean()), float(shares[0] @ shares[1]))

@@ -1,0 +1,127 @@
+"""Decisions on single concepts: every concept, chosen or not, by every rater who answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import find_sorted
+from kalos_core.nominal.groups import check_groups
+from kalos_core.nominal.table import OPTIONAL, LabelTable
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """The decisions of a table that count: choices, and what is missing, as keys answer * C + concept, ascending.
+
+    Whatever is neither chosen nor missing was decided against. Concepts of a group that an answer breaks are missing.
+    """
+
+    table: LabelTable
+    chosen: NDArray[np.intp]
+    missing: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: LabelTable) -> Decisions:
+        """The decisions of a table."""
+        concepts = max(len(table.concepts), 1)
+        broken = check_groups(table)
+        parts = [table.unanswered[:, 0] * concepts + table.unanswered[:, 1]]
+        for code in range(len(table.groups)):
+            members = np.flatnonzero(table.group_of == code)
+            left_open = table.unanswered[np.isin(table.unanswered[:, 1], members), 0]
+            answers = np.concatenate([broken.answer[broken.group == code], left_open])
+            parts.append((answers[:, None] * concepts + members).ravel())
+        missing = np.unique(np.concatenate(parts))
+        chosen = np.sort(table.answer * concepts + table.concept)
+        return cls(table, chosen[find_sorted(missing, chosen) < 0], missing)
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptVotes:
+    """How many raters chose a concept on an item, M pairs of which at least one did.
+
+    Parameters
+    ----------
+    table : LabelTable
+    item, concept : (M,) int
+    chose : (M,) int
+        How many chose it.
+    asked : (M,) int
+        How many decided on it.
+    raters : (I,) int
+        How many answered for an item.
+    gap_item, gap_concept : (S,) int
+        Pairs on which some of the raters who answered for the item did not decide on the concept.
+    gap_asked : (S,) int
+        How many did.
+    """
+
+    table: LabelTable
+    item: NDArray[np.intp]
+    concept: NDArray[np.intp]
+    chose: NDArray[np.intp]
+    asked: NDArray[np.intp]
+    raters: NDArray[np.intp]
+    gap_item: NDArray[np.intp]
+    gap_concept: NDArray[np.intp]
+    gap_asked: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: LabelTable) -> ConceptVotes:
+        """The votes of a table."""
+        concepts = max(len(table.concepts), 1)
+        decisions = Decisions.of(table)
+        raters = np.bincount(table.item, minlength=len(table.items))
+
+        def place(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+            return table.item[keys // concepts] * concepts + keys % concepts
+
+        pair, chose = np.unique(place(decisions.chosen), return_counts=True)
+        gap, times = np.unique(place(decisions.missing), return_counts=True)
+        item, concept = pair // concepts, pair % concepts
+        at = find_sorted(gap, pair)
+        asked = raters[item] - np.where(at >= 0, np.append(times, 0)[at], 0)
+        gap_item = gap // concepts
+        return cls(table, item, concept, chose, asked, raters, gap_item, gap % concepts, raters[gap_item] - times)
+
+    def deciding_items(self) -> NDArray[np.intp]:
+        """(C,) items on which somebody decided on each concept."""
+        silent = np.bincount(self.gap_concept[self.gap_asked == 0], minlength=len(self.table.concepts))
+        return np.asarray((self.raters > 0).sum() - silent)
+
+    def deciding_concepts(self, least: int = 1) -> NDArray[np.intp]:
+        """(I,) concepts of each item on which so many raters or more decided."""
+        lost = (self.gap_asked < least) & (self.raters[self.gap_item] >= least)
+        silent = np.bincount(self.gap_item[lost], minlength=len(self.raters))
+        return np.where(self.raters >= least, len(self.table.concepts) - silent, 0)
+
+    def optional_majority(self) -> NDArray[np.intp]:
+        """(B, 2) items and optional concepts that most chose."""
+        return self._optional(2 * self.chose > self.asked)
+
+    def optional_ties(self) -> NDArray[np.intp]:
+        """(B, 2) items and optional concepts that as many chose as did not."""
+        return self._optional(2 * self.chose == self.asked)
+
+    def silent(self) -> NDArray[np.intp]:
+        """(S, 2) items and concepts on which nobody decided."""
+        none = self.gap_asked == 0
+        return np.column_stack([self.gap_item[none], self.gap_concept[none]])
+
+    def _optional(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
+        rows = which & (self.table.group_of[self.concept] == OPTIONAL)
+        return np.column_stack([self.item[rows], self.concept[rows]])
+
+
+def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Numbers to divide by: NaN where there is nothing to take a mean of.
+
+    Examples
+    --------
+    >>> or_nan(np.array([2, 0])).tolist()
+    [2.0, nan]
+    """
+    return np.where(count > 0, count, np.nan).astype(np.float64)

@@ -1,0 +1,108 @@
+"""Exclusive groups: who chose none, or several, where exactly one was to be chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import Problems
+from kalos_core.nominal.table import LabelTable, check_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBreaches:
+    """B answers that chose none or several concepts of a group.
+
+    Parameters
+    ----------
+    table : LabelTable
+    answer, group : (B,) int
+        Codes of the answer and the group.
+    chosen : (B,) int
+        How many of its concepts: 0, or 2 and more.
+
+    Examples
+    --------
+    >>> rows = [{"item": "a.jpg", "rater": "ann", "label": ["day", "night"]}]
+    >>> breaches = check_groups(LabelTable.from_rows(rows, groups={"time": ["day", "night"]}))
+    >>> breaches.chosen.tolist(), len(breaches)
+    ([2], 1)
+    """
+
+    table: LabelTable
+    answer: NDArray[np.intp]
+    group: NDArray[np.intp]
+    chosen: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def by_rater(self) -> dict[str, int]:
+        """How many of them are whose, those with most first."""
+        times = np.bincount(self.table.rater[self.answer], minlength=len(self.table.raters))
+        order = np.argsort(-times, kind="stable")
+        return {str(self.table.raters[code]): int(times[code]) for code in order if times[code]}
+
+    def raise_if_any(self) -> None:
+        """Raise `InputError` listing the first five answers and the number of all."""
+        table = self.table
+        problems = Problems("labels")
+        for answer, group, chosen in zip(self.answer, self.group, self.chosen, strict=True):
+            record = f"{table.raters[table.rater[answer]]!s} on {table.items[table.item[answer]]!s}"
+            problems.add(record, f"exactly one of {table.groups[group]!r}", chosen or "none")
+        problems.raise_if_any()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a breach."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": self.table.items[self.table.item[self.answer]],
+                "rater": self.table.raters[self.table.rater[self.answer]],
+                "group": self.table.groups[self.group],
+                "chosen": self.chosen,
+            }
+        )
+
+
+def check_groups(table: LabelTable) -> GroupBreaches:
+    """Validate that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
+
+    A group of which an answer leaves a concept open was not asked. Answers found here count as missing for that group
+    in every figure, and for nothing else; ``check_groups(table).raise_if_any()`` refuses them instead.
+
+    Parameters
+    ----------
+    table : LabelTable
+
+    Returns
+    -------
+    GroupBreaches
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": "ann", "label": "day"}, {"item": 1, "rater": "bob", "label": "sunny"}]
+    >>> table = LabelTable.from_rows(rows, groups={"time": ["day", "night"]})
+    >>> check_groups(table).raise_if_any()
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: labels: 1 record cannot be used.
+      bob on 1: expected exactly one of 'time', got none
+    """
+    check_table(table)
+    parts = []
+    for code in range(len(table.groups)):
+        within = table.group_of == code
+        times = np.bincount(table.answer[within[table.concept]], minlength=len(table))
+        broken = times != 1
+        broken[table.unanswered[within[table.unanswered[:, 1]], 0]] = False
+        answer = np.flatnonzero(broken)
+        parts.append(np.column_stack([answer, np.full(len(answer), code), times[answer]]))
+    answer, group, chosen = np.concatenate([np.zeros((0, 3), np.intp), *parts]).T
+    return GroupBreaches(table, answer, group, chosen)

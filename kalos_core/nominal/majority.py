@@ -1,0 +1,256 @@
+"""The majority: what most raters chose, where they tie, and how far raters agree with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.arrays import total
+from kalos_core.nominal.decisions import ConceptVotes, or_nan
+from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.sparse import Counts, tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNDECIDED = -1
+"""Winner of an item without annotations, or with a tie."""
+
+MERGED = "majority"
+"""Name of the rater that `merge_raters` makes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Majority:
+    """The majority vote of one question on I items.
+
+    Parameters
+    ----------
+    winner : (I,) int
+        Category with most votes; `UNDECIDED` for a tie and without votes.
+    votes : (I,) int
+        How many votes it has, or each of those that tie.
+    annotations : (I,) int
+        Votes in all.
+    tied : (I,) bool
+        Whether several categories have the most votes.
+
+    Examples
+    --------
+    >>> majority_vote([[2, 1], [1, 1], [0, 0]]).share.tolist()
+    [0.6666666666666666, 0.5, nan]
+    """
+
+    winner: NDArray[np.intp]
+    votes: NDArray[np.int64]
+    annotations: NDArray[np.int64]
+    tied: NDArray[np.bool_]
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """(I,) share of the votes that the winner has, or each of those that tie; NaN without votes."""
+        return np.asarray(self.votes / np.where(self.annotations > 0, self.annotations, np.nan))
+
+    @property
+    def ties(self) -> int:
+        """How many items have no winner because several categories tie."""
+        return int(self.tied.sum())
+
+
+def majority_vote(counts: Counts) -> Majority:
+    """The category with most votes of each item (plurality); a tie is an outcome of its own, never decided by order.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+
+    Returns
+    -------
+    Majority
+
+    Examples
+    --------
+    >>> result = majority_vote([[2, 1], [1, 1], [0, 3]])
+    >>> result.winner.tolist(), result.tied.tolist()
+    ([0, -1, 1], [False, True, False])
+    """
+    found = tally(counts)
+    most = np.zeros(found.items, np.int64)
+    np.maximum.at(most, found.item, found.count)
+    best = found.count == most[found.item]
+    winners = np.bincount(found.item[best], minlength=found.items)
+    winner = np.full(found.items, UNDECIDED, np.intp)
+    winner[found.item[best]] = found.category[best]
+    winner[winners > 1] = UNDECIDED
+    return Majority(winner, most, found.annotations, winners > 1)
+
+
+def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
+    """The majority of all raters as one rater's labels, concept by concept, group by group.
+
+    A tie is left open (`LabelTable.unanswered`): as many chose an optional concept as did not, or several concepts of a
+    group have the most votes. So is what no rater answered.
+
+    Parameters
+    ----------
+    table : LabelTable
+    name : str
+        Of the one rater of the result.
+
+    Returns
+    -------
+    LabelTable
+        Of all items that somebody labelled.
+
+    Examples
+    --------
+    >>> rows = [("a", "ann", "cat"), ("a", "bob", "cat"), ("a", "cid", "dog"), ("b", "ann", "cat"), ("b", "bob", "dog")]
+    >>> table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row)) for row in rows])
+    >>> merge_raters(table).values().tolist()
+    [[0], [-2]]
+    """
+    check_table(table)
+    votes = ConceptVotes.of(table)
+    item = np.unique(table.item)
+    answer_of = np.full(len(table.items), -1, np.intp)
+    answer_of[item] = np.arange(len(item))
+    chosen, undecided = [votes.optional_majority()], [votes.optional_ties()]
+    undecided.append(votes.silent())
+    for code in range(len(table.groups)):
+        members = np.flatnonzero(table.group_of == code)
+        vote = majority_vote(table.counts(str(table.groups[code])))
+        decided = np.flatnonzero(vote.winner >= 0)
+        chosen.append(np.column_stack([decided, members[vote.winner[decided]]]))
+        rest = item[vote.winner[item] < 0]
+        undecided.append(np.column_stack([np.repeat(rest, len(members)), np.tile(members, len(rest))]))
+    choices, left_open = (np.concatenate(part) for part in (chosen, undecided))
+    left_open = np.unique(left_open, axis=0)
+    return LabelTable(
+        item=item,
+        rater=np.zeros(len(item), np.intp),
+        answer=answer_of[choices[:, 0]],
+        concept=choices[:, 1],
+        items=table.items,
+        raters=object_array([name]),
+        concepts=table.concepts,
+        groups=table.groups,
+        group_of=table.group_of,
+        unanswered=np.column_stack([answer_of[left_open[:, 0]], left_open[:, 1]]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MajorityAgreement:
+    """How many raters agree with the majority, by concept and by item, in both readings of a decision.
+
+    Parameters
+    ----------
+    table : LabelTable
+    concept_all, concept_chosen : (C,) float64
+        Mean over items of the share of raters in the majority, in [0.5, 1]: over all items, and over those where
+        somebody chose the concept; NaN where there is none.
+    concept_items : (C,) int
+        On how many items somebody chose the concept.
+    item_all, item_chosen : (I,) float64
+        The same of each item, over all concepts and over those somebody chose.
+    item_concepts : (I,) int
+        How many concepts somebody chose.
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": r, "label": names} for r, names in (("ann", ["sky"]), ("bob", []))]
+    >>> found = majority_agreement(LabelTable.from_rows(rows, groups=None, concepts=["sky", "snow"]))
+    >>> found.concept_all.tolist(), found.concept_chosen.tolist(), found.item_all.tolist()
+    ([0.5, 1.0], [0.5, nan], [0.75])
+    """
+
+    table: LabelTable
+    concept_all: NDArray[np.float64]
+    concept_chosen: NDArray[np.float64]
+    concept_items: NDArray[np.intp]
+    item_all: NDArray[np.float64]
+    item_chosen: NDArray[np.float64]
+    item_concepts: NDArray[np.intp]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each of the four over concepts or items where it is defined."""
+        names = ("concept_all", "concept_chosen", "item_all", "item_chosen")
+        found = {name: getattr(self, name)[np.isfinite(getattr(self, name))] for name in names}
+        return {name: float(values.mean()) if len(values) else float("nan") for name, values in found.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a concept."""
+        import pandas as pd
+
+        grouped = self.table.group_of != OPTIONAL
+        group = object_array([None] * len(grouped))
+        group[grouped] = self.table.groups[self.table.group_of[grouped]]
+        return pd.DataFrame(
+            {
+                "concept": self.table.concepts,
+                "group": group,
+                "all": self.concept_all,
+                "chosen": self.concept_chosen,
+                "items": self.concept_items,
+            }
+        )
+
+    def items_to_pandas(self) -> pd.DataFrame:
+        """One row an item."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": self.table.items,
+                "all": self.item_all,
+                "chosen": self.item_chosen,
+                "concepts": self.item_concepts,
+            }
+        )
+
+
+def majority_agreement(table: LabelTable) -> MajorityAgreement:
+    """Agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
+
+    For each item and concept, the share of raters who decided as most did: chose it, or did not. Read with
+    *selection and deselection* as decisions, the mean is over all items; read with *selection* only, over those where
+    at least one rater chose the concept. A concept nobody chose is undefined in the second (the paper draws 0 there). A
+    tie has share 0.5, whoever wins. An answer that breaks a group does not decide on its concepts.
+
+    Parameters
+    ----------
+    table : LabelTable
+
+    Returns
+    -------
+    MajorityAgreement
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": r, "label": names} for r, names in (("a", ["sky"]), ("b", []), ("c", []))]
+    >>> found = majority_agreement(LabelTable.from_rows(rows, groups=None))
+    >>> found.concept_chosen.round(3).tolist()
+    [0.667]
+    """
+    votes = ConceptVotes.of(check_table(table))
+    loss = 1 - np.maximum(votes.chose, votes.asked - votes.chose) / votes.asked
+    counted = votes.raters > 0
+    concept_items, item_concepts = votes.deciding_items(), votes.deciding_concepts()
+    by_concept = np.bincount(votes.concept, minlength=len(table.concepts))
+    by_item = np.bincount(votes.item, minlength=len(table.items))
+    concept_loss = total(votes.concept, loss, len(table.concepts))
+    item_loss = total(votes.item, loss, len(table.items))
+    return MajorityAgreement(
+        table=table,
+        concept_all=1 - concept_loss / or_nan(concept_items),
+        concept_chosen=1 - concept_loss / or_nan(by_concept),
+        concept_items=by_concept,
+        item_all=np.where(counted, 1 - item_loss / or_nan(item_concepts), np.nan),
+        item_chosen=1 - item_loss / or_nan(by_item),
+        item_concepts=by_item,
+    )

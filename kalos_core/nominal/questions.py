@@ -1,0 +1,234 @@
+"""Agreement on every question of a table of labels: exclusive groups, and optional concepts one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.errors import InputError, check_whole
+from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
+from kalos_core.nominal.groups import check_groups
+from kalos_core.nominal.majority import majority_vote
+from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.resampling import interval_columns
+from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement, sparse_agreement, tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class LabelAgreement:
+    """Agreement on each of Q questions, exclusive groups and optional concepts alike.
+
+    Parameters
+    ----------
+    question : (Q,) object
+        Names of groups and optional concepts, in the order of the table.
+    exclusive : (Q,) bool
+        Whether it is a group.
+    options : (Q,) int
+        Between how many categories raters choose.
+    spa : (Q,) float64
+        Sparse probability of agreement (weights ``"annotations_m1"``).
+    spa_interval : (Q, 2) float64
+        95 % percentile bootstrap over items.
+    alpha, fleiss, free_marginal : (Q,) float64
+        Chance-corrected, each as the function of its name; NaN where undefined.
+    free_marginal_interval : (Q, 2) float64
+        95 % percentile bootstrap over items.
+    items : (Q,) int
+        Items with two raters.
+    answers : (Q,) int
+    ties : (Q,) int
+        Items on which the majority is undecided.
+    chosen : (Q,) int
+        How often an optional concept was chosen, or the group answered at all.
+    breaches : int
+        Answers left out of a group of which they chose none or several (`check_groups`).
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": "cat" if i else "dog"} for i in range(4) for r in ("ann", "bob")]
+    >>> result = label_agreement(LabelTable.from_rows(rows))
+    >>> result.question.tolist(), result.alpha.tolist(), result.bands.tolist()
+    (['label'], [1.0], ['almost perfect'])
+    """
+
+    question: NDArray[np.object_]
+    exclusive: NDArray[np.bool_]
+    options: NDArray[np.intp]
+    spa: NDArray[np.float64]
+    spa_interval: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    fleiss: NDArray[np.float64]
+    free_marginal: NDArray[np.float64]
+    free_marginal_interval: NDArray[np.float64]
+    items: NDArray[np.intp]
+    answers: NDArray[np.intp]
+    ties: NDArray[np.intp]
+    chosen: NDArray[np.intp]
+    breaches: int
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+    @property
+    def bands(self) -> NDArray[np.object_]:
+        """(Q,) what each free-marginal kappa means (`landis_koch`)."""
+        return object_array([landis_koch(value) for value in self.free_marginal])
+
+    def mean_kappa(self, exclusive: bool) -> float:
+        """Mean free-marginal kappa of the groups, or of the optional concepts, where defined (Nowak & Rüger §6)."""
+        kept = self.free_marginal[(self.exclusive == exclusive) & np.isfinite(self.free_marginal)]
+        return float(kept.mean()) if len(kept) else math.nan
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a question."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "question": self.question,
+                "exclusive": self.exclusive,
+                "options": self.options,
+                "free_marginal": self.free_marginal,
+                "band": self.bands,
+                "fleiss": self.fleiss,
+                "alpha": self.alpha,
+                "spa": self.spa,
+                **interval_columns(free_marginal=self.free_marginal_interval, spa=self.spa_interval),
+                "items": self.items,
+                "answers": self.answers,
+                "ties": self.ties,
+                "chosen": self.chosen,
+            }
+        )
+
+
+def label_agreement(table: LabelTable, bootstrap: int = 1000, seed: int = 0) -> LabelAgreement:
+    """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
+
+    An optional concept is a question with two answers, chosen or not; a kappa over concepts that nobody or nearly
+    nobody chose says little, however high it is: `chosen` stands beside it.
+
+    Parameters
+    ----------
+    table : LabelTable
+        Of at least two raters.
+    bootstrap : int
+        Replicates of the intervals; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    LabelAgreement
+
+    Raises
+    ------
+    InputError
+        For fewer than two raters, or no question.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"item": i, "rater": r, "label": ["sky"] if i < k else []}
+    ...     for r, k in (("a", 2), ("b", 3))
+    ...     for i in range(4)
+    ... ]
+    >>> result = label_agreement(LabelTable.from_rows(rows, groups=None), bootstrap=0)
+    >>> result.spa.tolist(), result.free_marginal.tolist(), result.chosen.tolist()
+    ([0.75], [0.5], [5])
+    """
+    check_two_raters(table)
+    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    made = [_question(table, question, bootstrap, seed) for question in table.questions]
+    columns = {name: np.array([row[name] for row in made]) for name in made[0]}
+    breaches = len(check_groups(table))
+    return LabelAgreement(question=object_array(table.questions), breaches=breaches, **columns)
+
+
+def _question(table: LabelTable, question: str, bootstrap: int, seed: int) -> dict[str, Any]:
+    """The row of one question."""
+    counts = table.counts(question)
+    found = tally(counts)
+    exclusive = question in table.groups.tolist()
+    spa = sparse_agreement(counts, bootstrap=bootstrap, seed=seed)
+    agreement = found.item_agreement[found.usable]
+    ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed)
+    chance = 1 / found.categories if found.categories > 1 else math.nan
+    return {
+        "exclusive": exclusive,
+        "options": found.categories,
+        "spa": spa.value,
+        "spa_interval": spa.interval,
+        "alpha": alpha_of_counts(counts),
+        "fleiss": fleiss_kappa(counts),
+        "free_marginal": free_marginal_kappa(counts),
+        "free_marginal_interval": (ends - chance) / (1 - chance),
+        "items": spa.usable_items,
+        "answers": int(found.count.sum()),
+        "ties": majority_vote(counts).ties,
+        "chosen": int(found.count.sum() if exclusive else found.category_totals[1]),
+    }
+
+
+def check_two_raters(table: LabelTable) -> LabelTable:
+    """Agreement needs two raters and something they were asked; anything less is said here, before any work."""
+    check_table(table)
+    if len(table.raters) < 2:
+        names = ", ".join(map(str, table.raters)) or "none"
+        raise InputError(f"table: agreement needs at least two raters, got {len(table.raters)} ({names})")
+    if not table.questions:
+        raise InputError("table: agreement needs at least one concept, got none")
+    return table
+
+
+def running_label_agreement(
+    table: LabelTable,
+    question: str | None = None,
+    *,
+    points: int = 100,
+    weights: str = "annotations_m1",
+    bootstrap: int = 200,
+    seed: int = 0,
+) -> RunningCurve:
+    """Agreement on a question as its answers arrived: by their times where all have one, else in the table's order.
+
+    Parameters
+    ----------
+    table : LabelTable
+    question : str, optional
+        A group or an optional concept; may be left out where there is only one.
+    points, weights, bootstrap, seed
+        See `running_agreement`.
+
+    Returns
+    -------
+    RunningCurve
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": "cat", "time": 10 - i} for r in ("ann", "bob") for i in range(3)]
+    >>> curve = running_label_agreement(LabelTable.from_rows(rows), points=3)
+    >>> curve.usable_items.tolist(), curve.time.tolist()
+    ([1, 2, 3], [8.0, 9.0, 10.0])
+    """
+    value = check_table(table).answered(question)
+    given = value >= 0
+    time = table.time[given]
+    known = bool(len(time)) and not np.isnan(time).any()
+    return running_agreement(
+        table.item[given],
+        value[given],
+        time if known else None,
+        points=points,
+        weights=weights,
+        bootstrap=bootstrap,
+        seed=seed,
+    )

@@ -1,0 +1,30 @@
+"""Sparse probability of agreement: how likely two raters agree on an item when each item has only some of the raters.
+
+After Nørregaard & Derczynski, *Sparse Probability of Agreement*. Everything is computed from counts (I, C): how many
+raters put each item into each category, as an array or a `scipy.sparse` matrix.
+"""
+
+from kalos_core.sparse.counts import Counts, Tally, tally
+from kalos_core.sparse.estimate import SparseAgreement, ratio_interval, sparse_agreement
+from kalos_core.sparse.removal import RemovalExperiment, removal_experiment
+from kalos_core.sparse.running import RunningAgreement, RunningCurve, running_agreement
+from kalos_core.sparse.units import UnitAgreement, unit_agreement
+from kalos_core.sparse.weights import WEIGHTS, agreement_variance
+
+__all__ = [
+    "WEIGHTS",
+    "Counts",
+    "RemovalExperiment",
+    "RunningAgreement",
+    "RunningCurve",
+    "SparseAgreement",
+    "Tally",
+    "UnitAgreement",
+    "agreement_variance",
+    "ratio_interval",
+    "removal_experiment",
+    "running_agreement",
+    "sparse_agreement",
+    "tally",
+    "unit_agreement",
+]

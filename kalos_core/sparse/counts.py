@@ -1,0 +1,121 @@
+"""Counts of annotations, items by categories, as the entries that are not zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from kalos_core.arrays import total
+from kalos_core.errors import InputError
+
+Counts = ArrayLike | sparse.sparray | sparse.spmatrix
+"""(I, C) how many raters put each item into each category."""
+
+ITEMS_AT_ONCE = 512
+"""Rows of dense counts that are searched at once: what is found of them stays in cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts (I, C) as M entries that are not zero, and what every coefficient needs of them.
+
+    Examples
+    --------
+    >>> found = tally([[2, 1], [0, 1]])
+    >>> found.annotations.tolist(), found.agreeing.tolist(), found.item_agreement.tolist()
+    ([3, 1], [2, 0], [0.3333333333333333, nan])
+    """
+
+    item: NDArray[np.intp]
+    category: NDArray[np.intp]
+    count: NDArray[np.int64]
+    items: int
+    categories: int
+
+    @cached_property
+    def annotations(self) -> NDArray[np.int64]:
+        """(I,) n: annotations of each item."""
+        return total(self.item, self.count, self.items).astype(np.int64)
+
+    @cached_property
+    def agreeing(self) -> NDArray[np.int64]:
+        """(I,) ordered pairs of annotations that agree, sum over categories of n_c (n_c - 1)."""
+        return total(self.item, self.count * (self.count - 1), self.items).astype(np.int64)
+
+    @cached_property
+    def usable(self) -> NDArray[np.bool_]:
+        """(I,) items with at least two annotations, on which agreement is defined."""
+        return self.annotations >= 2
+
+    @cached_property
+    def item_agreement(self) -> NDArray[np.float64]:
+        """(I,) probability that two annotations of an item agree (Eq. 7); NaN below two."""
+        pairs = self.annotations * (self.annotations - 1)
+        return self.agreeing / np.where(pairs > 0, pairs, np.nan)
+
+    @cached_property
+    def category_totals(self) -> NDArray[np.float64]:
+        """(C,) annotations of each category, over all items."""
+        return total(self.category, self.count, self.categories)
+
+
+def tally(counts: Counts) -> Tally:
+    """The entries of counts that are not zero.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+
+    Returns
+    -------
+    Tally
+
+    Raises
+    ------
+    InputError
+        If the counts are not a table of whole numbers of at least 0.
+
+    Examples
+    --------
+    >>> tally([[0, 3], [1, 0]]).count.tolist()
+    [3, 1]
+    >>> tally([[0.5, 1]])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: counts: expected whole numbers of at least 0, got 0.5 for item 0, category 0
+    """
+    item, category, count, (items, categories) = _entries(counts)
+    wrong = np.flatnonzero(~(count >= 0) | (count != np.rint(count)))  # NaN is neither
+    if len(wrong):
+        first = wrong[0]
+        place = f"item {item[first]}, category {category[first]}"
+        raise InputError(f"counts: expected whole numbers of at least 0, got {count[first]!s} for {place}")
+    return Tally(item, category, count.astype(np.int64), items, categories)
+
+
+def _entries(counts: Counts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], tuple[int, int]]:
+    if isinstance(counts, (sparse.sparray, sparse.spmatrix)):
+        given: Any = counts
+        if given.ndim != 2:
+            raise InputError(f"counts: expected items x categories, got shape {given.shape}")
+        given = given.tocsr()
+        if not given.has_canonical_format:
+            given = given.copy()  # the caller's own matrix stays as it is
+            given.sum_duplicates()
+        item = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
+        return item, given.indices.astype(np.intp), given.data, given.shape
+    dense = np.asarray(counts)
+    if dense.ndim != 2 or not (np.issubdtype(dense.dtype, np.number) or dense.dtype == np.bool_):
+        raise InputError(f"counts: expected numbers, items x categories, got {dense.dtype} of shape {dense.shape}")
+    width = dense.shape[1]
+    places = [
+        np.flatnonzero(dense[start : start + ITEMS_AT_ONCE] != 0) + start * width
+        for start in range(0, len(dense), ITEMS_AT_ONCE)
+    ]
+    place = np.concatenate([np.zeros(0, np.intp), *places])
+    item, category = place // max(width, 1), place % max(width, 1)
+    return item, category, dense[item, category], (dense.shape[0], width)

@@ -1,0 +1,156 @@
+"""Sparse agreement of counts, with its interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import check_whole
+from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
+from kalos_core.sparse.counts import Counts, tally
+from kalos_core.sparse.weights import item_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class SparseAgreement:
+    """The result of `sparse_agreement`.
+
+    Parameters
+    ----------
+    value : float
+        Probability that two annotations of an item agree, in [0, 1]; NaN if no item has two.
+    interval : (2,) float64
+        95 % percentile bootstrap over usable items; NaN without a bootstrap.
+    item_agreement : (I,) float64
+        Of each item; NaN below two annotations.
+    weights : (I,) float64
+        Of each item; 0 below two annotations.
+    annotations : (I,) int
+        Of each item.
+    weighting : str
+        Name of the weights.
+
+    Examples
+    --------
+    >>> result = sparse_agreement([[2, 0], [1, 1], [1, 0]])
+    >>> result.value, result.usable_items, round(result.usable, 3)
+    (0.5, 2, 0.667)
+    """
+
+    value: float
+    interval: NDArray[np.float64]
+    item_agreement: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    annotations: NDArray[np.int64]
+    weighting: str
+
+    @property
+    def usable_items(self) -> int:
+        """How many items have at least two annotations."""
+        return int((self.annotations >= 2).sum())
+
+    @property
+    def usable(self) -> float:
+        """Share of items that have at least two annotations; NaN without items."""
+        return self.usable_items / len(self.annotations) if len(self.annotations) else math.nan
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an item."""
+        import pandas as pd
+
+        return pd.DataFrame({"annotations": self.annotations, "agreement": self.item_agreement, "weight": self.weights})
+
+
+def sparse_agreement(
+    counts: Counts,
+    weights: str = "annotations_m1",
+    class_share: ArrayLike | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> SparseAgreement:
+    """Sparse probability of agreement: that two raters of an item agree, where not all raters labelled all items.
+
+    SPA = sum k_i P_i / sum k_i with P_i = sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)) (Nørregaard & Derczynski, Eq. 7). It
+    estimates without bias what complete data would give if which labels are missing does not depend on how well raters
+    agree on an item. It is not corrected for chance. Items with fewer than two annotations say nothing about agreement
+    and leave numerator and denominator under every weight.
+
+    Parameters
+    ----------
+    counts : (I, C) whole numbers, dense or `scipy.sparse`
+        How many raters put each item into each category.
+    weights : name in `WEIGHTS`
+        ``"flat"`` 1, ``"annotations"`` n (as Krippendorff's alpha does), ``"annotations_m1"`` n - 1 (the paper's
+        advice), ``"edges"`` n (n - 1) / 2, ``"inv_var"`` inverse variance for equal class shares, which equals
+        ``"edges"`` for every number of classes (`agreement_variance` has the derivation), ``"inv_var_class"`` inverse
+        variance for the shares given or found.
+    class_share : (C,) float, optional
+        Shares of the classes for ``"inv_var_class"``; those of all annotations unless given.
+    bootstrap : int
+        Replicates of the interval, usable items drawn with replacement, weights as they are; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    SparseAgreement
+
+    Raises
+    ------
+    InputError
+        For counts that are no counts, unknown weights, or inverse variances of one class.
+
+    Examples
+    --------
+    Three of three agree; two of three; an item seen by one rater does not count: (2 · 1 + 2 · 1/3) / 4.
+
+    >>> result = sparse_agreement([[3, 0], [2, 1], [0, 1]])
+    >>> round(result.value, 4), result.weights.tolist()
+    (0.6667, [2.0, 2.0, 0.0])
+    >>> sparse_agreement([[0, 1]]).value
+    nan
+    """
+    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    found = tally(counts)
+    made = item_weights(found, weights, class_share)
+    usable = found.usable
+    weighted, weight = (made * found.item_agreement)[usable], made[usable]
+    return SparseAgreement(
+        value=math.fsum(weighted) / math.fsum(weight) if usable.any() else math.nan,
+        interval=ratio_interval(weighted, weight, bootstrap, seed),
+        item_agreement=found.item_agreement,
+        weights=made,
+        annotations=found.annotations,
+        weighting=weights,
+    )
+
+
+def ratio_interval(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64], replicates: int, seed: int
+) -> NDArray[np.float64]:
+    """(2,) 95 % percentile bootstrap of sum of numerators / sum of denominators, items (M,) drawn with replacement.
+
+    Items that are alike in both need not be told apart: how often each *kind* is drawn is multinomial, and there are
+    few kinds among many items.
+
+    Examples
+    --------
+    >>> ratio_interval(np.array([1.0, 0.0]), np.array([1.0, 1.0]), replicates=100, seed=0).tolist()
+    [0.0, 1.0]
+    """
+    if not replicates or not len(numerator):
+        return np.full(2, np.nan)
+    kinds, times = np.unique(numerator + 1j * denominator, return_counts=True)  # a pair as one sortable number
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for start in range(0, replicates, REPLICATES_AT_ONCE):
+        size = min(REPLICATES_AT_ONCE, replicates - start)
+        often = rng.multinomial(len(numerator), times / len(numerator), size=size)
+        drawn.append((often @ kinds.real) / (often @ kinds.imag))
+    return np.asarray(intervals(np.concatenate(drawn)[:, None])[0])

@@ -1,0 +1,317 @@
+"""Sparse agreement and alpha while annotations arrive: each one is counted once, and nothing is computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from kalos_core.arrays import total
+from kalos_core.errors import InputError, as_number, check_whole, lookup
+from kalos_core.reliability import alpha
+from kalos_core.resampling import interval_columns, intervals
+from kalos_core.sparse.weights import WEIGHTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_ITEMS = 10
+"""With fewer usable items an interval says nothing and is left undefined."""
+
+ITEMS_AT_ONCE = 10_000
+"""Items whose replicate weights are multiplied at once, which bounds memory."""
+
+Coefficient = Literal["spa", "alpha"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunningCurve:
+    """Agreement after each of T steps.
+
+    Parameters
+    ----------
+    annotations : (T,) int
+        How many annotations had arrived.
+    usable_items : (T,) int
+        How many items had two of them.
+    spa, alpha : (T,) float64
+        Sparse probability of agreement, and Krippendorff's alpha for nominal values; NaN while no item has two.
+    spa_interval, alpha_interval : (T, 2) float64
+        95 % bootstrap over items; NaN below `LEAST_ITEMS` usable items.
+    time : (T,) float64
+        When the last of them arrived, NaN where unknown.
+
+    Examples
+    --------
+    >>> curve = running_agreement([0, 0, 1, 1], ["cat", "cat", "cat", "dog"], points=2)
+    >>> curve.annotations.tolist(), curve.spa.tolist(), curve.usable_items.tolist()
+    ([2, 4], [1.0, 0.5], [1, 2])
+    """
+
+    annotations: NDArray[np.int64]
+    usable_items: NDArray[np.int64]
+    spa: NDArray[np.float64]
+    spa_interval: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    alpha_interval: NDArray[np.float64]
+    time: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.annotations)
+
+    def narrow_from(self, width: float, of: Coefficient = "spa") -> int | None:
+        """The step from which on the interval is narrower than a width, up to the last; None if it is not at the end.
+
+        An interval may be narrow by luck and widen again, so that the first narrow one decides nothing.
+
+        Examples
+        --------
+        >>> curve = running_agreement(range(40), [0] * 40, points=2)
+        >>> curve.narrow_from(0.1) is None
+        True
+        >>> curve = running_agreement([*range(20)] * 2, [0] * 40, points=4)
+        >>> step = curve.narrow_from(0.1)
+        >>> int(curve.annotations[step])
+        30
+        """
+        number = as_number(width)
+        if number is None or not number > 0:
+            raise InputError(f"width: expected a number above 0, got {width!r}")
+        ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")
+        wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
+        first = int(wide[-1]) + 1 if len(wide) else 0
+        return first if first < len(self) else None
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a step."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "annotations": self.annotations,
+                "usable_items": self.usable_items,
+                "spa": self.spa,
+                "alpha": self.alpha,
+                **interval_columns(spa=self.spa_interval, alpha=self.alpha_interval),
+                "time": self.time,
+            }
+        )
+
+
+class RunningAgreement:
+    """Counts annotations as they arrive and says how far raters agree so far.
+
+    Every item carries how often each bootstrap replicate draws it (Poisson with mean 1, the limit of drawing with
+    replacement, which needs no number of items beforehand). An annotation changes what its item adds to each
+    replicate's sums, and nothing else; a step therefore costs as much as it brings, however much is there.
+
+    Parameters
+    ----------
+    weights : name in `WEIGHTS` other than ``"inv_var_class"``
+        That one changes for all items whenever a class share does.
+    bootstrap : int
+        Replicates of the intervals; 0 for none.
+    seed : int
+
+    Examples
+    --------
+    >>> running = RunningAgreement(bootstrap=0)
+    >>> running.add(["a.jpg", "a.jpg"], ["cat", "dog"])
+    >>> running.add(["b.jpg", "b.jpg"], ["cat", "cat"])
+    >>> running.curve().spa.tolist()
+    [0.0, 0.5]
+    """
+
+    def __init__(self, weights: str = "annotations_m1", bootstrap: int = 200, seed: int = 0) -> None:
+        if weights == "inv_var_class":
+            raise InputError("weights: 'inv_var_class' needs the class shares of all data, got a running estimate")
+        # the inverse variance of equal shares is the number of edges, whatever classes are still to come
+        self._weigh = lookup(WEIGHTS, "edges" if weights == "inv_var" else weights, "weights")
+        self._replicates = check_whole(bootstrap, "bootstrap")
+        self._rng = np.random.default_rng(check_whole(seed, "seed"))
+        self._item_code: dict[Hashable, int] = {}
+        self._category_code: dict[Hashable, int] = {}
+        self._count_of: dict[tuple[int, int], int] = {}
+        self._annotations = np.zeros(0, np.int64)
+        self._agreeing = np.zeros(0, np.int64)
+        self._first = np.zeros(0, np.intp)  # category of the first annotation, which pairs with nothing until the next
+        self._draws = np.zeros((0, 1 + self._replicates), np.uint8)
+        self._sums = np.zeros((4, 1 + self._replicates))  # of k P and k for SPA, of n and agreeing for alpha
+        self._totals = np.zeros((0, 1 + self._replicates))  # pairable annotations of each category
+        self._steps: list[tuple[float, ...]] = []
+        self._intervals: list[NDArray[np.float64]] = []
+
+    def add(self, items: Iterable[Hashable], categories: Iterable[Hashable], time: float = float("nan")) -> None:
+        """Count a batch of annotations, and note where agreement stands after it.
+
+        Parameters
+        ----------
+        items, categories : (M,) hashable
+            Which item, and what a rater called it; whatever raters, each at most once an item.
+        time : float
+            When the last of them arrived.
+        """
+        item = _encode(items, self._item_code)
+        category = _encode(categories, self._category_code)
+        if len(item) != len(category):
+            raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
+        self._grow()
+        if len(item):
+            self._count(item, category)
+        self._note(time)
+
+    def curve(self) -> RunningCurve:
+        """Agreement after every batch so far."""
+        steps = np.array(self._steps, dtype=np.float64).reshape(-1, 5)
+        ends = np.array(self._intervals, dtype=np.float64).reshape(-1, 2, 2)
+        return RunningCurve(
+            annotations=steps[:, 0].astype(np.int64),
+            usable_items=steps[:, 1].astype(np.int64),
+            spa=steps[:, 2],
+            spa_interval=ends[:, 0],
+            alpha=steps[:, 3],
+            alpha_interval=ends[:, 1],
+            time=steps[:, 4],
+        )
+
+    def _grow(self) -> None:
+        """Room for items and categories seen for the first time, with their draws."""
+        items = len(self._item_code) - len(self._annotations)
+        none = np.zeros(items, np.int64)
+        draws = self._rng.poisson(1.0, (items, self._replicates)).astype(np.uint8)
+        self._annotations = np.concatenate([self._annotations, none])
+        self._agreeing = np.concatenate([self._agreeing, none])
+        self._first = np.concatenate([self._first, none.astype(np.intp)])
+        self._draws = np.concatenate([self._draws, np.column_stack([np.ones(items, np.uint8), draws])])
+        categories = len(self._category_code) - len(self._totals)
+        self._totals = np.concatenate([self._totals, np.zeros((categories, self._totals.shape[1]))])
+
+    def _count(self, item: NDArray[np.intp], category: NDArray[np.intp]) -> None:
+        touched, first, place = np.unique(item, return_index=True, return_inverse=True)
+        before, agreed = self._annotations[touched], self._agreeing[touched]
+        new = before == 0
+        self._first[touched[new]] = category[first[new]]
+        entry, added = np.unique(place * len(self._category_code) + category, return_counts=True)
+        entry_place, entry_category = np.divmod(entry, len(self._category_code))
+        old = self._add_counts(touched[entry_place], entry_category, added)
+        after = before + np.bincount(place, minlength=len(touched))
+        gained = total(entry_place, (old + added) * (old + added - 1) - old * (old - 1), len(touched))
+        agreeing = agreed + gained.astype(np.int64)
+        self._annotations[touched], self._agreeing[touched] = after, agreeing
+        change = self._parts(after, agreeing) - self._parts(before, agreed)
+        # an annotation becomes pairable with the second of its item: the first one then, too
+        paired = np.flatnonzero((before == 1) & (after >= 2))
+        counted = (after >= 2)[entry_place]
+        columns = sparse.csr_array(
+            (
+                np.concatenate([added[counted], np.ones(len(paired), np.int64)]).astype(np.float64),
+                (
+                    np.concatenate([entry_category[counted], self._first[touched[paired]]]),
+                    np.concatenate([entry_place[counted], paired]),
+                ),
+            ),
+            shape=(len(self._totals), len(touched)),
+        )
+        for start in range(0, len(touched), ITEMS_AT_ONCE):
+            block = slice(start, start + ITEMS_AT_ONCE)
+            draws = self._draws[touched[block]].astype(np.float64)
+            self._sums += change[:, block] @ draws
+            self._totals += np.asarray(columns[:, block] @ draws)
+
+    def _add_counts(
+        self, item: NDArray[np.intp], category: NDArray[np.intp], added: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """(M,) how many annotations of an item had been in a category, which grow by those added."""
+        old = np.zeros(len(item), np.int64)
+        for row, (key, more) in enumerate(
+            zip(zip(item.tolist(), category.tolist(), strict=True), added.tolist(), strict=True)
+        ):
+            old[row] = self._count_of.get(key, 0)
+            self._count_of[key] = int(old[row]) + more
+        return old
+
+    def _parts(self, annotations: NDArray[np.int64], agreeing: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(4, M) what each item adds to the sums; nothing below two annotations."""
+        parts = np.zeros((4, len(annotations)))
+        usable = annotations >= 2
+        n, same = annotations[usable].astype(np.float64), agreeing[usable]
+        weight = self._weigh(n, np.zeros(0))
+        parts[:, usable] = weight * same / (n * (n - 1)), weight, n, same / (n - 1)
+        return parts
+
+    def _note(self, time: float) -> None:
+        weighted, weight, pairable, agreeing = self._sums
+        with np.errstate(invalid="ignore"):  # 0 / 0 where nothing is pairable yet
+            spa = weighted / np.where(weight > 0, weight, np.nan)
+            coefficient = alpha(pairable, agreeing, (self._totals**2).sum(axis=0))
+        usable = int((self._annotations >= 2).sum())
+        known = usable >= LEAST_ITEMS
+        both = np.column_stack([spa, coefficient])
+        self._intervals.append(intervals(both[1:] if known else both[:0]))
+        self._steps.append((float(self._annotations.sum()), float(usable), spa[0], coefficient[0], time))
+
+
+def running_agreement(
+    items: Iterable[Hashable],
+    categories: Iterable[Hashable],
+    time: ArrayLike | None = None,
+    *,
+    points: int = 100,
+    weights: str = "annotations_m1",
+    bootstrap: int = 200,
+    seed: int = 0,
+) -> RunningCurve:
+    """Sparse agreement and alpha with intervals as annotations arrive, counted once each (`RunningAgreement`).
+
+    Parameters
+    ----------
+    items, categories : (N,) hashable
+        One annotation each, in order of arrival unless `time` is given.
+    time : (N,) float, optional
+        When each arrived; the order of arrival then, ties staying in the order given.
+    points : int
+        How many steps of equal numbers of annotations the curve has, or fewer.
+    weights, bootstrap, seed
+        See `RunningAgreement`.
+
+    Returns
+    -------
+    RunningCurve
+
+    Examples
+    --------
+    >>> curve = running_agreement([0, 1, 0, 1], ["cat", "dog", "cat", "dog"], time=[1, 2, 3, 4], points=4)
+    >>> curve.spa.tolist(), curve.time.tolist()
+    ([nan, nan, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
+    """
+    points = check_whole(points, "points", least=1)
+    item, category = list(items), list(categories)
+    if len(item) != len(category):
+        raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
+    running = RunningAgreement(weights, bootstrap, seed)
+    when = _times(time, len(item))
+    order = np.argsort(when, kind="stable") if time is not None else np.arange(len(item))
+    for rows in np.array_split(order, min(points, max(len(item), 1))):
+        if len(rows):
+            running.add([item[row] for row in rows], [category[row] for row in rows], float(when[rows[-1]]))
+    return running.curve()
+
+
+def _times(time: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    if time is None:
+        return np.full(count, np.nan)
+    when = np.asarray(time, dtype=np.float64)
+    if when.shape != (count,) or np.isnan(when).any():
+        unknown = int(np.isnan(when).sum())
+        raise InputError(f"time: expected {count} numbers, got shape {when.shape} with {unknown:,} unknown")
+    return when
+
+
+def _encode(names: Iterable[Hashable], code: dict[Any, int]) -> NDArray[np.intp]:
+    """Codes of names, new ones in order of first occurrence."""
+    entries: Sequence[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    return np.array([code.setdefault(entry, len(code)) for entry in entries], dtype=np.intp)

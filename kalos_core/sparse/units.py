@@ -1,0 +1,145 @@
+"""Sparse agreement of the units of an `agreement`: on how many of the assigned raters each object may count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kalos_core.agreement import Agreement, check_agreement, with_empty_images
+from kalos_core.arrays import total
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.sparse.counts import Tally, tally
+from kalos_core.sparse.estimate import ratio_interval
+from kalos_core.sparse.weights import item_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class UnitAgreement:
+    """The result of `unit_agreement`.
+
+    Parameters
+    ----------
+    value : float
+        Probability that two assigned raters agree on an object, existence included; NaN if no unit has two raters.
+    interval : (2,) float64
+        95 % percentile bootstrap over images; NaN without a bootstrap.
+    alpha, global_alpha : float
+        Chance-corrected agreement beside it: mean over images, and over the same units as `value`.
+    image : (U,) int
+        Code of the image of each unit: those of the agreement, then one for each image empty by agreement.
+    assigned : (U,) int
+        How many raters were asked.
+    agreeing : (U,) int
+        How many of them share the most frequent value.
+    unit_agreement : (U,) float64
+        Probability that two of them agree; NaN below two.
+    weights : (U,) float64
+    weighting : str
+
+    Examples
+    --------
+    Three raters, one object that two of them saw:
+
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> result = unit_agreement(agreement(Annotations.from_rows(rows, raters=["ann", "bob", "cid"])))
+    >>> result.assigned.tolist(), result.agreeing.tolist(), result.unit_agreement.round(3).tolist()
+    ([3], [2], [0.333])
+    """
+
+    value: float
+    interval: NDArray[np.float64]
+    alpha: float
+    global_alpha: float
+    image: NDArray[np.intp]
+    assigned: NDArray[np.int64]
+    agreeing: NDArray[np.int64]
+    unit_agreement: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    weighting: str
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a unit."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "image": self.image,
+                "assigned": self.assigned,
+                "agreeing": self.agreeing,
+                "agreement": self.unit_agreement,
+                "weight": self.weights,
+            }
+        )
+
+
+def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> UnitAgreement:
+    """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
+
+    "Asked and drew nothing" is a value like any class, so that a rater who missed an object disagrees with one who
+    drew it. Images empty by agreement are one unit each, as in `Agreement.global_alpha`.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Its configuration also says how the interval is drawn.
+    weights : name in `WEIGHTS`
+
+    Returns
+    -------
+    UnitAgreement
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    >>> result = unit_agreement(agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"])))
+    >>> result.value, result.global_alpha
+    (0.5, 0.0)
+    """
+    check_agreement(agreement)
+    units, _ = with_empty_images(agreement.annotations, agreement.units)
+    found = _tally(units, len(agreement.annotations.categories))
+    made = item_weights(found, weights, None)
+    usable = found.usable
+    rank = agreement.annotations.image_rank[units.image[usable]]  # so that the order of images does not matter
+    images = len(agreement.annotations.images)
+    numerator = total(rank, (made * found.item_agreement)[usable], images)
+    denominator = total(rank, made[usable], images)
+    drawn = denominator > 0
+    most = np.zeros(len(units), np.int64)
+    np.maximum.at(most, found.item, found.count)
+    with np.errstate(invalid="ignore"):  # 0 / 0: no unit has two raters
+        value = float(numerator.sum() / denominator.sum())
+    chosen = agreement.configuration
+    return UnitAgreement(
+        value=value,
+        interval=ratio_interval(numerator[drawn], denominator[drawn], chosen.bootstrap, chosen.seed),
+        alpha=agreement.alpha,
+        global_alpha=agreement.global_alpha,
+        image=units.image,
+        assigned=found.annotations,
+        agreeing=most,
+        unit_agreement=found.item_agreement,
+        weights=made,
+        weighting=weights,
+    )
+
+
+def _tally(units: Units, categories: int) -> Tally:
+    """Counts of units by value, "drew nothing" being the last."""
+    unit, rater = np.nonzero(units.values != NOT_ASSIGNED)
+    value = units.values[unit, rater]
+    column = np.where(value == NO_OBJECT, categories, value)
+    shape = (len(units), categories + 1)
+    return tally(sparse.coo_array((np.ones(len(unit), np.int64), (unit, column)), shape=shape).tocsr())
