@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.pixels.moments import Correlation
 from kalos_core.ranking.ranks import Rankings
-from kalos_core.ranking.skew import curve_area, mean_precision
+from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +78,16 @@ class DetectorRanking:
     def area(self) -> NDArray[np.float64]:
         """(T, S) area under that precision over recall (TPR)."""
         return curve_area(self.tpr, self.fpr, self.skew.tolist())
+
+    def sampled(self, points: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Recalls (P,) in even steps up to 1, and precision (T, S, P) there: what a figure draws of a curve."""
+        recall = np.arange(1, points + 1) / points
+        skew = self.skew.tolist()
+        found = [
+            [sample_curve(tpr, fpr, skew, recall) for tpr, fpr in zip(*of_truth, strict=True)]
+            for of_truth in zip(self.tpr, self.fpr, strict=True)
+        ]
+        return recall, np.array(found)
 
     @property
     def rankings(self) -> Rankings:

@@ -161,3 +161,33 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     area = np.zeros(tpr.shape)
     area[rising] = steps[0][rising] * (mean_precision(ends[0] - back[0], ends[1] - back[1], skew) @ weight)
     return np.asarray(np.where(np.isnan(tpr + fpr).any(axis=-1), np.nan, area.sum(axis=-1)))
+
+
+def sample_curve(
+    tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float], recall: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Precision averaged over skew at given recalls, along a curve interpolated as in `curve_area`.
+
+    Parameters
+    ----------
+    tpr, fpr : (L,) float
+        Points of one curve, both rates ascending.
+    skew : (2,) float
+    recall : (P,) float
+        Above 0 and up to 1.
+
+    Returns
+    -------
+    (P,) float64
+        NaN where a rate is.
+
+    Examples
+    --------
+    >>> tpr, fpr = np.array([0.5, 1.0]), np.array([0.0, 1.0])
+    >>> sample_curve(tpr, fpr, (0.1, 0.5), np.array([0.25, 0.5, 0.75, 1.0])).round(3).tolist()
+    [1.0, 1.0, 0.385, 0.3]
+    """
+    if np.isnan(tpr).any() or np.isnan(fpr).any():
+        return np.full(len(recall), np.nan)
+    alarms = np.interp(recall, np.append(0.0, tpr), np.append(0.0, fpr))
+    return mean_precision(recall, alarms, skew)

@@ -177,7 +177,7 @@ class DetectorTally:
             if bad.any():
                 raise InputError(
                     f"{name}, scores of {detector!r}: expected numbers from {self.low:g} to {self.high:g}, got "
-                    f"{bad.sum():,} others, such as {listed(dict.fromkeys(within[bad][:9].tolist()), 3)}"
+                    f"{bad.sum():,} others, such as {listed(np.unique(within[bad]), 3)}"
                 )
             maps.append(map_)
         return maps

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from sklearn.metrics import precision_score
 
 from kalos_core import InputError, mean_precision
-from kalos_core.ranking import curve_area, skew_range
+from kalos_core.ranking.skew import curve_area, sample_curve, skew_range
 
 RANGES = [(0.1, 0.5), (0.0, 0.0428), (0.023, 0.235), (0.01, 0.1), (0.0, 1.0), (0.2, 0.2)]
 rates = st.floats(1e-6, 1)
@@ -133,3 +133,17 @@ def test_default_skew_by_hand():
 def test_a_range_that_is_none_is_refused(skew):
     with pytest.raises(InputError, match="skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got"):
         mean_precision(0.5, 0.5, skew)
+
+
+@pytest.mark.parametrize("curve", [curve for curve in CURVES if curve[0][0]])
+def test_a_sampled_curve_has_the_area(curve):
+    tpr, fpr = (np.array(side, np.float64) for side in curve)
+    steps = 4000
+    recall = (np.arange(steps) + 0.5) / steps
+    assert sample_curve(tpr, fpr, (0.1, 0.5), recall).mean() == pytest.approx(
+        curve_area(tpr, fpr, (0.1, 0.5)), abs=2e-4
+    )
+
+
+def test_a_curve_without_rates_has_no_samples():
+    assert np.isnan(sample_curve(np.array([np.nan]), np.array([1.0]), (0.1, 0.5), np.array([0.5, 1.0]))).all()

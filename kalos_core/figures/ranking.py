@@ -1,0 +1,261 @@
+"""Figures of rankings: who comes where under which truth, how alike the truths rank, and a detector's curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import lookup
+from kalos_core.figures.common import (
+    RATER_COLOURS,
+    WHISKER,
+    Numbers,
+    as_numbers,
+    as_plain,
+    shortened,
+    significant,
+)
+from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.ranking import DetectorRanking, Rankings
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+"""How curves of another kind are told apart."""
+
+RANK_HEIGHT = 32
+"""Pixels from one rank to the next."""
+
+
+def ranking_title(rankings: Rankings) -> str:
+    """Whether the best system depends on the truth, in one line.
+
+    Examples
+    --------
+    >>> names = np.array(["ann", "bob", "eve"]), np.array(["net", "svm"])
+    >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.7, 0.9], [0.9, 0.3]])))
+    'The best depends on the truth: net under 2 of 3, svm under 1'
+    >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.8, 0.7], [0.9, 0.3]])))
+    'net is best under all 3 truths; everyone ranks alike'
+    """
+    is_best = rankings.is_best
+    ranked = int(is_best.any(axis=1).sum())
+    times = rankings.times_best
+    if not ranked:
+        return "Nothing can be ranked"
+    order = np.argsort(-times, kind="stable")
+    best = [(str(rankings.systems[place]), int(times[place])) for place in order if times[place]]
+    if best[0][1] < ranked:
+        others = "".join(f", {name} under {count}" for name, count in best[1:3])
+        more = f" and {len(best) - 3} more" if len(best) > 3 else ""
+        return f"The best depends on the truth: {best[0][0]} under {best[0][1]} of {ranked}{others}{more}"
+    everywhere = " and ".join(name for name, count in best if count == ranked)
+    verb = "are" if " and " in everywhere else "is"
+    truths = "the one truth" if ranked == 1 else f"all {ranked} truths"
+    different = len(set(rankings.ranking[is_best.any(axis=1)].tolist()))
+    rest = "" if ranked == 1 else "; everyone ranks alike" if different == 1 else f"; there are {different} rankings"
+    return f"{everywhere} {verb} best under {truths}{rest}"
+
+
+def bump_chart(
+    truths: Sequence[str],
+    systems: Sequence[str],
+    ranks: NDArray[np.float64],
+    values: NDArray[np.float64],
+    measure: str,
+    title: str = "",
+) -> go.Figure:
+    """A line for each system through its ranks under the truths, side by side; the best is on top.
+
+    Parameters
+    ----------
+    truths, systems : (T,), (S,) str
+    ranks, values : (T, S) float64
+        Ranks, and what they are of; NaN where undefined, which leaves a gap.
+    measure : str
+        What the values are.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for place, system in enumerate(systems):
+        told = [
+            f"<b>{system}</b> under {truth}: rank {rank:g}, {measure} {significant(value)}"
+            for truth, rank, value in zip(truths, ranks[:, place], values[:, place], strict=True)
+        ]
+        colour = RATER_COLOURS[place % len(RATER_COLOURS)]
+        figure.add_scatter(
+            x=list(range(len(truths))),
+            y=as_plain(ranks[:, place]),
+            mode="lines+markers",
+            line={"color": colour, "width": 3},
+            marker={"color": colour, "size": 11},
+            customdata=told,
+            hovertemplate="%{customdata}<extra></extra>",
+            name=shortened(system),
+        )
+    count = max(len(systems), 2)
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={
+            "title": {"text": "truth"},
+            "tickvals": list(range(len(truths))),
+            "ticktext": [shortened(truth, 12) for truth in truths],
+            "range": [-0.4, len(truths) - 0.6],
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+        },
+        yaxis={
+            "title": {"text": f"rank by {measure}"},
+            "range": [count + 0.5, 0.5],
+            "dtick": max(1, count // 12),
+            "tick0": 1,
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        margin={"t": 40 if title else 10, "b": 70, "l": 60, "r": 10},
+        height=(40 if title else 10) + 70 + max(RANK_HEIGHT * min(count, 20), 160),
+        legend={"font": {"size": 11}},
+    )
+    return figure
+
+
+def plot_ranking(rankings: Rankings) -> go.Figure:
+    """The ranks of a result, titled with what they depend on."""
+    return bump_chart(
+        rankings.truths.tolist(),
+        rankings.systems.tolist(),
+        rankings.ranks,
+        rankings.values,
+        rankings.measure,
+        ranking_title(rankings),
+    )
+
+
+def tau_title(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers]) -> str:
+    """How alike truths rank, in one line.
+
+    Examples
+    --------
+    >>> tau_title(["ann", "bob", "eve"], [[1, 0.9, 0.5], [0.9, 1, 0.7], [0.5, 0.7, 1]])
+    'Rankings agree at τ 0.700 on average; least under ann and eve (0.500)'
+    """
+    values = np.array([as_numbers(row) for row in tau])
+    values[np.tril_indices(len(values))] = np.nan
+    if not np.isfinite(values).any():
+        return "No two truths rank the same systems"
+    first, second = divmod(int(np.nanargmin(values)), len(truths))
+    mean, least = significant(float(np.nanmean(values))), significant(float(values[first, second]))
+    if np.isfinite(values).sum() == 1:
+        return f"{truths[first]} and {truths[second]} rank alike at τ {least}"
+    return f"Rankings agree at τ {mean} on average; least under {truths[first]} and {truths[second]} ({least})"
+
+
+def tau_heatmap(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers], title: str = "") -> go.Figure:
+    """Kendall's tau between the rankings under every two truths; the diagonal is empty.
+
+    Parameters
+    ----------
+    truths : (T,) str
+    tau : (T, T) symmetric, None or NaN where undefined
+    title : str
+    """
+    values = np.array([as_numbers(row) for row in tau])
+    np.fill_diagonal(values, np.nan)
+    return square_heatmap(truths, values, "Kendall's τ", title)
+
+
+def plot_tau(rankings: Rankings) -> go.Figure:
+    """How alike the truths of a result rank, titled with the finding."""
+    truths, tau = rankings.truths.tolist(), rankings.tau
+    return tau_heatmap(truths, tau, tau_title(truths, tau))
+
+
+def curves_title(detector: str, areas: Numbers) -> str:
+    """How far a detector's area depends on the truth, in one line.
+
+    Examples
+    --------
+    >>> curves_title("net", [0.62, None, 0.81])
+    'net reaches 0.620 to 0.810, depending on the truth'
+    """
+    values = as_numbers(areas)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return f"{detector} cannot be measured: no truth has both marked and unmarked pixels"
+    low, high = significant(float(values.min())), significant(float(values.max()))
+    return (
+        f"{detector} reaches {low} under every truth"
+        if low == high
+        else (f"{detector} reaches {low} to {high}, depending on the truth")
+    )
+
+
+def precision_curves(
+    names: Sequence[str],
+    recall: Sequence[float] | NDArray[np.float64],
+    precision: NDArray[np.float64] | Sequence[Numbers],
+    areas: Numbers,
+    dashed: Sequence[bool] = (),
+    title: str = "",
+) -> go.Figure:
+    """Precision averaged over skew, over recall: one curve for each truth of a detector, or the other way round.
+
+    Parameters
+    ----------
+    names : (n,) str
+    recall, precision : (P,), (n, P)
+        As `DetectorRanking.sampled` answers.
+    areas : (n,)
+        Shown beside the names; a curve whose area is undefined is not drawn.
+    dashed : (n,) bool, optional
+        Curves of another kind, such as those under estimated truths.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for place, (name, values, area) in enumerate(zip(names, precision, as_numbers(areas), strict=True)):
+        if np.isnan(area):
+            continue
+        dash = DASHES[place % len(DASHES)] if len(dashed) and dashed[place] else "solid"
+        colour = RATER_COLOURS[place % len(RATER_COLOURS)] if dash == "solid" else WHISKER
+        figure.add_scatter(
+            x=list(recall),
+            y=as_plain(as_numbers(values)),
+            mode="lines",
+            line={"color": colour, "width": 2, "dash": dash},
+            hovertemplate=f"<b>{name}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
+            name=f"{shortened(name)}: {significant(area)}",
+        )
+    axis = {"range": [0, 1.02], "fixedrange": True, "zeroline": False}
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "recall"}, **axis},
+        yaxis={"title": {"text": "precision, mean over skew"}, **axis},
+        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
+        height=380,
+        legend={"title": {"text": "area"}, "font": {"size": 11}},
+        showlegend=True,
+    )
+    return figure
+
+
+def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
+    """The curves of one detector under every truth, titled with their span; estimated truths are dashed."""
+    place = lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
+    recall, precision = result.sampled()
+    return precision_curves(
+        result.truths.tolist(),
+        recall.tolist(),
+        precision[:, place],
+        result.area[:, place],
+        dashed=(~np.isin(result.truths, result.raters)).tolist(),
+        title=curves_title(detector, result.area[:, place]),
+    )

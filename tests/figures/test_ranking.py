@@ -1,0 +1,118 @@
+"""Figures of rankings: what is drawn where, and what a title says."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from kalos_core import DetectorTally, InputError, Rankings
+from kalos_core.figures import (
+    RATER_COLOURS,
+    bump_chart,
+    curves_title,
+    plot_curves,
+    plot_ranking,
+    plot_tau,
+    precision_curves,
+    ranking_title,
+    tau_heatmap,
+    tau_title,
+)
+
+
+def rankings(*values, systems=("net", "svm", "rf")):
+    table = np.array(values, np.float64)
+    truths = np.array([f"truth {place}" for place in range(len(table))], object)
+    return Rankings("AUC", truths, np.array(systems[: table.shape[1]], object), table)
+
+
+@pytest.mark.parametrize(
+    ("values", "title"),
+    [
+        (([0.9, 0.8], [0.8, 0.9], [0.9, 0.1]), "The best depends on the truth: net under 2 of 3, svm under 1"),
+        (([0.9, 0.8], [0.9, 0.9]), "net is best under all 2 truths; there are 2 rankings"),
+        (([0.9, 0.9], [0.9, 0.9]), "net and svm are best under all 2 truths; everyone ranks alike"),
+        (([0.9, 0.8],), "net is best under the one truth"),
+        (([0.9, 0.8], [np.nan, np.nan]), "net is best under the one truth"),
+        (([np.nan, np.nan],), "Nothing can be ranked"),
+    ],
+)
+def test_the_title_says_whether_the_best_depends_on_the_truth(values, title):
+    assert ranking_title(rankings(*values)) == title
+
+
+def test_many_winners_are_cut():
+    found = ranking_title(rankings(*np.eye(5), systems=tuple("abcde")))
+    assert found == "The best depends on the truth: a under 1 of 5, b under 1, c under 1 and 2 more"
+
+
+def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
+    result = rankings([0.9, 0.8, 0.1], [0.2, 0.8, np.nan])
+    figure = plot_ranking(result)
+    assert [list(trace.y) for trace in figure.data] == [[1, 2], [2, 1], [3, None]]
+    top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
+    assert top < 1 < 3 < bottom
+    assert figure.data[0].customdata[1] == "<b>net</b> under truth 1: rank 2, AUC 0.200"
+    assert figure.data[1].line.color == RATER_COLOURS[1]
+    assert figure.layout.title.text == ranking_title(result)
+
+
+def test_tau_is_drawn_without_its_diagonal():
+    result = rankings([0.9, 0.8, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.3])
+    figure = plot_tau(result)
+    assert figure.data[0].z[0][0] is None
+    assert figure.data[0].z[0][1] == pytest.approx(1 / 3)
+    assert figure.data[0].customdata[0][1] == "<b>truth 0</b> and <b>truth 1</b>: Kendall's τ 0.333"
+    assert figure.layout.title.text.startswith("Rankings agree at τ -0.333 on average; least under truth 0 and truth 2")
+
+
+def test_titles_of_tau():
+    assert tau_title(["ann"], [[1]]) == "No two truths rank the same systems"
+    assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.500"
+
+
+def test_titles_of_curves():
+    assert curves_title("net", [0.5, None]) == "net reaches 0.500 under every truth"
+    assert curves_title("net", [None]) == "net cannot be measured: no truth has both marked and unmarked pixels"
+
+
+@pytest.fixture(scope="module")
+def detectors():
+    tally = DetectorTally()
+    masks = {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]], "cid": None}
+    tally.add({"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.4, 0.6, 0.9, 0.1]]}, masks)
+    return tally.ranking((0.1, 0.5))
+
+
+def test_curves_are_drawn_where_defined(detectors):
+    figure = plot_curves(detectors, "edge")
+    assert [trace.name.split(":")[0] for trace in figure.data] == ["ann", "bob", "any", "0.5"]  # cid marks nothing, nor do three of four
+    assert figure.data[0].line.dash == "solid"
+    assert figure.data[2].line.dash != "solid"
+    assert figure.data[0].x[-1] == 1
+    assert figure.data[0].y[-1] == pytest.approx(detectors.precision[0, 1, -1], abs=0.3)
+    low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
+    assert figure.layout.title.text == f"edge reaches {low:.3f} to {high:.3f}, depending on the truth"
+
+
+def test_an_unknown_detector_is_named(detectors):
+    with pytest.raises(InputError, match="detector: expected one of 'edge', 'net', got 'svm'"):
+        plot_curves(detectors, "svm")
+
+
+def test_all_are_plain_json_and_fixed(detectors):
+    names = ["a", "b"]
+    for figure in (
+        plot_curves(detectors, "net"),
+        plot_ranking(detectors.rankings),
+        plot_tau(detectors.rankings),
+        bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
+        tau_heatmap(["a"], [[1]]),
+        tau_heatmap(names, [[1, None], [None, 1]]),
+        precision_curves(names, [0.5, 1], [[1, 0.5], [None, None]], [0.75, None]),
+    ):
+        json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
+        assert figure.layout.xaxis.fixedrange
+        assert figure.layout.yaxis.fixedrange
