@@ -43,7 +43,7 @@ def references(draw):
     return replace(sized, shapes=dict(sized.shapes) | {"mask": Masks.from_arrays(pixels)})
 
 
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(
     references(),
     st.sampled_from([0.3, 1.0, 5.0]),
@@ -87,7 +87,7 @@ def test_laws(reference, magnitude, seed, schools):
     assert np.array_equal(again.object, made.object)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(references(), st.integers(0, 99))
 def test_nothing_happens_without_magnitude(reference, seed):
     made = generate_raters(BUSY, reference, raters=1, magnitude=0, seed=seed)

@@ -24,8 +24,14 @@ FREE_BELOW = 0.1
 LONGEST_SIDE = 256
 """Pixels to which a picture is reduced before regions are sought in it."""
 
+LEAST_SIDE = 5
+"""Pixels of the reduced picture that either side of a region has."""
+
 REGION_SHARES = (0.0005, 0.5)
 """Least and largest share of the picture that the box of a region may cover."""
+
+LEAST_FILL = 0.4
+"""Share of its box that a region must fill: the rims of objects are regions too, and no objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,10 +254,13 @@ def picture_regions(path: Path) -> NDArray[np.float64]:
             pixels = np.asarray(picture.convert("RGB"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: expected a picture, got {error}") from error
-    regions = felzenszwalb(pixels, scale=100, sigma=0.8, min_size=20)
+    regions = felzenszwalb(pixels, scale=100, sigma=0, min_size=LEAST_SIDE**2)  # reducing it smoothed it
     found = [(across.start, down.start, across.stop, down.stop) for down, across in ndimage.find_objects(regions + 1)]
+    corners = np.array(found, dtype=np.float64).reshape(-1, 4)
+    sides = corners[:, 2:] - corners[:, :2]
+    area = sides.prod(axis=1)
+    filled = np.bincount(regions.ravel(), minlength=len(corners)) / area
+    least, largest = (share * regions.size for share in REGION_SHARES)
+    kept = (area >= least) & (area <= largest) & (filled >= LEAST_FILL) & (sides >= LEAST_SIDE).all(axis=1)
     height, width = regions.shape
-    boxes = np.array(found, dtype=np.float64).reshape(-1, 4) / (width, height, width, height)
-    area = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
-    least, largest = REGION_SHARES
-    return np.asarray(boxes[(area >= least) & (area <= largest)])
+    return np.asarray(corners[kept] / (width, height, width, height))
