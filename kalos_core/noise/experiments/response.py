@@ -1,0 +1,244 @@
+"""Experiments 5 and 6, and how alpha answers to noise: raters, schools of thought, magnitudes (KαLOS §5.2, Fig. 1d)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Agreement, agreement
+from kalos_core.annotations import Annotations
+from kalos_core.noise.experiments.tables import Claim, Columns
+from kalos_core.noise.model import NoiseModel
+
+COUNTS = tuple(range(2, 19))
+COUNTED_AT = (0.5, 1.0, 2.0)
+SCHOOLS = ((5, 1), (4, 2), (3, 3), (4, 1), (3, 2), (3, 1), (2, 2), (2, 1))
+RESPONSE = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0)
+LOSS = {0.25: 0.002, 0.5: 0.013, 1.0: 0.042, 2.0: 0.101, 5.0: 0.283}
+"""Magnitude -> signal-loss ratio of Table 3, on LVIS."""
+
+BOOTSTRAP = 200
+NEARLY_ALL, NEARLY_NONE = 0.999, 0.1
+"""Alpha from which, and up to which, the range counts as used to its ends."""
+
+SOURCE_5, SOURCE_6 = "§5, experiment 5", "§5, experiment 6"
+
+STEEP = 7
+"""Raters after which the paper sees little gain (6 to 8)."""
+
+
+@dataclass(frozen=True, eq=False)
+class AlphaTable(Columns):
+    """What all tables of alpha have."""
+
+    raters: NDArray[np.intp]
+    magnitude: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    global_alpha: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RaterReturn(AlphaTable):
+    """A row for each magnitude and number of raters (KαLOS §5.2, experiment 5)."""
+
+    def claims(self) -> list[Claim]:
+        """What experiment 5 says."""
+        curves = [self.alpha[self.magnitude == level] for level in np.unique(self.magnitude)]
+        few = max(int((np.unique(self.raters) <= STEEP).sum()), 1) - 1
+        first = [curve[few] - curve[0] for curve in curves]
+        then = [curve[-1] - curve[few] for curve in curves]
+        told = "; ".join(
+            f"lambda {level:g}: {curve[0]:.3f}, {curve[few]:.3f}, {curve[-1]:.3f}"
+            for level, curve in zip(np.unique(self.magnitude), curves, strict=True)
+        )
+        counts = np.unique(self.raters)
+        found = f"with {counts[0]}, {counts[few]} and {counts[-1]} raters, {told}"
+        return [
+            Claim(SOURCE_5, "alpha rises with every further rater", all((np.diff(c) > 0).all() for c in curves), found),
+            Claim(
+                SOURCE_5,
+                "the first few raters gain most, beyond 6 to 8 little is gained",
+                all(early > max(late, 0) for early, late in zip(first, then, strict=True)),
+                found,
+            ),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class SchoolImpact(AlphaTable):
+    """A row for each two schools of thought (KαLOS §5.2, experiment 6)."""
+
+    schools: NDArray[np.str_]
+
+    def claims(self) -> list[Claim]:
+        """What experiment 6 says."""
+        found = dict(zip(self.schools.tolist(), self.alpha.tolist(), strict=True))
+        told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+        majority = [value for name, value in found.items() if name.endswith("-1")]
+        split = [value for name, value in found.items() if name in ("3-3", "3-2", "2-2")]
+        return [
+            Claim(
+                SOURCE_6,
+                "one who defies a large majority (5-1) leaves the highest agreement",
+                max(found, key=found.__getitem__) == "5-1",
+                told,
+            ),
+            Claim(
+                SOURCE_6,
+                "schools of like size (3-3, 3-2, 2-2) have less than any majority against one",
+                bool(majority and split) and max(split) < min(majority),
+                told,
+            ),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class MagnitudeResponse(AlphaTable):
+    """A row for each magnitude (KαLOS Fig. 1d)."""
+
+    def claims(self) -> list[Claim]:
+        """Strict monotony, and use of the full range."""
+        told = ", ".join(f"{level:g}: {value:.3f}" for level, value in zip(self.magnitude, self.alpha, strict=True))
+        whole = bool(self.alpha.max() >= NEARLY_ALL and self.alpha.min() <= NEARLY_NONE)
+        return [
+            Claim("Fig. 1d", "alpha falls strictly with noise", bool((np.diff(self.alpha) < 0).all()), told),
+            Claim("Fig. 1d", "it uses its full range, from 1 down to about 0", whole, told),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class SignalLossTable(Columns):
+    """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS."""
+
+    magnitude: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+    attempted: NDArray[np.intp]
+    paper: NDArray[np.float64]
+
+    def claims(self) -> list[Claim]:
+        """Growth with magnitude, and the figures."""
+        told = ", ".join(
+            f"{level:g}: {ratio:.1%} ({paper:.1%})"
+            for level, ratio, paper in zip(self.magnitude, self.ratio, self.paper, strict=True)
+        )
+        near = np.abs(self.ratio - self.paper) <= np.maximum(0.25 * self.paper, 0.005)
+        return [
+            Claim("Table 3", "signal loss grows with noise", bool((np.diff(self.ratio) > 0).all()), told),
+            Claim("Table 3", "its ratios, to within a quarter", bool(near.all()), f"ours (paper): {told}"),
+        ]
+
+
+def return_on_raters(
+    model: NoiseModel,
+    annotations: Annotations,
+    reference: str | None = None,
+    *,
+    counts: Sequence[int] = COUNTS,
+    magnitudes: Sequence[float] = COUNTED_AT,
+    seed: int = 0,
+) -> RaterReturn:
+    """Alpha of more and more synthetic raters (KαLOS §5.2, experiment 5); those of a row are among those of the next.
+
+    Examples
+    --------
+    >>> table = return_on_raters(NoiseModel.default(), _three_marks(), counts=[2, 3], magnitudes=[0])
+    >>> table.raters.tolist(), table.alpha.tolist()
+    ([2, 3], [1.0, 1.0])
+    """
+    lines = []
+    for magnitude in magnitudes:
+        drawn = model.generate(annotations, max(counts), magnitude, seed, reference=reference).annotations
+        for count in counts:
+            lines.append((count, magnitude, *_figures(drawn.select(raters=np.arange(count)), seed)))
+    return RaterReturn(*map(np.array, zip(*lines, strict=True)))
+
+
+def school_impact(
+    model: NoiseModel,
+    annotations: Annotations,
+    reference: str | Sequence[str] | None = None,
+    *,
+    schools: Sequence[Sequence[int]] = SCHOOLS,
+    magnitude: float = 1.0,
+    seed: int = 0,
+) -> SchoolImpact:
+    """Alpha of two schools of thought of several sizes (KαLOS §5.2, experiment 6).
+
+    Parameters
+    ----------
+    reference : two names, or one
+        Two real raters, whose marks the schools go by, as in the paper; with one, each school is drawn from them.
+
+    Examples
+    --------
+    >>> table = school_impact(NoiseModel.default(), _three_marks(), schools=[(2, 1)], magnitude=0)
+    >>> table.schools.tolist(), table.raters.tolist()
+    (['2-1'], [3])
+    """
+    lines = []
+    for sizes in schools:
+        drawn = model.generate(annotations, sum(sizes), magnitude, seed, reference=reference, schools=sizes).annotations
+        lines.append((sum(sizes), magnitude, *_figures(drawn, seed), "-".join(map(str, sizes))))
+    return SchoolImpact(*map(np.array, zip(*lines, strict=True)))
+
+
+def magnitude_response(
+    model: NoiseModel,
+    annotations: Annotations,
+    reference: str | None = None,
+    *,
+    magnitudes: Sequence[float] = RESPONSE,
+    raters: int = 3,
+    seed: int = 0,
+) -> MagnitudeResponse:
+    """Alpha over the magnitude of noise (KαLOS Fig. 1d).
+
+    Examples
+    --------
+    >>> magnitude_response(NoiseModel.default(), _three_marks(), magnitudes=[0]).alpha.tolist()
+    [1.0]
+    """
+    lines = []
+    for magnitude in magnitudes:
+        drawn = model.generate(annotations, raters, magnitude, seed, reference=reference).annotations
+        lines.append((raters, magnitude, *_figures(drawn, seed)))
+    return MagnitudeResponse(*map(np.array, zip(*lines, strict=True)))
+
+
+def signal_loss_table(
+    model: NoiseModel,
+    annotations: Annotations,
+    reference: str | None = None,
+    *,
+    magnitudes: Sequence[float] = tuple(LOSS),
+    raters: int = 5,
+    seed: int = 0,
+) -> SignalLossTable:
+    """Share of the events that came too late for their mark (KαLOS Table 3).
+
+    Examples
+    --------
+    >>> signal_loss_table(NoiseModel.default(), _three_marks(), magnitudes=[0.25]).paper.tolist()
+    [0.002]
+    """
+    lines = []
+    for magnitude in magnitudes:
+        loss = model.generate(annotations, raters, magnitude, seed, reference=reference).signal_loss()
+        attempted = int(loss.attempted[loss.stage.index("first three")])
+        lines.append((magnitude, loss.ratio, attempted, LOSS.get(magnitude, np.nan)))
+    return SignalLossTable(*map(np.array, zip(*lines, strict=True)))
+
+
+def _figures(annotations: Annotations, seed: int) -> tuple[float, float, float, float]:
+    found: Agreement = agreement(annotations, bootstrap=BOOTSTRAP, seed=seed)
+    return found.alpha, float(found.alpha_interval[0]), float(found.alpha_interval[1]), found.global_alpha
+
+
+def _three_marks() -> Annotations:
+    rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
+    return Annotations.from_rows(rows, image_size={1: (100, 100)})

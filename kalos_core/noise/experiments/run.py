@@ -1,0 +1,150 @@
+"""All experiments of the paper on one data set (KαLOS §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError
+from kalos_core.noise.experiments.response import (
+    COUNTED_AT,
+    COUNTS,
+    LOSS,
+    RESPONSE,
+    MagnitudeResponse,
+    RaterReturn,
+    SchoolImpact,
+    SignalLossTable,
+    magnitude_response,
+    return_on_raters,
+    school_impact,
+    signal_loss_table,
+)
+from kalos_core.noise.experiments.solvers import (
+    MAGNITUDES,
+    PermutationStability,
+    SolverAccuracy,
+    SolverCases,
+    permutation_stability,
+    solver_accuracy,
+)
+from kalos_core.noise.experiments.tables import Claim
+from kalos_core.noise.model import NoiseModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[float, str], None]
+"""``progress(share, label)``, share of the work from 0 to 1."""
+
+ON_PERMUTED = 5
+"""Synthetic raters of the table whose order is changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiments:
+    """The result of `run_experiments`: a table for each question.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
+    >>> table = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    >>> result = run_experiments(table, magnitudes=[0.5, 1], counts=[2, 7], repeats=1)
+    >>> list(result.tables())
+    ['accuracy', 'cases', 'stability', 'raters', 'schools', 'response', 'loss']
+    >>> result.claims()[0].source
+    '§5, experiment 1'
+    """
+
+    accuracy: SolverAccuracy
+    cases: SolverCases
+    stability: PermutationStability
+    raters: RaterReturn
+    schools: SchoolImpact
+    response: MagnitudeResponse
+    loss: SignalLossTable
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Each table by its name."""
+        return {entry.name: getattr(self, entry.name).to_pandas() for entry in fields(self)}
+
+    def claims(self) -> list[Claim]:
+        """What the paper says, beside what was found."""
+        return [claim for entry in fields(self) for claim in getattr(self, entry.name).claims()]
+
+
+def run_experiments(
+    annotations: Annotations,
+    model: NoiseModel | None = None,
+    *,
+    magnitudes: Sequence[float] | None = None,
+    counts: Sequence[int] = COUNTS,
+    repeats: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Experiments:
+    """Every experiment of the paper's section 5, its Fig. 1d and its Table 3, on the marks of a data set.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        With boxes and image sizes. The first rater with marks is the reference; the first two are the references of
+        two schools of thought, if there are two.
+    model : NoiseModel, optional
+        By default the shipped one.
+    magnitudes : sequence of float, optional
+        In place of those of each experiment; 0 is added where alpha over noise is asked for.
+    counts : sequence of int
+        Numbers of raters of experiment 5.
+    repeats : int
+        Draws of each setting of experiments 1 to 3.
+    seed : int
+    progress : callable, optional
+
+    Returns
+    -------
+    Experiments
+
+    Raises
+    ------
+    InputError
+        As `NoiseModel.generate`; for annotations without marks.
+    """
+    chosen = NoiseModel.default() if model is None else model
+    drew = annotations.raters[np.unique(annotations.rater)].tolist()
+    if not drew:
+        raise InputError("annotations: expected marks to draw raters from, got none")
+    first, two = drew[0], drew[:2]
+
+    def say(share: float, label: str) -> None:
+        if progress is not None:
+            progress(share, label)
+
+    def levels(usual: Sequence[float]) -> Sequence[float]:
+        return usual if magnitudes is None else magnitudes
+
+    say(0.0, "Solvers against the truth")
+    accuracy, cases = solver_accuracy(
+        chosen, annotations, first, magnitudes=levels(MAGNITUDES), repeats=repeats, seed=seed
+    )
+    say(0.6, "Solvers on permuted tables")
+    drawn = chosen.generate(annotations, ON_PERMUTED, 1.0, seed, reference=first).annotations
+    tables = {f"{ON_PERMUTED} synthetic raters": drawn}
+    if len(two) > 1:
+        tables["as given"] = annotations
+    stability = permutation_stability(tables, seed=seed)
+    say(0.75, "More and more raters")
+    raters = return_on_raters(chosen, annotations, first, counts=counts, magnitudes=levels(COUNTED_AT), seed=seed)
+    say(0.9, "Schools of thought")
+    schools = school_impact(chosen, annotations, two, seed=seed)
+    say(0.93, "Alpha over noise")
+    response = magnitude_response(chosen, annotations, first, magnitudes=sorted({0.0, *levels(RESPONSE)}), seed=seed)
+    say(0.97, "Signal loss")
+    lost = [level for level in levels(tuple(LOSS)) if level > 0]
+    loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
+    say(1.0, "Done")
+    return Experiments(accuracy, cases, stability, raters, schools, response, loss)
