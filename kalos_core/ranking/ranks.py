@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import permutations as every_order
 from math import factorial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, check_whole, listed
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def _kendall(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[f
     return float(found.statistic), float(found.pvalue)
 
 
-def check_names(names: object, size: int, what: str) -> NDArray[np.object_]:
+def check_names(names: Iterable[object], size: int, what: str) -> NDArray[np.object_]:
     """(size,) names as an array of objects, each once.
 
     Examples
@@ -253,9 +254,7 @@ def check_names(names: object, size: int, what: str) -> NDArray[np.object_]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: systems: expected 2 names, each once, got a, a
     """
-    given = list(names) if isinstance(names, (list, tuple, np.ndarray)) else [names]
+    given = list(names)
     if len(given) != size or len(set(given)) != size:
         raise InputError(f"{what}: expected {size} names, each once, got {listed(given)}")
-    array = np.empty(size, dtype=object)
-    array[:] = given
-    return array
+    return object_array(given)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.table import distinct, object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
-from kalos_core.nominal import LabelTable
+from kalos_core.nominal import MERGED, LabelTable, merge_raters
 from kalos_core.ranking.ranks import check_names
 from kalos_core.reliability import NOT_ASSIGNED
 
@@ -135,17 +135,19 @@ class ConceptTruths:
         object.__setattr__(self, "decisions", given.astype(np.int8))
 
     @classmethod
-    def from_labels(cls, labels: LabelTable, majority: str = "majority") -> ConceptTruths:
-        """The decisions of every rater of a table, and last those of their majority.
-
-        A concept is the majority's if more than half of the raters who answered chose it, and is not if fewer did; at
-        a tie the majority says nothing.
+    def from_labels(cls, labels: LabelTable, majority: str = MERGED) -> ConceptTruths:
+        """The decisions of every rater of a table, and last those of their majority, which says nothing at a tie.
 
         Parameters
         ----------
         labels : LabelTable
         majority : str
-            What to call that truth; no rater may be called so.
+            What to call the truth of `merge_raters`; no rater may be called so.
+
+        Raises
+        ------
+        InputError
+            If a rater is.
 
         Examples
         --------
@@ -157,12 +159,6 @@ class ConceptTruths:
         """
         if majority in labels.raters.tolist():
             raise InputError(f"majority: expected a name that no rater has, got {majority!r}")
-        by_rater = np.stack([labels.decisions(rater) for rater in labels.raters])
-        chosen, answers = (by_rater == 1).sum(axis=0), (by_rater != NOT_ASSIGNED).sum(axis=0)
-        most = np.where(2 * chosen == answers, NOT_ASSIGNED, 2 * chosen > answers).astype(np.int8)
-        return cls(
-            object_array([*labels.raters, majority]),
-            labels.items,
-            labels.concepts,
-            np.concatenate([by_rater, most[None]]),
-        )
+        decisions = [labels.decisions(rater) for rater in labels.raters]
+        decisions.append(merge_raters(labels, majority).decisions(majority))
+        return cls(object_array([*labels.raters, majority]), labels.items, labels.concepts, np.stack(decisions))

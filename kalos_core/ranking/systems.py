@@ -143,8 +143,8 @@ def rank_systems(
     tree : mapping of node to the node above it, optional
         See `tree_distances`.
     weights : (K,) float, optional
-        Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it; all 1 by
-        default.
+        Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it
+        (``majority_agreement(table).concept_all``); all 1 by default.
     decision : float
         For the ontology score, a system names the concepts with at least this score.
     missing : "raise" or "skip"

@@ -88,7 +88,8 @@ def detectors():
 
 def test_curves_are_drawn_where_defined(detectors):
     figure = plot_curves(detectors, "edge")
-    assert [trace.name.split(":")[0] for trace in figure.data] == ["ann", "bob", "any", "0.5"]  # cid marks nothing, nor do three of four
+    drawn = [trace.name.split(":")[0] for trace in figure.data]
+    assert drawn == ["ann", "bob", "any", "0.5"]  # cid marks nothing, nor is there a pixel of three quarters
     assert figure.data[0].line.dash == "solid"
     assert figure.data[2].line.dash != "solid"
     assert figure.data[0].x[-1] == 1

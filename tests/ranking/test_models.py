@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kalos_core import Annotations, InputError, map_of_predictions, rank_models
+from kalos_core import Annotations, InputError, agreement, map_of_predictions, rank_models
+from kalos_core.consensus import instance_consensus
 
 CAT = {"image": 1, "category": "cat"}
 HEIGHTS = {"ann": 10, "bob": 6}
@@ -34,6 +35,27 @@ def test_by_hand(raters):
     assert rankings.best_changes == 0  # middle is among the best of all
     assert np.isnan(rankings.tau[0, 2])  # all tie under the quorum
     assert result.to_pandas().columns.tolist() == ["truth", "model", "mAP", "rank"]
+
+
+def test_consensus_at_several_quorums():
+    # a box of all three raters, one of two, one of a single rater: the higher the quorum, the fewer are to be found
+    places = {"ann": [0, 100, 200], "bob": [0, 100], "cid": [0]}
+    table = Annotations.from_rows(
+        [{**CAT, "rater": rater, "box": [x, 0, 10, 10]} for rater, starts in places.items() for x in starts]
+    )
+    result = agreement(table, bootstrap=0)
+    consensus = {f"quorum {q}": instance_consensus(result, quorum=q / 3).annotations for q in (1, 2, 3)}
+    careful, eager = (
+        Annotations.from_rows([{**CAT, "rater": "net", "box": [x, 0, 10, 10]} for x in starts])
+        for starts in ([0], [200, 100, 0])
+    )
+    models = {"careful": (careful, [0.9]), "eager": (eager, [0.9, 0.8, 0.7])}
+    ranking = rank_models(models, table, consensus, thresholds=[0.5]).rankings
+    assert ranking.truths.tolist() == ["ann", "bob", "cid", "quorum 1", "quorum 2", "quorum 3"]
+    np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater drew
+    # careful: precision 1 up to a third of recall, 34 of 101 points; eager: right first under ann, last under cid
+    np.testing.assert_allclose(ranking.values[:3], [[34 / 101, 1], [51 / 101, 2 / 3], [1, 1 / 3]])
+    assert ranking.best_changes == pytest.approx(8 / 15)  # two truths of six against four
 
 
 def test_each_column_is_map_of_predictions(lvis):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from kalos_core import ConceptTruths, InputError, SystemScores, rank_systems
-from kalos_core.nominal import LabelTable
+from kalos_core.nominal import LabelTable, majority_agreement
 from kalos_core.reliability import NOT_ASSIGNED
 
 IMAGES = ["a", "b", "c", "d"]
@@ -153,6 +153,32 @@ def test_from_labels():
     assert result.decisions[1, 1].tolist() == [NOT_ASSIGNED, NOT_ASSIGNED]
     with pytest.raises(InputError, match="majority: expected a name that no rater has, got 'bob'"):
         ConceptTruths.from_labels(LabelTable.from_rows(rows, groups=None), majority="bob")
+
+
+def test_from_labels_of_a_group():
+    answers = {"ann": "cat", "bob": "dog", "eve": "cat"}
+    rows = [{"item": "a", "rater": rater, "label": label} for rater, label in answers.items()]
+    table = LabelTable.from_rows(rows, concepts=["cat", "dog", "owl"])
+    assert ConceptTruths.from_labels(table).decisions[:, 0].tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]]
+
+
+def test_from_labels_to_rankings():
+    rng = np.random.default_rng(0)
+    chosen = rng.random((3, 20, 3)) < 0.5
+    rows = [
+        {"item": item, "rater": f"r{rater}", "label": [CONCEPTS[k] for k in np.flatnonzero(chosen[rater, item])]}
+        for rater in range(3)
+        for item in range(20)
+    ]
+    table = LabelTable.from_rows(rows, groups=None, concepts=CONCEPTS)
+    systems = SystemScores(["like r0", "random"], range(20), CONCEPTS, [chosen[0] * 0.9, rng.random((20, 3))])
+    result = rank_systems(
+        systems, ConceptTruths.from_labels(table), tree=TREE, weights=majority_agreement(table).concept_all
+    )
+    for ranking in result.rankings.values():
+        assert ranking.truths.tolist() == ["r0", "r1", "r2", "majority"]
+        assert ranking.is_best[0].tolist() == [True, False]
+    assert result.rankings["AUC"].values[0, 0] == result.rankings["ontology score"].values[0, 0] == 1
 
 
 def test_tables(drawn):
