@@ -165,7 +165,7 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
 
 
 def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """C masks of the pixels that STAPLE finds likely within the bounds of all of an owner's masks, one half included."""
+    """C masks of the pixels that STAPLE finds likely, one half included, within the bounds of an owner's masks."""
     bounds = np.nan_to_num(masks.bounds()).astype(np.intp)
     starts = np.searchsorted(owner, np.arange(len(size) + 1))
     spans = []

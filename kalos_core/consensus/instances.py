@@ -207,8 +207,9 @@ def instance_consensus(
     unit = np.flatnonzero(outcome == KEPT)
     order = np.argsort(unit_of, kind="stable")
     members = Members.of(source, unit_of, unit, weight)
+    chosen = votes[unit].argmax(axis=1) if len(unit) else np.zeros(0, np.intp)
     return InstanceConsensus(
-        annotations=_as_annotations(source, units.image[unit], votes[unit].argmax(axis=1), members, region),
+        annotations=_as_annotations(source, units.image[unit], chosen, members, region),
         score=drew[unit] / asked[unit],
         unit=unit,
         outcome=outcome,

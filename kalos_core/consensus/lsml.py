@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +21,8 @@ STEP = 0.5
 STILL = 50
 """Iterations without a change of the mask after which it has settled."""
 
-MARGIN = 8
-"""Pixels around all marks that are looked at."""
+REACH = 16.0
+"""Pixels from the first boundary beyond which nothing changes sides in 1,000 iterations, the delta being so small."""
 
 
 def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Truth:
@@ -33,8 +35,8 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
 
     with D_n the votes. phi begins as the signed distance to the majority's boundary, and moves at most half a pixel in
     an iteration. Shares are counted with half a pixel added to either side, so that no logarithm is infinite. The
-    result depends on where it begins, as the paper says of the method: a mark far from the majority's mask hardly
-    moves anything. Where the majority is empty or the whole image there is no boundary to move, and it stays.
+    result depends on where it begins, as the paper says of the method: what lies more than 16 pixels from the
+    majority's boundary stays as it is. Where the majority is empty or the whole image, it stays: no boundary moves.
 
     Parameters
     ----------
@@ -83,61 +85,72 @@ def _evolve(
     begin: NDArray[np.bool_], patterns: Patterns, iterations: int, smoothness: float
 ) -> tuple[NDArray[np.bool_], int, bool]:
     """The mask at the end, how many iterations it took, and whether it settled."""
-    mask = begin.copy()
     if not begin.any() or begin.all():
-        return mask, 0, True
-    window = _window(patterns)
-    phi = _signed_distance(begin)[window]
-    slots = patterns.slot_of_pixel[window]
-    free = np.ones(phi.shape, np.bool_) if patterns.ignore is None else ~patterns.ignore[window]
-    still = 0
-    for iteration in range(1, iterations + 1):
-        inside = phi > 0
-        true = np.bincount(slots[inside & free], minlength=patterns.slots)[patterns.slot]
-        speed = _pattern_force(patterns, true)
+        return begin, 0, True
+    free = np.ones(begin.shape, np.bool_) if patterns.ignore is None else ~patterns.ignore
+    distance = signed_distance(begin)
+    moving = np.flatnonzero(np.abs(distance) <= REACH)  # what is further away cannot change sides in time
+    slot, counts = patterns.slot_of_pixel.ravel()[moving], free.ravel()[moving]
+    phi = np.pad(distance, 1, mode="edge")
+    row, column = np.divmod(moving, begin.shape[1])
+    at = (row + 1) * phi.shape[1] + column + 1
+    value = distance.ravel()[moving]
+    resting = patterns.counts_in(begin) - _counts(patterns, slot[(value > 0) & counts])
+    taken, still = 0, 0
+    while taken < iterations and still < STILL:
+        taken += 1
+        inside = value > 0
         table = np.zeros(patterns.slots, np.float32)
-        table[patterns.slot] = speed
-        force = np.where(free, table[slots], np.float32(0))
+        table[patterns.slot] = pattern_force(patterns, resting + _counts(patterns, slot[inside & counts]))
+        force = table[slot] * counts
         if smoothness:
-            force += np.float32(smoothness) * curvature(phi)
-        force *= WIDTH / np.pi / (WIDTH * WIDTH + phi * phi)
+            force += np.float32(smoothness) * curvature(phi, at)
+        force *= WIDTH / np.pi / (WIDTH * WIDTH + value * value)
         largest = np.abs(force).max()
-        if largest == 0:
-            return _written(mask, phi, window, free), iteration, True
-        phi += force * np.float32(STEP / largest)
-        still = still + 1 if np.array_equal(phi > 0, inside) else 0
-        if still >= STILL:
-            return _written(mask, phi, window, free), iteration, True
-    return _written(mask, phi, window, free), iterations, False
+        if largest > 0:
+            value = value + force * np.float32(STEP / largest)
+        phi.ravel()[at] = value
+        _repeat_edges(phi)
+        still = still + 1 if np.array_equal(value > 0, inside) else 0
+    mask = begin.copy()
+    mask.ravel()[moving] = (value > 0) & counts
+    return mask, taken, still >= STILL
 
 
-def _written(
-    mask: NDArray[np.bool_], phi: NDArray[np.float32], window: tuple[slice, slice], free: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    mask[window] = (phi > 0) & free
-    return mask
+def _counts(patterns: Patterns, slot: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.intp]:
+    """(P,) how many of the given pixels have each pattern."""
+    return np.bincount(slot, minlength=patterns.slots)[patterns.slot]
 
 
-def _window(patterns: Patterns) -> tuple[slice, slice]:
-    """Where anybody marked anything, with a margin: beyond it every force pushes outwards."""
-    marked = patterns.at_pixels(np.asarray(patterns.votes.any(axis=1)))
-    rows, columns = (np.flatnonzero(marked.any(axis=axis)) for axis in (1, 0))
-    return (
-        slice(max(rows[0] - MARGIN, 0), rows[-1] + MARGIN + 1),
-        slice(max(columns[0] - MARGIN, 0), columns[-1] + MARGIN + 1),
-    )
+def _repeat_edges(phi: NDArray[np.float32]) -> None:
+    phi[0], phi[-1] = phi[1], phi[-2]
+    phi[:, 0], phi[:, -1] = phi[:, 1], phi[:, -2]
 
 
-def _signed_distance(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Distance to the boundary in pixels, positive inside; the boundary runs between pixels."""
+def signed_distance(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """(H, W) distance to the boundary in pixels, positive inside; the boundary runs between pixels.
+
+    Examples
+    --------
+    >>> signed_distance(np.array([[False, False, True, True]])).tolist()
+    [[-1.5, -0.5, 0.5, 1.5]]
+    """
     from scipy.ndimage import distance_transform_edt  # slow to import, and needed here only
 
     inside, outside = distance_transform_edt(mask), distance_transform_edt(~mask)
     return np.asarray(inside - outside - np.where(mask, 0.5, -0.5), dtype=np.float32)
 
 
-def _pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(P,) log-likelihood ratio of being true, by the raters' shares within and without the mask."""
+def pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(P,) log-likelihood ratio of each pattern, by what share of the `true` (P,) pixels and of the others raters mark.
+
+    Examples
+    --------
+    >>> from kalos_core.pixels.stack import MaskStack
+    >>> patterns = find_patterns(MaskStack.of([[[0, 0, 1, 1]], [[0, 0, 1, 1]]]))
+    >>> pattern_force(patterns, np.array([0, 2])).round(2).tolist()  # 2 ln((.5 / 3) / (2.5 / 3)), and its opposite
+    [-3.22, 3.22]
+    """
     votes, false = patterns.votes, patterns.count - true
     sensitivity = (true @ votes + 0.5) / (true.sum() + 1)
     specificity = (false @ ~votes + 0.5) / (false.sum() + 1)
@@ -146,21 +159,22 @@ def _pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.flo
     return np.asarray(np.where(votes, if_marked, if_left).sum(axis=1))
 
 
-def curvature(phi: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(H, W) div(grad phi / |grad phi|): negative where the inside of phi bulges, which shrinks it.
+def curvature(phi: NDArray[np.float32], at: NDArray[np.intp]) -> NDArray[np.float32]:
+    """(M,) div(grad phi / |grad phi|) at places of the flat array: negative where what is inside bulges.
 
     Examples
     --------
     >>> y, x = np.mgrid[-9:10, -9:10]
-    >>> round(curvature((8 - np.hypot(x, y)).astype(np.float32))[9, 14].item(), 1)  # -1 / radius
+    >>> phi = (8 - np.hypot(x, y)).astype(np.float32)
+    >>> round(curvature(phi, np.array([9 * 19 + 14])).item(), 1)  # -1 / radius
     -0.2
     """
-    p = np.pad(phi, 1, mode="edge")
-    x, y = (p[1:-1, 2:] - p[1:-1, :-2]) / 2, (p[2:, 1:-1] - p[:-2, 1:-1]) / 2
-    xx = p[1:-1, 2:] - 2 * phi + p[1:-1, :-2]
-    yy = p[2:, 1:-1] - 2 * phi + p[:-2, 1:-1]
-    xy = (p[2:, 2:] - p[2:, :-2] - p[:-2, 2:] + p[:-2, :-2]) / 4
+    p, row = phi.ravel(), phi.shape[1]
+    middle, left, right, above, below = p[at], p[at - 1], p[at + 1], p[at - row], p[at + row]
+    x, y = (right - left) / 2, (below - above) / 2
+    xx, yy = right - 2 * middle + left, below - 2 * middle + above
+    xy = (p[at + row + 1] - p[at + row - 1] - p[at - row + 1] + p[at - row - 1]) / 4
     steep = x * x + y * y
     bend = xx * y * y - 2 * x * y * xy + yy * x * x
     # no grid holds a curvature above 1 / pixel
-    return np.clip(bend / np.maximum(steep, np.float32(1e-6)) ** np.float32(1.5), -1, 1)
+    return np.asarray(np.clip(bend / np.maximum(steep, np.float32(1e-6)) ** np.float32(1.5), -1, 1))

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from kalos_core.pixels.stack import MaskStack
 
+BLOCK = 1 << 18
+"""Pairs of pixels counted at a time, so that temporary arrays stay in the processor's cache."""
+
 TABLE_BITS = 16
 """Up to so many raters every possible pattern has a place in a table; beyond, only those that occur."""
 
@@ -55,7 +58,7 @@ class Patterns:
         """Values (P,) of patterns -> (H, W), 0 or False where pixels are ignored."""
         table = np.zeros(self.slots, values.dtype)
         table[self.slot] = values
-        found = np.asarray(table[self.slot_of_pixel])
+        found = np.take(table, self.slot_of_pixel)
         if self.ignore is not None:
             found[self.ignore] = 0
         return found
@@ -76,7 +79,7 @@ def find_patterns(stack: MaskStack) -> Patterns:
         slots = len(codes)
     else:
         codes, slot_of_pixel, slots = np.arange(1 << raters, dtype=np.uint64), code, 1 << raters
-    count = np.bincount(slot_of_pixel.ravel(), minlength=slots)
+    count = count_slots(slot_of_pixel.ravel(), slots)
     if stack.ignore is not None:
         count -= np.bincount(slot_of_pixel[stack.ignore], minlength=slots)
     slot = np.flatnonzero(count)
@@ -100,3 +103,23 @@ def pixel_codes(masks: NDArray[np.bool_]) -> NDArray[np.unsignedinteger[Any]]:
         code <<= kind(1)
         code |= mask.view(np.uint8)
     return code
+
+
+def count_slots(slot: NDArray[np.unsignedinteger[Any]], slots: int) -> NDArray[np.intp]:
+    """(slots,) how often each number below `slots` occurs; bytes are counted two at a time, in half the time.
+
+    Examples
+    --------
+    >>> count_slots(np.array([0, 2, 2], np.uint8), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    if slot.dtype != np.uint8:
+        return np.bincount(slot, minlength=slots)
+    even = len(slot) // 2 * 2
+    pairs = slot[:even].view(np.uint16)
+    table = np.zeros(1 << 16, np.intp)
+    for begin in range(0, len(pairs), BLOCK):
+        table += np.bincount(pairs[begin : begin + BLOCK], minlength=1 << 16)
+    square = table.reshape(256, 256)
+    count = square.sum(axis=0) + square.sum(axis=1)
+    return np.asarray((count + np.bincount(slot[even:], minlength=256))[:slots])

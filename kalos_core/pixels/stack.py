@@ -68,7 +68,10 @@ class MaskStack:
     ) -> MaskStack:
         """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
         names, arrays = named_arrays(masks, raters, "masks")
-        given = np.stack([as_binary(array, name) for array, name in zip(arrays, names, strict=True)])
+        if isinstance(masks, np.ndarray) and masks.dtype == np.bool_:
+            given = masks
+        else:
+            given = np.stack([as_binary(array, name) for array, name in zip(arrays, names, strict=True)])
         region, pixels = check_surroundings(given.shape[1:], ignore, picture)
         return cls(given, object_array(names), region, image, pixels)
 
@@ -190,9 +193,10 @@ def as_binary(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
         return array
     if not np.issubdtype(array.dtype, np.number):
         raise InputError(f"mask of {name!r}: expected truth values or numbers, got {array.dtype}")
-    on = np.not_equal(array, 0)
-    largest = array.max(initial=0)
-    if not np.array_equal(array, on * largest) or largest not in (0, 1, 255):
+    if array.dtype == np.uint8 and array.max(initial=0) <= 1:
+        return np.ascontiguousarray(array).view(np.bool_)
+    on = np.asarray(array != 0)
+    if not any((np.equal(array, value) == on).all() for value in (1, 255)):
         odd = np.unique(array[on & (array != 1)])
         raise InputError(f"mask of {name!r}: expected 0 and 1, or 0 and 255, got values such as {listed(odd, 3)}")
     return np.asarray(on)

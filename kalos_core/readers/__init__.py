@@ -6,16 +6,19 @@ from kalos_core.readers.formats import FORMATS, read_labels
 from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.label_tables import read_long_labels, read_wide_labels
 from kalos_core.readers.lidc import read_lidc
+from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 from kalos_core.readers.vindr import read_vindr
 
 __all__ = [
     "FORMATS",
+    "MaskFolders",
     "read_coco",
     "read_cvat",
     "read_label_studio",
     "read_labels",
     "read_lidc",
     "read_long_labels",
+    "read_mask_folders",
     "read_vindr",
     "read_wide_labels",
     "write_coco",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
-from kalos_core.readers.coco.raters import SESSION_FIELD
+from kalos_core.readers.coco.raters import RATER_FIELDS, SESSION_FIELD
 from kalos_core.readers.coco.records import EXCLUDED_FIELD
 from kalos_core.readers.files import as_path, write_whole
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
@@ -20,10 +20,18 @@ from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 SHAPES = ("box", "polygon", "mask", "keypoints")
 """Kinds of shapes that a COCO file can hold."""
 
+OWN_FIELDS = frozenset(
+    {"id", "image_id", "category_id", "iscrowd", "area", "bbox", "segmentation", "keypoints", "num_keypoints"}
+    | {"source_id", SESSION_FIELD, *RATER_FIELDS}
+)
+"""Fields of a mark that have a meaning already."""
+
 Fields = dict[str, Any]
 
 
-def write_coco(annotations: Annotations, path: str | os.PathLike[str]) -> Path:
+def write_coco(
+    annotations: Annotations, path: str | os.PathLike[str], fields: Mapping[str, Sequence[Any]] | None = None
+) -> Path:
     """Write annotations as a COCO file that `read_coco` reads back as the same table.
 
     The file appears whole or not at all. Masks are written as run lengths, keypoints as x, y, v with v = 2 where one is
@@ -36,6 +44,8 @@ def write_coco(annotations: Annotations, path: str | os.PathLike[str]) -> Path:
     ----------
     annotations : Annotations
     path : path
+    fields : mapping of str to (N,) values, optional
+        What to say of each mark besides, such as a consensus' ``score``; JSON's types, and no field of COCO's own.
 
     Returns
     -------
@@ -59,6 +69,7 @@ def write_coco(annotations: Annotations, path: str | os.PathLike[str]) -> Path:
     """
     target = as_path(path, "path")
     _check_shapes(annotations)
+    _check_fields(fields or {}, len(annotations))
     image_ids, mark_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
     in_sessions = _are_sessions(annotations)
     info: Fields = {
@@ -80,6 +91,9 @@ def write_coco(annotations: Annotations, path: str | os.PathLike[str]) -> Path:
         "categories": _category_records(annotations),
         "annotations": _mark_records(annotations, mark_ids, image_ids, in_sessions),
     }
+    for name, values in (fields or {}).items():
+        for record, value in zip(content["annotations"], values, strict=True):
+            record[name] = value
     write_whole(target, json.dumps(content, allow_nan=False))
     return target
 
@@ -95,6 +109,13 @@ def _check_shapes(annotations: Annotations) -> None:
         raise InputError(
             f"annotations: expected a polygon or a mask of each mark, got both for {len(both):,} (ids {ids})"
         )
+
+
+def _check_fields(fields: Mapping[str, Sequence[Any]], count: int) -> None:
+    for name, values in fields.items():
+        if name in OWN_FIELDS or len(values) != count:
+            came = f"one of COCO's own, {name!r}" if name in OWN_FIELDS else f"{len(values)} of {name!r}"
+            raise InputError(f"fields: expected a value for each of {count} marks in fields of other names, got {came}")
 
 
 def _whole_ids(ids: Any) -> list[int]:

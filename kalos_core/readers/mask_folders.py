@@ -1,0 +1,238 @@
+"""Mask folders: one folder a rater, one PNG or TIFF an image."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.table import object_array
+from kalos_core.errors import InputError, Problems, listed
+from kalos_core.pixels.stack import LabelStack, MaskStack
+from kalos_core.readers.files import as_path
+
+ENDINGS = (".png", ".tif", ".tiff")
+PICTURE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
+
+
+@dataclass(frozen=True, eq=False)
+class MaskFolders:
+    """Masks on disk, read one image at a time. I images, R raters. Made by `read_mask_folders`.
+
+    Parameters
+    ----------
+    images : (I,) object
+        Path of each image's masks within the raters' folders, without its ending.
+    raters : (R,) object
+    assigned : (I, R) bool
+        Who was asked about an image.
+    files : dict
+        (image, rater) -> file, where there is one.
+    pictures : dict
+        Image -> file of the picture, where there is one.
+    ignore_value : int, optional
+        A pixel that any rater gives this value is ignored.
+    """
+
+    images: NDArray[np.object_]
+    raters: NDArray[np.object_]
+    assigned: NDArray[np.bool_]
+    files: Mapping[tuple[str, str], Path]
+    pictures: Mapping[str, Path]
+    ignore_value: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def stacks(self) -> Iterator[MaskStack]:
+        """Binary masks, 0 and 1 or 0 and 255, one stack an image.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be read, has colours or other values, or another size than the image's others.
+        """
+        for image, arrays in self._images():
+            masks, ignore = self._without_ignored(arrays)
+            yield MaskStack.of(masks, ignore=ignore, image=image, picture=self.picture(image))
+
+    def label_stacks(self) -> Iterator[LabelStack]:
+        """Label maps, one stack an image, otherwise as `stacks`."""
+        for image, arrays in self._images():
+            labels, ignore = self._without_ignored(arrays)
+            yield LabelStack.of(labels, ignore=ignore, image=image, picture=self.picture(image))
+
+    def picture(self, image: str) -> NDArray[Any] | None:
+        """The pixels of an image's picture; None where there is none."""
+        return read_picture(self.pictures[image]) if image in self.pictures else None
+
+    def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
+        """Every image with an array for each rater who was asked, None for one who has no file."""
+        for image, asked in zip(self.images, self.assigned, strict=True):
+            files = {rater: self.files.get((image, rater)) for rater in self.raters[asked]}
+            arrays = {rater: None if file is None else read_mask(file) for rater, file in files.items()}
+            sizes = {rater: array.shape for rater, array in arrays.items() if array is not None}
+            if len(set(sizes.values())) > 1:
+                came = listed((f"{size[1]} x {size[0]} by {rater!r}" for rater, size in sizes.items()), 20)
+                raise InputError(f"image {image!r}: expected masks of one width and height, got {came}")
+            yield image, arrays
+
+    def _without_ignored(
+        self, arrays: dict[str, NDArray[Any] | None]
+    ) -> tuple[dict[str, NDArray[Any] | None], NDArray[np.bool_] | None]:
+        if self.ignore_value is None:
+            return arrays, None
+        drawn = {rater: array for rater, array in arrays.items() if array is not None}
+        ignore = np.logical_or.reduce([array == self.ignore_value for array in drawn.values()])
+        return arrays | {rater: np.where(ignore, 0, array) for rater, array in drawn.items()}, ignore
+
+
+def read_mask_folders(
+    folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    assigned: str | Mapping[str, Sequence[str]] = "files",
+    pictures: str | os.PathLike[str] | None = None,
+    ignore_value: int | None = None,
+) -> MaskFolders:
+    """Masks of several raters: ``folder/rater/image.png``, masks of one image having one name.
+
+    Nothing but names is read here; the masks are when `MaskFolders.stacks` comes to them.
+
+    Parameters
+    ----------
+    folders : path or mapping
+        A folder that holds one folder a rater, or names -> folders.
+    assigned : "files", "all" or mapping
+        Who was asked about an image: those who have a file of it, all raters, or those whom a mapping of images lists.
+        One who was asked and has no file marked nothing.
+    pictures : path, optional
+        Folder of the pictures, named as the masks.
+    ignore_value : int, optional
+        A pixel that any rater gives this value is ignored. Without it every value counts.
+
+    Returns
+    -------
+    MaskFolders
+
+    Raises
+    ------
+    InputError
+        For a folder that is not there or holds fewer than two raters, a rater without a mask, two masks of one rater
+        and image, an `assigned` image or rater that is not known, or a mask of somebody who was not asked.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> for rater, marks in {"ann": [[0, 255]], "bob": [[255, 255]]}.items():
+    ...     Path("masks", rater).mkdir(parents=True)
+    ...     Image.fromarray(np.array(marks, np.uint8)).save(Path("masks", rater, "a.png"))
+    >>> found = read_mask_folders("masks")
+    >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
+    [('a', [[[0, 1]], [[1, 1]]])]
+    """
+    homes = _rater_folders(folders)
+    problems = Problems("mask folders")
+    found = {rater: _files_in(home, ENDINGS, problems) for rater, home in homes.items()}
+    for rater, files in found.items():
+        if not files:
+            problems.add(f"rater {rater!r}", f"PNG or TIFF files in {homes[rater]}", "none")
+    problems.raise_if_any()
+    images = sorted(set().union(*found.values()))
+    raters = list(homes)
+    who = _assigned(assigned, images, raters, found)
+    drew = np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
+    stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(drew & ~who)]
+    if stray:
+        raise InputError(f"assigned: expected every rater with a mask to be listed, got masks of {listed(stray)}")
+    beside = {} if pictures is None else _files_in(_folder(pictures, "pictures"), PICTURE_ENDINGS, problems)
+    problems.raise_if_any()
+    return MaskFolders(
+        images=object_array(images),
+        raters=object_array(raters),
+        assigned=who,
+        files={(image, rater): file for rater, files in found.items() for image, file in files.items()},
+        pictures={image: beside[image] for image in images if image in beside},
+        ignore_value=ignore_value,
+    )
+
+
+def _rater_folders(folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> dict[str, Path]:
+    if isinstance(folders, Mapping):
+        homes = {str(rater): _folder(home, f"folders[{rater!r}]") for rater, home in folders.items()}
+        where = "folders"
+    else:
+        root = _folder(folders, "folders")
+        homes = {home.name: home for home in sorted(root.iterdir()) if home.is_dir() and not home.name.startswith(".")}
+        where = str(root)
+    if len(homes) < 2:
+        raise InputError(f"{where}: expected folders of at least two raters, got {listed(homes) or 'none'}")
+    return homes
+
+
+def _folder(value: object, argument: str) -> Path:
+    path = as_path(value, argument)
+    if not path.is_dir():
+        raise InputError(f"{argument}: expected a folder, got {path}, which is none")
+    return path
+
+
+def _files_in(home: Path, endings: tuple[str, ...], problems: Problems) -> dict[str, Path]:
+    """Name of each image -> its file."""
+    files: dict[str, Path] = {}
+    for file in sorted(home.rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(home).parts)
+        if hidden or file.suffix.lower() not in endings or not file.is_file():
+            continue
+        image = file.relative_to(home).with_suffix("").as_posix()
+        if image in files:
+            problems.add(f"image {image!r} in {home}", "one file", f"{files[image].name} and {file.name}")
+        files[image] = file
+    return files
+
+
+def _assigned(
+    assigned: str | Mapping[str, Sequence[str]],
+    images: Sequence[str],
+    raters: Sequence[str],
+    found: Mapping[str, Mapping[str, Path]],
+) -> NDArray[np.bool_]:
+    """(I, R) who was asked."""
+    if assigned == "all":
+        return np.ones((len(images), len(raters)), np.bool_)
+    if assigned == "files":
+        return np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
+    if not isinstance(assigned, Mapping):
+        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {assigned!r}")
+    strange = [image for image in assigned if image not in set(images)]
+    strange += [rater for names in assigned.values() for rater in names if rater not in raters]
+    if strange:
+        raise InputError(
+            f"assigned: expected images with masks and raters with folders, got {listed(map(repr, strange))}"
+        )
+    unlisted = [image for image in images if image not in assigned]
+    if unlisted:
+        raise InputError(f"assigned: expected a list for every image, got none for {listed(map(repr, unlisted))}")
+    return np.array([[rater in assigned[image] for rater in raters] for image in images], dtype=np.bool_)
+
+
+def read_mask(file: Path) -> NDArray[Any]:
+    """(H, W) values of a mask file; of a palette, the numbers of its colours."""
+    array = read_picture(file)
+    if array.ndim != 2:
+        raise InputError(f"{file}: expected a mask of one channel, got {array.shape[2]}")
+    return array
+
+
+def read_picture(file: Path) -> NDArray[Any]:
+    """(H, W) or (H, W, C) values of a picture."""
+    from PIL import Image, UnidentifiedImageError  # slow to import, and needed here only
+
+    try:
+        with Image.open(file) as picture:
+            return np.asarray(picture)
+    except (OSError, UnidentifiedImageError, SyntaxError) as error:  # what Pillow raises for a broken PNG or TIFF
+        raise InputError(f"{file}: expected a readable picture, got {error}") from error

@@ -1,0 +1,224 @@
+"""The consensus of units: small tables by hand, loops as second witnesses, and the way through COCO and evaluation."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, agreement, map_of_predictions, read_coco, write_coco
+from kalos_core.consensus import OUTCOMES, instance_consensus, staple
+from kalos_core.consensus.fusing import voted_pixels
+from kalos_core.errors import InputError
+from kalos_core.shapes import Masks
+from kalos_core.shapes.raster import pixels_of
+from tests.strategies import tables
+
+
+def boxes(*marks, **more):
+    keys = ("rater", "category", "box")
+    return Annotations.from_rows([{"image": 1, **dict(zip(keys, mark, strict=True))} for mark in marks], **more)
+
+
+def test_quorum_class_shape_score_and_provenance_by_hand():
+    table = boxes(
+        ("ann", "cat", [0, 0, 10, 10]),
+        ("bob", "cat", [0, 0, 10, 8]),
+        ("cid", "dog", [0, 0, 10, 12]),
+        ("ann", "dog", [50, 0, 10, 10]),
+        ("bob", "cat", [50, 0, 10, 10]),
+        ("cid", "cat", [90, 0, 10, 10]),
+        raters=["ann", "bob", "cid", "dan"],
+        assigned={1: ["ann", "bob", "cid"]},
+    )
+    found = instance_consensus(agreement(table, bootstrap=0), quorum=0.5)
+    assert found.counts() == {"kept": 1, "below quorum": 1, "tied class": 1}
+    assert found.annotations.shapes["box"].xywh().tolist() == [[0, 0, 10, 10]]
+    assert found.annotations.categories[found.annotations.category].tolist() == ["cat"]
+    assert found.score.tolist() == [1.0]  # dan was not asked
+    assert found.sources(0) == [1, 2, 3]
+    frame = found.to_pandas()
+    assert sorted(frame["outcome"]) == sorted(OUTCOMES)
+    tie = frame[frame["outcome"] == "tied class"].iloc[0]
+    assert (tie["classes"], tie["annotations"], tie["score"]) == ("cat, dog", [4, 5], pytest.approx(2 / 3))
+    assert found.tied.sum() == 1
+
+    first = instance_consensus(agreement(table, bootstrap=0), ties="first")
+    assert first.counts()["tied class"] == 0
+    assert first.annotations.category.tolist() == [0, 0]
+    assert first.tied.sum() == 1
+    everything = instance_consensus(agreement(table, bootstrap=0), quorum=0.1, ties="first")
+    assert len(everything.annotations) == 3
+    assert len(instance_consensus(agreement(table, bootstrap=0), quorum=1).annotations) == 1
+
+
+def test_weights_pull_the_mean_box():
+    table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 6]))
+    result = agreement(table, bootstrap=0)
+    found = instance_consensus(result, weights=[3, 1])
+    assert found.annotations.shapes["box"].xywh().tolist() == [[0, 0, 10, 9]]
+
+
+def test_keypoints_are_medians_of_those_labelled():
+    rows = [
+        {"image": 1, "rater": rater, "category": "man", "keypoints": points}
+        for rater, points in [
+            ("ann", [(0, 0), (10, 0), None]),
+            ("bob", [(1, 2), (12, 0), (5, 5)]),
+            ("cid", [(5, 3), None, None]),
+        ]
+    ]
+    rows = [row | {"box": [0, 0, 20, 20], "keypoints": [p or (0, 0, 0) for p in row["keypoints"]]} for row in rows]
+    rows = [row | {"keypoints": [(*p, 2) if len(p) == 2 else p for p in row["keypoints"]]} for row in rows]
+    table = Annotations.from_rows(rows)
+    poses = instance_consensus(agreement(table, bootstrap=0)).annotations.shapes["keypoints"]
+    assert poses.visible.tolist() == [[True, True, False]]
+    assert poses.points[0, :2].tolist() == [[1, 2], [11, 0]]
+
+
+def masks_table(arrays):
+    rows = [
+        {"image": 1, "rater": rater, "category": "cat", "mask": array, "box": [0, 0, 9, 9]}
+        for rater, array in zip(("ann", "bob", "cid"), arrays, strict=True)
+    ]
+    return agreement(Annotations.from_rows(rows), bootstrap=0)
+
+
+def test_regions_by_vote_and_by_staple():
+    rng = np.random.default_rng(0)
+    arrays = rng.random((3, 7, 9)) < 0.6
+    result = masks_table(arrays)
+    voted = instance_consensus(result).annotations.shapes["mask"]
+    assert pixels_of(voted, 0).tolist() == (arrays.sum(axis=0) >= 2).tolist()
+    likely = instance_consensus(result, region="staple").annotations.shapes["mask"]
+    rows, columns = (np.flatnonzero(arrays.any(axis=(0, axis))) for axis in (2, 1))
+    window = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    expected = np.zeros((7, 9), bool)
+    expected[window] = staple(arrays[(slice(None), *window)]).mask
+    assert pixels_of(likely, 0).tolist() == expected.tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2**12 - 1)), min_size=1, max_size=9))
+def test_voted_pixels_are_those_of_a_count(marks):
+    arrays = [np.array([code >> bit & 1 for bit in range(12)], bool).reshape(3, 4) for _, code in marks]
+    owner = np.array([who for who, _ in marks])
+    found = voted_pixels(Masks.from_arrays(arrays), owner, np.array([[4, 3]] * 3))
+    for who in range(3):
+        mine = [array for array, other in zip(arrays, owner, strict=True) if other == who]
+        expected = np.sum(mine, axis=0) * 2 >= len(mine) if mine else np.zeros((3, 4), bool)
+        assert pixels_of(found, who).tolist() == (expected & (len(mine) > 0)).tolist()
+
+
+def test_polygons_become_masks():
+    rows = [
+        {"image": 1, "rater": rater, "category": "cat", "polygon": [[0, 0, 4, 0, 4, height, 0, height]]}
+        for rater, height in (("ann", 4), ("bob", 3), ("cid", 4))
+    ]
+    table = Annotations.from_rows(rows, image_size={1: (6, 5)})
+    found = instance_consensus(agreement(table, bootstrap=0)).annotations
+    assert set(found.shapes) == {"box", "mask"}
+    assert found.shapes["mask"].bounds().tolist() == [[0, 0, 4, 4]]
+    with pytest.raises(InputError, match="expected the width and height of every image with polygons, got none of 1"):
+        instance_consensus(agreement(Annotations.from_rows(rows), bootstrap=0))
+
+
+@settings(max_examples=30)
+@given(tables(raters=4, marks=10, limits=True), st.sampled_from([0.3, 0.5, 0.75, 1.0]))
+def test_a_loop_over_units_says_the_same(table, quorum):
+    if len(table.raters) < 2 or "polygon" not in table.shapes:
+        return
+    table = Annotations(
+        **{
+            name: getattr(table, name)
+            for name in (
+                "image",
+                "rater",
+                "category",
+                "id",
+                "images",
+                "files",
+                "raters",
+                "categories",
+                "image_size",
+                "assigned",
+                "assigned_categories",
+            )
+        },
+        shapes={"box": table.shapes["box"]},
+    )
+    result = agreement(table, bootstrap=0)
+    found = instance_consensus(result, quorum)
+    kept = []
+    for unit, values in enumerate(result.units.values.tolist()):
+        rows = np.flatnonzero(result.unit_of == unit)
+        assert found.members_of_unit(unit) == table.id[rows].tolist()
+        drew, asked = sum(v >= 0 for v in values), sum(v >= -1 for v in values)
+        classes = [v for v in values if v >= 0]
+        best = [c for c in set(classes) if classes.count(c) == max(map(classes.count, classes))]
+        if drew / asked >= quorum and len(best) == 1:
+            kept.append((unit, best[0], drew / asked, table.shapes["box"].corners[rows].mean(axis=0)))
+    assert found.unit.tolist() == [unit for unit, *_ in kept]
+    assert found.annotations.category.tolist() == [best for _, best, *_ in kept]
+    assert found.score.tolist() == [score for *_, score, _ in kept]
+    if kept:
+        np.testing.assert_allclose(found.annotations.shapes["box"].corners, [box for *_, box in kept], atol=1e-12)
+
+
+def test_through_coco_with_scores_and_sources(tmp_path):
+    table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 8]), ("ann", "dog", [50, 0, 10, 10]))
+    found = instance_consensus(agreement(table, bootstrap=0))
+    path = write_coco(found.annotations, tmp_path / "consensus.json", fields=found.fields())
+    marks = json.loads(path.read_text())["annotations"]
+    assert [(mark["score"], mark["sources"]) for mark in marks] == [(1.0, [1, 2]), (0.5, [3])]
+    again = read_coco(path)
+    assert again.raters.tolist() == ["consensus"]
+    np.testing.assert_array_equal(again.shapes["box"].corners, found.annotations.shapes["box"].corners)
+
+
+def test_as_the_truth_of_a_model():
+    table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 8]))
+    truth = instance_consensus(agreement(table, bootstrap=0)).annotations
+    model = boxes(("net", "cat", [0, 0, 10, 9]))
+    assert map_of_predictions(truth, model, [0.9], thresholds=(0.99,)).mean == 1
+
+
+def test_nothing_kept_is_a_table_of_nothing():
+    table = boxes(("ann", "cat", [0, 0, 9, 9]), raters=["ann", "bob", "cid"])
+    found = instance_consensus(agreement(table, bootstrap=0))
+    assert len(found.annotations) == 0
+    assert found.score.shape == (0,)
+    assert found.fields() == {"score": [], "sources": []}
+    empty = Annotations.from_rows([], images=[1], raters=["ann", "bob"])
+    nobody = instance_consensus(agreement(empty, bootstrap=0))
+    assert nobody.counts() == dict.fromkeys(OUTCOMES, 0)
+    assert len(nobody.to_pandas()) == 0
+
+
+def test_of_real_labels(lvis):
+    found = instance_consensus(agreement(lvis, bootstrap=0), quorum=1.0)
+    result = agreement(lvis, bootstrap=0)
+    agreed = (result.units.values >= 0).all(axis=1) & (result.units.values[:, 0] == result.units.values[:, 1])
+    assert found.counts()["kept"] == agreed.sum()
+    assert (found.score == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"quorum": 0}, "share: expected a number above 0"),
+        ({"ties": "last"}, "ties: expected one of 'apart', 'first', got 'last'"),
+        ({"region": "mean"}, "region: expected one of 'staple', 'vote'"),
+        ({"weights": [1]}, "weights: expected a positive number for each of 2 raters"),
+        ({"weights": [1, 0]}, "weights"),
+    ],
+)
+def test_what_cannot_be_used_is_said(arguments, message):
+    result = agreement(boxes(("ann", "cat", [0, 0, 9, 9]), ("bob", "cat", [0, 0, 9, 9])), bootstrap=0)
+    with pytest.raises(InputError, match=message):
+        instance_consensus(result, **arguments)
+
+
+def test_it_is_asked_of_an_agreement():
+    with pytest.raises(InputError, match="expected what `agreement` returns"):
+        instance_consensus(boxes(("ann", "cat", [0, 0, 9, 9])))

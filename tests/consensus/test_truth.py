@@ -1,0 +1,235 @@
+"""Estimated truth of pixels: hand-worked stacks, loops, and SimpleITK as witnesses; every degenerate stack answers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kalos_core.consensus import TRUTHS, estimate_truth, lsml, simple, staple, vote, vote_any, vote_without_outliers
+from kalos_core.consensus.simple import dice
+from kalos_core.errors import InputError
+from kalos_core.pixels import MaskStack
+from kalos_core.pixels.patterns import find_patterns
+from tests.consensus import naive
+
+
+def discs(raters, noise, seed=0, side=40):
+    """A disc that each rater sees a little differently, with specks."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:side, :side]
+    masks = []
+    for _ in range(raters):
+        cx, cy, r = rng.normal([side / 2, side / 2, side / 4], 1)
+        masks.append(((x - cx) ** 2 + (y - cy) ** 2 < r * r) ^ (rng.random((side, side)) < noise))
+    return np.array(masks)
+
+
+def test_votes_by_hand():
+    # A = 0 1 2 3 4 of 4 raters
+    stack = [[[0, 1, 1, 1, 1]], [[0, 0, 1, 1, 1]], [[0, 0, 0, 1, 1]], [[0, 0, 0, 0, 1]]]
+    assert vote_any(stack).mask.tolist() == [[False, True, True, True, True]]
+    assert vote(stack).mask.tolist() == [[False, False, True, True, True]]
+    assert vote(stack, 0.75).mask.tolist() == [[False, False, False, True, True]]
+    assert vote(stack, 1).mask.tolist() == [[False, False, False, False, True]]
+    half = vote(stack)
+    assert half.sensitivity.tolist() == [1, 1, 2 / 3, 1 / 3]
+    assert half.specificity.tolist() == [0.5, 1, 1, 1]
+    assert half.performance.ppv.tolist() == [0.75, 1, 1, 1]
+    assert half.probability.tolist() == [[0, 0.25, 0.5, 0.75, 1]]
+
+
+@pytest.mark.parametrize("raters", range(2, 50))
+def test_any_share_of_whole_raters_is_that_many(raters):
+    stack = (np.arange(raters)[:, None] < np.arange(raters + 1))[:, None]  # A = 0, 1, ..., N
+    for enough in range(1, raters + 1):
+        assert vote(stack, enough / raters).mask.sum() == raters + 1 - enough
+
+
+def test_one_who_stands_out_has_no_vote():
+    same = [[1, 1, 0, 0, 0, 0]]
+    stack = [same, same, [[1, 0, 0, 0, 0, 0]], [[0, 0, 1, 1, 1, 1]]]
+    found = vote_without_outliers(stack)
+    assert found.kept.tolist() == [True, True, True, False]
+    assert found.mask.astype(int).tolist() == [same[0]]
+    assert vote(stack).mask.astype(int).tolist() == [same[0]]
+    # mean 1 - F1: (0 + 1/3 + 1) / 3 twice, (1/3 + 1/3 + 1) / 3, 1: mean .6111, sd .2620
+    two = [[[0, 1]], [[1, 0]]]
+    assert vote_without_outliers(two).mask.tolist() == vote(two).mask.tolist()
+
+
+@settings(max_examples=10)
+@given(st.integers(2, 6), st.integers(0, 1000))
+def test_staple_is_that_of_a_loop_over_pixels(raters, seed):
+    masks = np.random.default_rng(seed).random((raters, 5, 8)) < np.linspace(0.2, 0.6, 8)
+    masks[:, 0, 0], masks[:, 0, 1] = True, False
+    votes = [[int(vote) for vote in pixel] for pixel in masks.reshape(raters, -1).T]
+    for prior in (None, 0.3):
+        found = staple(masks, prior, iterations=20)
+        weight, p, q = naive.staple(votes, prior, found.iterations)
+        np.testing.assert_allclose(found.probability.ravel(), weight, atol=1e-12)
+        np.testing.assert_allclose(found.sensitivity, p, atol=1e-12)
+        np.testing.assert_allclose(found.specificity, q, atol=1e-12)
+
+
+@pytest.mark.parametrize(("raters", "noise"), [(2, 0.05), (3, 0.1), (5, 0.02), (8, 0.2)])
+def test_staple_is_that_of_simpleitk(raters, noise):
+    itk = pytest.importorskip("SimpleITK")
+    masks = discs(raters, noise)
+    tool = itk.STAPLEImageFilter()
+    tool.SetForegroundValue(1)
+    theirs = itk.GetArrayFromImage(tool.Execute([itk.GetImageFromArray(mask.astype(np.uint8)) for mask in masks]))
+    found = staple(masks)
+    np.testing.assert_allclose(found.probability, theirs, atol=1e-10)
+    np.testing.assert_allclose(found.sensitivity, tool.GetSensitivity(), atol=1e-10)
+    np.testing.assert_allclose(found.specificity, tool.GetSpecificity(), atol=1e-10)
+    assert (found.mask == (theirs >= 0.5)).all()
+
+
+def test_one_step_of_staple_by_hand():
+    # one pixel of both, two of each alone, three of nobody: weights 1, .5, .5, 0 and prior 3 / 8
+    stack = [[[1, 1, 1, 0, 0, 0, 0, 0]], [[1, 0, 0, 1, 1, 0, 0, 0]]]
+    found = staple(stack, iterations=1)
+    assert found.sensitivity == pytest.approx([2 / 3, 2 / 3])
+    assert found.specificity == pytest.approx([4 / 5, 4 / 5])
+    # 3/8 * 4/9 against 5/8 * 1/25: what both marked is likely, and not certain beforehand
+    assert found.probability[0, 0] == pytest.approx(20 / 23)
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=15)
+def test_truths_do_not_depend_on_the_order_of_raters(seed):
+    rng = np.random.default_rng(seed)
+    masks = discs(5, 0.1, seed, side=16)
+    order = rng.permutation(5)
+    for method in set(TRUTHS) - {"lsml"}:
+        one, other = estimate_truth(masks, method), estimate_truth(masks[order], method)
+        np.testing.assert_array_equal(one.mask, other.mask)
+        np.testing.assert_allclose(one.sensitivity[order], other.sensitivity, atol=1e-9)
+
+
+def test_simple_by_hand():
+    # pixels 0..7; the majority of four is 1 1 1 1 0 0 0 0
+    stack = [
+        [[1, 1, 1, 1, 0, 0, 0, 0]],
+        [[1, 1, 1, 1, 0, 0, 0, 0]],
+        [[1, 1, 1, 0, 0, 0, 0, 0]],
+        [[0, 0, 0, 0, 1, 1, 1, 1]],
+    ]
+    patterns = find_patterns(MaskStack.of(stack))
+    assert dice(patterns, patterns.votes.mean(axis=1) >= 0.5).tolist() == pytest.approx([1, 1, 6 / 7, 0])
+    # .714 - .481 = .233: the fourth drops out; then 1, 1, .857: .952 - .082 = .870: the third; then nobody
+    found = simple(stack)
+    assert found.kept.tolist() == [True, True, False, False]
+    assert found.mask.astype(int).tolist() == stack[0]
+    assert found.iterations == 3
+    # with 1.2 standard deviations: .952 - .099 = .853 keeps the third
+    assert simple(stack, alpha=1.2).kept.tolist() == [True, True, True, False]
+
+
+def test_simple_of_two_keeps_both():
+    masks = discs(2, 0.05)
+    assert simple(masks).kept.all()
+
+
+def test_lsml_lies_between_the_least_and_the_most():
+    masks = discs(5, 0.0, seed=3)
+    found = lsml(masks)
+    assert (masks.all(axis=0) <= found.mask).all()
+    assert (found.mask <= masks.any(axis=0)).all()
+    assert (found.mask & vote(masks).mask).sum() / vote(masks).mask.sum() > 0.8
+
+
+def test_lsml_smooths_specks_away():
+    masks = discs(3, 0.0)
+    rough = masks.copy()
+    rough[:2, 3, 3] = True  # a majority of one pixel far from the disc
+    assert vote(rough).mask[3, 3]
+    assert lsml(rough, smoothness=0).mask[3, 3]
+    assert not lsml(rough, smoothness=50).mask[3, 3]
+
+
+def test_lsml_without_curvature_follows_the_likelihood():
+    # two raters who find all of the mask go a column further; the others miss a column of it each, so that their
+    # silence says little, and two of five are enough there
+    stack = np.zeros((5, 7, 9), bool)
+    stack[:2, 2:5, 2:7] = True
+    for rater in (2, 3, 4):
+        stack[rater, 2:5, 2:6] = True
+        stack[rater, 2:5, rater] = False
+    stack[4, 0, :] = True
+    found = lsml(stack, smoothness=0)
+    assert not vote(stack).mask[2:5, 6].any()
+    assert found.mask[2:5, 2:7].all()
+    assert found.mask.sum() == 15
+
+
+EMPTY, FULL = np.zeros((3, 4, 4), bool), np.ones((3, 4, 4), bool)
+APART = np.eye(3, dtype=bool)[:, :, None]  # each rater a pixel of their own
+HALVES = np.array([[[1, 1, 0, 0]], [[0, 0, 1, 1]]], bool)
+
+
+@pytest.mark.parametrize("method", TRUTHS)
+@pytest.mark.parametrize("stack", [EMPTY, FULL, EMPTY[:2], FULL[:2], APART, HALVES], ids=str)
+def test_every_degenerate_stack_has_an_answer(method, stack):
+    found = estimate_truth(stack, method)
+    assert np.isfinite(found.sensitivity).all()
+    assert np.isfinite(found.specificity).all()
+    assert np.isfinite(found.probability).all()
+    if not stack.any():
+        assert not found.mask.any()
+        assert found.note.startswith("nobody marked a pixel: the truth is empty")
+    elif stack.all():
+        assert found.mask.all()
+        assert found.note.startswith("everybody marked every pixel")
+    elif not found.mask.any():
+        assert "the truth is empty, though raters marked pixels" in found.note
+
+
+def test_disjoint_raters_by_hand():
+    # two halves by two raters: p = q = 1/2 fits, so all pixels stay at one half, the prior: at least as likely as not
+    found = staple(HALVES)
+    assert found.probability.tolist() == [[0.5] * 4]
+    assert found.mask.all()
+    assert "the truth is the whole image, though raters left pixels" in found.note
+    assert not vote(APART).mask.any()
+    assert "no pixel has enough votes: the truth is empty" in vote(APART).note
+
+
+def test_ignored_pixels_count_for_nothing():
+    masks = discs(4, 0.1)
+    ignore = np.zeros(masks.shape[1:], bool)
+    ignore[25:] = True
+    for method in ("0.5", "staple", "simple", "excl-0.5"):
+        whole = estimate_truth(MaskStack.of(masks, ignore=ignore), method)
+        part = estimate_truth(masks[:, :25], method)
+        assert not whole.mask[25:].any()
+        np.testing.assert_array_equal(whole.mask[:25], part.mask)
+        np.testing.assert_array_equal(whole.sensitivity, part.sensitivity)
+    for method in TRUTHS:
+        found = estimate_truth(MaskStack.of(masks, ignore=np.ones_like(ignore)), method)
+        assert "all pixels are ignored" in found.note
+
+
+def test_an_estimate_cut_short_says_so():
+    assert "not settled after 1 iterations" in staple(discs(3, 0.1), iterations=1).note
+    assert not lsml(discs(3, 0.1), iterations=2).converged
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: vote([[[0, 1]]]), "at least 2 raters, got 1"),
+        (lambda: vote(EMPTY, 0), "share: expected a number above 0 and at most 1"),
+        (lambda: vote(EMPTY, 1.5), "share"),
+        (lambda: staple(EMPTY, prior=1), "prior: expected a number between 0 and 1"),
+        (lambda: staple(EMPTY, iterations=0), "iterations: expected a whole number of at least 1"),
+        (lambda: simple(EMPTY, alpha=-1), "alpha: expected a number of at least 0"),
+        (lambda: lsml(EMPTY, smoothness=float("nan")), "smoothness: expected a number of at least 0"),
+        (lambda: lsml(EMPTY, iterations=-1), "iterations"),
+        (lambda: staple([[[0, 2]], [[0, 1]]]), "expected 0 and 1, or 0 and 255"),
+        (lambda: estimate_truth(EMPTY, "mean"), "method: expected one of '0.5', '0.75', 'any', 'excl-0.5'"),
+    ],
+)
+def test_what_cannot_be_used_is_said(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

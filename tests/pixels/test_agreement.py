@@ -1,0 +1,239 @@
+"""Agreement about pixels: hand-worked stacks, naive loops, and libraries as second witnesses."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score, f1_score
+
+from kalos_core.errors import InputError
+from kalos_core.pixels import (
+    LabelStack,
+    MaskStack,
+    PixelAccumulator,
+    class_pixel_agreement,
+    level_map,
+    pixel_agreement,
+    rater_performance,
+)
+from kalos_core.pixels.agreement import outliers
+
+# 2 x 4 pixels:  ann 1 1 0 0   bob 1 1 1 0   cid 0 1 0 0
+#                    0 0 0 0       0 0 0 0       1 0 0 0
+STACK = {
+    "ann": [[1, 1, 0, 0], [0, 0, 0, 0]],
+    "bob": [[1, 1, 1, 0], [0, 0, 0, 0]],
+    "cid": [[0, 1, 0, 0], [1, 0, 0, 0]],
+}
+
+
+@st.composite
+def stacks(draw, least=2, most=5):
+    """Small stacks with ignored pixels or without."""
+    raters, height, width = draw(st.integers(least, most)), draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    bits = draw(st.lists(st.booleans(), min_size=raters * height * width, max_size=raters * height * width))
+    masks = np.array(bits).reshape(raters, height, width)
+    ignore = None
+    if draw(st.booleans()):
+        ignore = np.array(draw(st.lists(st.booleans(), min_size=height * width, max_size=height * width)))
+        ignore = ignore.reshape(height, width)
+        ignore[0, 0] = False
+    return MaskStack.of(masks, ignore=ignore)
+
+
+def test_a_hand_worked_stack():
+    found = pixel_agreement([STACK])
+    # A = 2 3 1 0 / 1 0 0 0: min(3 - A, A) = 1 0 1 0 / 1 0 0 0
+    assert level_map(STACK).tolist() == [[2, 3, 1, 0], [1, 0, 0, 0]]
+    assert found.smyth_bound == pytest.approx(3 / (8 * 3))
+    assert found.ratio.tolist() == [1.0, 2 / 4, 1 / 4]
+    # both: ann bob 2, ann cid 1, bob cid 1; marks 2, 3, 2
+    assert (
+        found.f1.round(12).tolist() == np.round([[1, 4 / 5, 2 / 4], [4 / 5, 1, 2 / 5], [2 / 4, 2 / 5, 1]], 12).tolist()
+    )
+    assert found.mean_difference == pytest.approx([(1 / 5 + 1 / 2) / 2, (1 / 5 + 3 / 5) / 2, (1 / 2 + 3 / 5) / 2])
+    assert found.image_bound.tolist() == [found.smyth_bound]
+    assert found.image_f1 == pytest.approx([(0.8 + 0.5 + 0.4) / 3])
+    assert found.image_marked.tolist() == [4]
+    assert not found.within_limit
+
+
+def test_each_rater_beside_the_consensus():
+    table = pixel_agreement([STACK]).performance
+    # the consensus of 2 of 3: 1 1 0 0 / 0 0 0 0
+    assert table.sensitivity.tolist() == [1, 1, 0.5]
+    assert table.specificity == pytest.approx([1, 5 / 6, 5 / 6])
+    assert table.ppv == pytest.approx([1, 2 / 3, 1 / 2])
+    assert table.npv == pytest.approx([1, 1, 5 / 6])
+    assert table.kappa[0] == 1
+
+
+@settings(max_examples=10)
+@given(stacks())
+def test_figures_are_those_of_a_loop_over_pixels(stack):
+    found = pixel_agreement([stack])
+    used = np.ones(stack.masks.shape[1:], bool) if stack.ignore is None else ~stack.ignore
+    votes = [[int(mask[y, x]) for mask in stack.masks] for y, x in np.argwhere(used)]
+    n = len(stack.raters)
+    assert found.smyth_bound == pytest.approx(sum(min(n - sum(v), sum(v)) for v in votes) / n / len(votes))
+    marked = [v for v in votes if sum(v)]
+    for level, ratio in enumerate(found.ratio, start=1):
+        if marked:
+            assert ratio == pytest.approx(sum(sum(v) >= level for v in marked) / len(marked))
+        else:
+            assert np.isnan(ratio)
+    consensus = [int(sum(v) / n >= 0.5) for v in votes]
+    for i in range(n):
+        mine = [v[i] for v in votes]
+        expected = cohen_kappa_score(mine, consensus) if len(set(mine + consensus)) > 1 else 1.0
+        assert found.performance.kappa[i] == pytest.approx(expected)
+        for j in range(n):
+            other = [v[j] for v in votes]
+            assert found.f1[i, j] == pytest.approx(f1_score(mine, other, zero_division=1.0))
+
+
+@given(stacks(), st.integers(0, 99))
+def test_neither_the_order_of_raters_nor_of_images_matters(stack, seed):
+    order = np.random.default_rng(seed).permutation(len(stack.raters))
+    turned = MaskStack(stack.masks[order], stack.raters[order], stack.ignore)
+    names = stack.raters.tolist()
+    one, two = pixel_agreement([stack, other_image(names)], names), pixel_agreement([other_image(names), turned], names)
+    assert one.smyth_bound == two.smyth_bound
+    np.testing.assert_array_equal(one.f1, two.f1)
+    np.testing.assert_array_equal(one.performance.confusion, two.performance.confusion)
+
+
+def other_image(names):
+    return {name: [[place % 2, 1]] for place, name in enumerate(names)}
+
+
+def test_many_images_are_one_large_image():
+    rng = np.random.default_rng(1)
+    parts = [rng.random((4, 6, 7)) < 0.4 for _ in range(3)]
+    picture = [rng.integers(0, 256, (6, 7, 3), np.uint8) for _ in range(3)]
+    separate = pixel_agreement([MaskStack.of(p, picture=i) for p, i in zip(parts, picture, strict=True)])
+    whole = pixel_agreement([MaskStack.of(np.concatenate(parts, axis=1), picture=np.concatenate(picture))])
+    assert separate.smyth_bound == whole.smyth_bound
+    np.testing.assert_array_equal(separate.f1, whole.f1)
+    by_name = {each.name: each.r for each in whole.correlations}
+    # contrast differs where pictures meet
+    for name in ("red", "green", "blue", "intensity"):
+        assert {each.name: each.r for each in separate.correlations}[name] == pytest.approx(by_name[name])
+
+
+def test_more_raters_than_a_table_holds():
+    rng = np.random.default_rng(2)
+    masks = rng.random((20, 5, 6)) < 0.5
+    found = pixel_agreement([masks])
+    level = masks.sum(axis=0)
+    assert found.smyth_bound == pytest.approx(np.minimum(20 - level, level).mean() / 20)
+    assert found.f1[3, 17] == pytest.approx(f1_score(masks[3].ravel(), masks[17].ravel()))
+
+
+def test_peculiarities_of_the_bound_are_said():
+    two = pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
+    assert two.smyth_bound == 0.25
+    assert "two raters" in two.smyth_notes[0]
+    three = pixel_agreement([STACK])
+    assert "0.333" in three.smyth_notes[0]
+    assert not pixel_agreement([np.zeros((4, 2, 2), bool)]).smyth_notes
+
+
+def test_outliers_are_the_papers():
+    # Fissure (§IV-B): 13 raters, mean .5765, sd .0459; A1 .6716, A4 .6321, A11 .6287 fall outside
+    others = np.full(10, (13 * 0.5765 - 0.6716 - 0.6321 - 0.6287) / 10)
+    found = outliers(np.concatenate([[0.6716, 0.6321, 0.6287], others]))
+    assert found.tolist() == [True] * 3 + [False] * 10
+    assert not outliers(np.full(5, 0.3)).any()
+    assert not outliers(np.array([0.1, 0.9])).any()  # two raters
+
+
+def test_the_tree_is_wards():
+    found = pixel_agreement([STACK])
+    # ann and bob meet at .2; then cid: sqrt((2 * .5² + 2 * .6² - .2²) / 3), by Lance and Williams
+    assert found.linkage[0, 2] == pytest.approx(0.2)
+    assert found.linkage[1, 2] == pytest.approx(np.sqrt((2 * 0.5**2 + 2 * 0.6**2 - 0.2**2) / 3))
+    assert sorted(found.order.tolist()) == [0, 1, 2]
+
+
+def test_not_asked_is_not_the_same_as_nothing_marked():
+    marks = {"ann": [[1, 0]], "bob": [[1, 0]]}
+    names = ["ann", "bob", "cid"]
+    absent = pixel_agreement([marks], names)
+    silent = pixel_agreement([marks | {"cid": None}], names)
+    assert absent.smyth_bound == 0
+    assert silent.smyth_bound == pytest.approx(1 / 6)
+    assert np.isnan(absent.f1[0, 2])
+    assert silent.f1[0, 2] == 0
+    assert np.isnan(absent.ratio[2])  # no image can reach three raters
+    assert absent.linkage.shape == (2, 4)
+
+
+def test_an_image_of_one_rater_is_left_out_and_counted():
+    found = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 1]]}, {"ann": [[1]]}], ["ann", "bob"])
+    assert (found.alone, len(found.images), found.sums.pixels) == (1, 1, 2)
+
+
+def test_classes_are_averaged():
+    stack = LabelStack.of({"ann": [[1, 2, 2, 0]], "bob": [[1, 1, 2, 0]]})
+    found = class_pixel_agreement([stack], {1: "road", 2: "car", 3: "sky"})
+    one = pixel_agreement([{"ann": [[1, 0, 0, 0]], "bob": [[1, 1, 0, 0]]}])
+    two = pixel_agreement([{"ann": [[0, 1, 1, 0]], "bob": [[0, 0, 1, 0]]}])
+    assert found.smyth_bound == pytest.approx((one.smyth_bound + two.smyth_bound + 0) / 3)
+    assert found.f1[0, 1] == pytest.approx((one.f1[0, 1] + two.f1[0, 1]) / 2)  # nobody marked sky
+    assert found.performance["ppv"] == pytest.approx((one.performance.ppv + two.performance.ppv) / 2)
+    assert found.to_pandas()["class"].tolist() == ["road", "car", "sky"]
+
+
+def test_an_ignored_value_is_no_unknown_class():
+    labels = {"ann": [[1, 9]], "bob": [[1, 1]]}
+    class_pixel_agreement([LabelStack.of(labels, ignore=[[0, 1]])], {1: "road"})
+    with pytest.raises(InputError, match="expected 0 or the values of classes 1, got 9"):
+        class_pixel_agreement([labels], {1: "road"})
+
+
+def test_tables():
+    found = pixel_agreement([MaskStack.of(STACK, image="a.png")])
+    assert found.to_pandas()["image"].tolist() == ["a.png"]
+    assert found.performance.to_pandas()["rater"].tolist() == ["ann", "bob", "cid"]
+
+
+def test_shares_of_nothing_are_undefined_in_a_table():
+    table = rater_performance({"ann": [[0, 0]], "bob": [[1, 0]]}, truth=[[0, 0]])
+    assert np.isnan(table.sensitivity).all()
+    assert np.isnan(table.ppv[0])
+    assert table.kappa.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: MaskStack.of([[[0, 1]], [[0], [1]]]), "expected one size, got .*'rater 1'.*'rater 2'"),
+        (lambda: MaskStack.of([[[0, 3]], [[0, 1]]]), "mask of 'rater 1': expected 0 and 1, or 0 and 255"),
+        (lambda: MaskStack.of([[[0, np.nan]], [[0, 1]]]), "expected 0 and 1"),
+        (lambda: MaskStack.of([[["a"]]]), "expected truth values or numbers"),
+        (lambda: MaskStack.of([[0, 1], [0, 1]]), "expected height x width, got shape"),
+        (lambda: MaskStack.of({"ann": None}), "expected at least one rater's, got none"),
+        (lambda: MaskStack.of([[[1]], [[1]]], ["ann", "ann"]), "expected 2 names, each once"),
+        (lambda: MaskStack.of(np.zeros((65, 1, 1), bool)), "at most 64 raters, got 65"),
+        (lambda: MaskStack.of([[[1]]], ignore=[[1, 0]]), "ignore: expected the size of the masks"),
+        (lambda: MaskStack.of([[[1]]], picture=[[1, 0]]), "picture: expected the size of the masks"),
+        (lambda: LabelStack.of([[[0.5]]]), "expected whole numbers, got float64"),
+        (lambda: pixel_agreement([]), "expected at least one image, got none"),
+        (lambda: pixel_agreement([{"ann": [[1]]}], ["ann", "bob"]), "got none in 1 images"),
+        (lambda: pixel_agreement([MaskStack.of([[[1]], [[1]]], ignore=[[1]])]), "got none in 1 images"),
+        (lambda: pixel_agreement([{"eve": [[1]]}], ["ann", "bob"]), "expected raters among ann, bob, got eve"),
+        (lambda: PixelAccumulator(["ann"]), "at least two names"),
+        (lambda: class_pixel_agreement([], {1: "road"}), "expected at least one image"),
+        (lambda: class_pixel_agreement([], {}), "expected at least one value and its name"),
+        (lambda: rater_performance([[[1]]], [[1, 0]]), "truth: expected the size of the masks"),
+    ],
+)
+def test_what_cannot_be_used_is_said(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_masks_of_pictures_are_read_as_they_are():
+    stack = MaskStack.of([np.array([[0, 255]], np.uint8), np.array([[0, 1]], np.uint16), np.array([[False, True]])])
+    assert stack.masks[:, 0].tolist() == [[False, True]] * 3

@@ -1,0 +1,100 @@
+"""Polygons and masks of a table as stacks: a loop over pixel centres is the second witness."""
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations
+from kalos_core.errors import InputError
+from kalos_core.pixels import mask_stacks
+from kalos_core.shapes import Masks, Polygons
+from kalos_core.shapes.raster import pixels_of, rasterise
+from tests.strategies import FORMS, ring
+
+SIZE = np.array([[9, 8]])
+
+
+@given(
+    st.lists(
+        st.builds(
+            ring,
+            st.integers(0, len(FORMS) - 1),
+            *(st.integers(-2, 6),) * 2,
+            *(st.integers(1, 5),) * 2,
+            st.integers(0, 3),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_pixels_are_those_whose_centres_lie_inside(rings):
+    # moved off the grid of centres and edges, so that no centre lies on a boundary
+    polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + 0.237 for one in rings]])
+    found = pixels_of(rasterise(polygons, SIZE), 0)
+    x, y = np.meshgrid(np.arange(9) + 0.5, np.arange(8) + 0.5)
+    assert found.tolist() == shapely.contains_xy(polygons.geometries[0], x, y).tolist()
+
+
+def test_tiles_share_no_pixel():
+    tiles = Polygons.from_rings([[[0, 0, 2.5, 0, 2.5, 8, 0, 8]], [[2.5, 0, 9, 0, 9, 8, 2.5, 8]]])
+    masks = rasterise(tiles, np.repeat(SIZE, 2, axis=0))
+    assert (pixels_of(masks, 0).astype(int) + pixels_of(masks, 1)).tolist() == np.ones((8, 9), int).tolist()
+
+
+def test_a_polygon_that_catches_no_centre_is_an_empty_mask():
+    masks = rasterise(Polygons.from_rings([[[0, 0, 0.4, 0, 0.4, 0.4]], []]), np.repeat(SIZE, 2, axis=0))
+    assert masks.area().tolist() == [0, 0]
+
+
+def test_runs_and_pixels_are_the_same():
+    rng = np.random.default_rng(0)
+    arrays = [rng.random((4, 5)) < share for share in (0, 0.3, 0.7, 1)]
+    masks = Masks.from_arrays(arrays)
+    assert [pixels_of(masks, row).tolist() for row in range(4)] == [array.tolist() for array in arrays]
+
+
+def rows_of(*marks):
+    keys = ("image", "rater", "category", "mask")
+    return [dict(zip(keys, mark, strict=True)) for mark in marks]
+
+
+def test_stacks_of_masks_by_class_and_by_who_was_asked():
+    table = Annotations.from_rows(
+        rows_of(
+            ("a", "ann", "cat", [[1, 0, 0]]),
+            ("a", "ann", "cat", [[0, 1, 0]]),
+            ("a", "bob", "dog", [[0, 0, 1]]),
+            ("b", "bob", "cat", [[1, 1, 1]]),
+        ),
+        raters=["ann", "bob", "cid"],
+        assigned={"a": ["ann", "bob"], "b": ["bob", "cid"]},
+        assigned_categories={"ann": ["cat"]},
+    )
+    found = {stack.image: stack for stack in mask_stacks(table)}
+    assert found["a"].raters.tolist() == ["ann", "bob"]
+    assert found["a"].masks.astype(int).tolist() == [[[1, 1, 0]], [[0, 0, 1]]]
+    assert found["b"].raters.tolist() == ["bob", "cid"]
+    assert found["b"].masks.astype(int).tolist() == [[[1, 1, 1]], [[0, 0, 0]]]
+    (dogs, _) = mask_stacks(table, "dog")
+    assert dogs.raters.tolist() == ["bob"]  # ann was not asked for dogs
+
+
+@pytest.mark.parametrize(
+    ("rows", "category", "message"),
+    [
+        ([{"image": 1, "rater": "a", "category": "c", "polygon": [[0, 0, 1, 0, 1, 1]]}], None, "expected its width"),
+        ([{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}], "dog", "category: expected one of 'c'"),
+    ],
+)
+def test_what_cannot_be_used_is_said(rows, category, message):
+    with pytest.raises(InputError, match=message):
+        list(mask_stacks(Annotations.from_rows(rows), category))
+
+
+def test_a_mark_without_pixels_is_said():
+    rows = [{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}]
+    with pytest.raises(InputError, match="expected a polygon or a mask of each mark, got neither for ids 1"):
+        list(mask_stacks(Annotations.from_rows(rows, image_size={1: (2, 2)})))

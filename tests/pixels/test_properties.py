@@ -1,0 +1,107 @@
+"""Properties of pictures beside agreement, with SciPy and scikit-image as second witnesses."""
+
+import numpy as np
+import pytest
+from scipy import ndimage, stats
+from skimage.color import rgb2lab
+
+from kalos_core.errors import InputError
+from kalos_core.pixels import MaskStack, pixel_agreement
+from kalos_core.pixels.properties import lightness, property_moments
+
+RNG = np.random.default_rng(4)
+MASKS = RNG.random((5, 9, 11)) < 0.4
+COLOUR = RNG.integers(0, 256, (9, 11, 3), np.uint8)
+
+
+def correlations(masks, picture, **more):
+    found = pixel_agreement([MaskStack.of(masks, picture=picture, **more)])
+    return {each.name: each for each in found.correlations}
+
+
+def test_lightness_is_that_of_scikit_image():
+    np.testing.assert_allclose(lightness(COLOUR), rgb2lab(COLOUR)[..., 0], atol=1e-3)
+    np.testing.assert_allclose(lightness(COLOUR / 255), lightness(COLOUR), atol=1e-9)
+    np.testing.assert_allclose(lightness(COLOUR.astype(np.uint16) * 257), lightness(COLOUR), atol=1e-9)
+
+
+def test_correlations_are_those_of_scipy():
+    found = correlations(MASKS, COLOUR)
+    level = MASKS.sum(axis=0)
+    tone = rgb2lab(COLOUR)[..., 0]
+    high, low = (f(tone, 3, mode="nearest") for f in (ndimage.maximum_filter, ndimage.minimum_filter))
+    expected = {
+        "red": (level, COLOUR[..., 0]),
+        "green": (level, COLOUR[..., 1]),
+        "blue": (level, COLOUR[..., 2]),
+        "intensity": (level, COLOUR @ [0.2989, 0.5870, 0.1140]),
+        "contrast": (ndimage.maximum_filter(level, 3, mode="nearest"), (high - low) / (high + low)),
+    }
+    assert set(found) == set(expected)
+    for name, (x, y) in expected.items():
+        r, p = stats.pearsonr(x.ravel(), y.ravel())
+        assert found[name].r == pytest.approx(r, abs=1e-4 if name == "contrast" else 1e-12)
+        assert found[name].p == pytest.approx(p, rel=1e-2 if name == "contrast" else 1e-9)
+        assert found[name].pixels == 99
+
+
+def test_a_perfect_line_by_hand():
+    # A = 0 1 2, grey 10 20 30: r = 1; contrast in 3: .333, .5, .2 beside the largest A near: 1 2 2
+    found = correlations([[[0, 1, 1]], [[0, 0, 1]]], np.array([[10, 20, 30]], np.uint8))
+    assert found["intensity"].r == 1
+    assert found["intensity"].p == 0
+    assert found["intensity"].significant
+    assert found["contrast"].r == pytest.approx(np.corrcoef([1, 2, 2], [1 / 3, 1 / 2, 1 / 5])[0, 1])
+    assert not found["contrast"].significant
+
+
+def test_ignored_pixels_are_in_no_neighbourhood():
+    ignore = np.zeros((9, 11), bool)
+    ignore[:, 6:] = True
+    spoilt = COLOUR.copy()
+    spoilt[:, 6:] = 255
+    cut = correlations(MASKS[:, :, :6], COLOUR[:, :6])
+    whole = correlations(MASKS, spoilt, ignore=ignore)
+    assert {name: each.r for name, each in whole.items()} == pytest.approx({n: e.r for n, e in cut.items()})
+
+
+@pytest.mark.parametrize(
+    ("masks", "picture", "reason"),
+    [
+        (MASKS, np.full((9, 11), 7, np.uint8), "is the same on all pixels"),
+        (np.zeros((2, 9, 11), bool), COLOUR, "agreement is the same on all pixels"),
+        (MASKS[:, :1, :2], COLOUR[:1, :2], "fewer than 3 pixels, namely 2"),
+    ],
+)
+def test_undefined_is_said(masks, picture, reason):
+    for each in correlations(masks, picture).values():
+        assert each.r is None
+        assert each.p is None
+        assert reason in each.reason
+        assert not each.significant
+
+
+def test_any_number_of_channels():
+    share = MASKS.mean(axis=0)
+    many = RNG.random((9, 11, 5))
+    assert list(property_moments(share, many)) == [f"channel {number}" for number in range(1, 6)]
+    named = property_moments(share, COLOUR[..., [0, 0, 1, 2]], names=["near-ir", "red", "green", "blue"])
+    assert list(named) == ["near-ir", "red", "green", "blue", "intensity", "contrast"]
+    assert named["contrast"] == property_moments(share, COLOUR)["contrast"]
+
+
+@pytest.mark.parametrize(
+    ("picture", "names", "message"),
+    [
+        (np.full((9, 11), np.nan), None, "expected finite numbers"),
+        (np.full((9, 11), "a"), None, "expected numbers"),
+        (-np.ones((9, 11)), None, "expected no negative values"),
+        (np.full((9, 11, 3), 2.0), None, r"floats in \[0, 1\], got float64 from 2.0 to 2.0"),
+        (np.full((9, 11, 3), 2, np.uint32), None, "expected colours of 8 or 16 bits"),
+        (COLOUR, ["red", "green"], "channels: expected 3 names of their own"),
+        (COLOUR, ["red", "green", "contrast"], "channels: expected 3 names of their own"),
+    ],
+)
+def test_what_cannot_be_used_is_said(picture, names, message):
+    with pytest.raises(InputError, match=message):
+        property_moments(MASKS.mean(axis=0), picture, names=names)
