@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kalos_core.errors import InputError
-from kalos_core.noise.model import DEFAULTS
+from kalos_core.noise.model import DEFAULTS, NoiseModel
 from kalos_core.readers import read_coco
 
 
@@ -27,6 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m kalos_core", description="How far raters agree, and where not.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_noise_defaults(commands)
+    _add_experiments(commands)
     return parser
 
 
@@ -43,6 +44,45 @@ def _noise_defaults(chosen: argparse.Namespace) -> None:
     model = default_model(read_coco(chosen.path), chosen.path.name)
     chosen.out.write_text(model.to_json(), encoding="utf-8")
     print(f"{chosen.out}: {len(model.provenance)} laws")
+
+
+def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "what solvers and alpha do on synthetic raters, whose truth is known"
+    command = commands.add_parser("experiments", help=text, description=f"{text.capitalize()} (KαLOS §5).")
+    command.add_argument("path", type=Path, help="COCO file whose first rater is the reference")
+    command.add_argument("--out", type=Path, default=Path("experiments"), help="folder for tables and figures")
+    command.add_argument("--model", type=Path, help="JSON of a noise model (default: the shipped one)")
+    command.add_argument("--repeats", type=int, default=3, help="draws of each setting of the solvers (default: 3)")
+    command.add_argument("--seed", type=int, default=0)
+    command.set_defaults(run=_experiments)
+
+
+def _experiments(chosen: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
+    from kalos_core.figures.experiments import plot_experiments
+    from kalos_core.noise.experiments import run_experiments
+    from kalos_core.report import make_folder, write_page, write_tables
+
+    model = None if chosen.model is None else NoiseModel.from_json(chosen.model)
+    annotations = read_coco(chosen.path)
+    make_folder(chosen.out)
+    with tqdm(total=100, bar_format="{desc} {bar} {percentage:.0f} % {elapsed}") as bar:
+
+        def progress(share: float, label: str) -> None:
+            bar.set_description_str(label)
+            bar.update(100 * share - bar.n)
+
+        result = run_experiments(annotations, model, repeats=chosen.repeats, seed=chosen.seed, progress=progress)
+    write_tables(chosen.out, result.tables())
+    claims = result.claims()
+    page = chosen.out / "experiments.html"
+    rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]
+    header = ("KαLOS", "says", "here it", "found")
+    write_page(page, f"Experiments on {chosen.path.name}", plot_experiments(result), header, rows)
+    for claim in claims:
+        print(claim)
+    print(f"{page}: figures; beside it the tables")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,181 @@
+"""Figures of the experiments on synthetic raters: solvers against the truth, and how alpha answers to noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import PALE, RATER_COLOURS, as_plain
+from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
+from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MAGNITUDE = "magnitude of noise, λ"
+
+MOST_DRAWN = 3000
+"""Values behind one violin, chosen at random."""
+
+
+def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
+    """Every experiment's figure, by what it asks."""
+    rows = result.raters
+    by_magnitude = [(f"λ = {level:g}", rows.magnitude == level) for level in np.unique(rows.magnitude)]
+    everything = [("3 raters", np.ones(len(result.response.magnitude), np.bool_))]
+    return {
+        "Filtered Rand index of the solvers": plot_accuracy(result.accuracy, "rand_index", "filtered Rand index"),
+        "F1 of the solvers": plot_accuracy(result.accuracy, "f1", "F1"),
+        "What solvers match and miss": plot_cases(result.cases),
+        "More and more raters": _curves(rows, rows.raters, by_magnitude, "raters"),
+        "Schools of thought": plot_schools(result.schools),
+        "Alpha over noise": _curves(result.response, result.response.magnitude, everything, MAGNITUDE),
+        "Signal loss": plot_loss(result.loss),
+    }
+
+
+def plot_accuracy(table: SolverAccuracy, figure: str, name: str) -> go.Figure:
+    """A figure of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    counts = np.unique(table.raters).tolist()
+    titles = [f"{count} synthetic rater{'s' if count > 1 else ' and the reference'}" for count in counts]
+    drawing = make_subplots(1, len(counts), shared_yaxes=True, subplot_titles=titles)
+    for place, solver in enumerate(dict.fromkeys(table.solver.tolist())):
+        for column, count in enumerate(counts):
+            chosen = (table.solver == solver) & (table.raters == count) & (table.cost == "soft")
+            levels = np.unique(table.magnitude[chosen])
+            values = [
+                table.mean(figure, solver=solver, raters=count, cost="soft", magnitude=level)
+                for level in levels.tolist()
+            ]
+            line = go.Scatter(
+                x=levels.tolist(),
+                y=values,
+                mode="lines+markers",
+                line={"color": RATER_COLOURS[place]},
+                name=solver,
+                showlegend=column == 0,
+                hovertemplate=f"{solver}, λ %{{x:g}}: %{{y:.4f}}<extra></extra>",
+            )
+            drawing.add_trace(line, row=1, col=column + 1)
+    drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
+    drawing.update_yaxes(fixedrange=True)
+    drawing.update_yaxes(title_text=name, col=1)
+    return _framed(drawing)
+
+
+def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
+    """How similar the pairs are that solvers matched rightly, missed, or matched wrongly, all magnitudes together."""
+    import plotly.graph_objects as go
+
+    rng = np.random.default_rng(seed)
+    drawing = go.Figure()
+    for place, solver in enumerate(dict.fromkeys(table.solver.tolist())):
+        chosen = np.flatnonzero(table.solver == solver)
+        counts = {case: table.count(solver, case) for case in CASES}
+        chosen = np.concatenate([_some(chosen[table.case[chosen] == case], rng) for case in CASES])
+        drawing.add_trace(
+            go.Box(
+                x=table.case[chosen].tolist(),
+                y=table.similarity[chosen].tolist(),
+                name=", ".join([solver, *(f"{case} {count:,}" for case, count in counts.items())]),
+                marker={"color": RATER_COLOURS[place], "size": 3, "opacity": 0.4},
+                boxpoints="outliers",
+            )
+        )
+    drawing.update_layout(boxmode="group")
+    drawing.update_xaxes(fixedrange=True, categoryorder="array", categoryarray=list(CASES))
+    drawing.update_yaxes(title_text="similarity", range=[0, 1.02], fixedrange=True)
+    return _framed(drawing)
+
+
+def plot_schools(table: SchoolImpact) -> go.Figure:
+    """Alpha of each two schools, the highest first."""
+    import plotly.graph_objects as go
+
+    order = np.argsort(-table.alpha, kind="stable")
+    error = {
+        "type": "data",
+        "symmetric": False,
+        "array": as_plain((table.high - table.alpha)[order]),
+        "arrayminus": as_plain((table.alpha - table.low)[order]),
+    }
+    bars = go.Bar(
+        x=table.schools[order].tolist(),
+        y=as_plain(table.alpha[order]),
+        error_y=error,
+        marker={"color": PALE},
+        hovertemplate="%{x}: alpha %{y:.3f}<extra></extra>",
+    )
+    drawing = go.Figure(bars)
+    drawing.update_xaxes(title_text="raters of either school", type="category", fixedrange=True)
+    drawing.update_yaxes(title_text="mean alpha", fixedrange=True)
+    return _framed(drawing)
+
+
+def plot_loss(table: SignalLossTable) -> go.Figure:
+    """Signal loss over the magnitude, beside the paper's."""
+    import plotly.graph_objects as go
+
+    curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
+    drawing = go.Figure(
+        [
+            go.Scatter(
+                x=table.magnitude.tolist(),
+                y=as_plain(100 * values),
+                mode="lines+markers",
+                line={"color": RATER_COLOURS[place], "dash": dash},
+                name=name,
+                hovertemplate="λ %{x:g}: %{y:.2f} %<extra></extra>",
+            )
+            for place, (name, values, dash) in enumerate(curves)
+        ]
+    )
+    drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
+    drawing.update_yaxes(title_text="% of events lost", rangemode="tozero", fixedrange=True)
+    return _framed(drawing)
+
+
+def _curves(
+    table: AlphaTable, x: NDArray[np.generic], groups: Sequence[tuple[str, NDArray[np.bool_]]], title: str
+) -> go.Figure:
+    """Mean alpha with its interval, a curve for each group of rows."""
+    import plotly.graph_objects as go
+
+    drawing = go.Figure(
+        [
+            go.Scatter(
+                x=x[rows].tolist(),
+                y=as_plain(table.alpha[rows]),
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": as_plain((table.high - table.alpha)[rows]),
+                    "arrayminus": as_plain((table.alpha - table.low)[rows]),
+                    "thickness": 1,
+                },
+                mode="lines+markers",
+                line={"color": RATER_COLOURS[place]},
+                name=name,
+                hovertemplate=f"{name}, %{{x:g}}: %{{y:.3f}}<extra></extra>",
+            )
+            for place, (name, rows) in enumerate(groups)
+        ]
+    )
+    drawing.update_xaxes(title_text=title, fixedrange=True)
+    drawing.update_yaxes(title_text="mean alpha", fixedrange=True)
+    return _framed(drawing)
+
+
+def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    return rows if len(rows) <= MOST_DRAWN else rng.choice(rows, MOST_DRAWN, replace=False)
+
+
+def _framed(drawing: go.Figure) -> go.Figure:
+    legend = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}}
+    return drawing.update_layout(height=400, margin={"t": 40, "b": 60, "l": 60, "r": 10}, legend=legend)

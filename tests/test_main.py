@@ -1,0 +1,58 @@
+"""The command line: what it writes, and what it says of input it cannot use."""
+
+import json
+
+import pandas as pd
+
+from kalos_core.__main__ import main
+
+
+def labels(folder, images=4):
+    """A COCO file of one rater."""
+    marks = [(image, number) for image in range(images) for number in range(3)]
+    content = {
+        "images": [{"id": image, "file_name": f"{image}.jpg", "width": 200, "height": 100} for image in range(images)],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+        "annotations": [
+            {
+                "id": place + 1,
+                "image_id": image,
+                "category_id": 1 + number % 2,
+                "rater_id": "ann",
+                "bbox": [10 + 60 * number, 20, 30, 30],
+            }
+            for place, (image, number) in enumerate(marks)
+        ],
+    }
+    path = folder / "labels.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_experiments_are_written_as_tables_and_one_page(tmp_path, capsys):
+    out = tmp_path / "made" / "here"
+    assert main(["experiments", str(labels(tmp_path)), "--out", str(out), "--repeats", "1"]) == 0
+    assert pd.read_csv(out / "loss.csv")["magnitude"].tolist() == [0.25, 0.5, 1, 2, 5]
+    page = (out / "experiments.html").read_text(encoding="utf-8")
+    assert page.count("plotly-graph-div") >= 7
+    assert "<td>Table 3</td>" in page
+    assert "Table 3" in capsys.readouterr().out
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
+    assert main(["experiments", str(tmp_path / "none.json")]) == 2
+    assert "none.json" in capsys.readouterr().err
+
+
+def test_a_model_that_is_no_model_is_named(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    model.write_text("{}")
+    assert main(["experiments", str(labels(tmp_path)), "--model", str(model)]) == 2
+    assert "model.json: expected the format" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    path = labels(tmp_path, 1)
+    assert main(["experiments", str(path), "--repeats", "1", "--out", str(tmp_path / "file" / "out")]) == 2
+    assert "expected a folder to write to" in capsys.readouterr().err
