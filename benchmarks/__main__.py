@@ -16,7 +16,17 @@ from benchmarks.tables import Table, environment
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
-NAMES = ("agreement", "diagnostics", "calibration", "convergence", "volumes", "scaling", "memory", "bridge")
+NAMES = (
+    "agreement",
+    "diagnostics",
+    "calibration",
+    "convergence",
+    "generation",
+    "volumes",
+    "scaling",
+    "memory",
+    "bridge",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,6 +96,11 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
             yield convergence.beside_coco(coco, path.stem, repeats)
             yield convergence.replicates(coco, path.stem, repeats)
             yield convergence.memory(coco, path.stem)
+        if "generation" in names:
+            from benchmarks import generation
+
+            _say("generation of raters")
+            yield generation.speed(coco, path.stem, repeats)
         if "volumes" in names:
             from benchmarks import volumes
 

@@ -4,8 +4,38 @@ A difference is of one of four kinds: a mark in another place or of another size
 split or merged. `NoiseModel` holds the laws of all four; `NoiseModel.fit` estimates them from the raters of a data set.
 """
 
+from kalos_core.noise.events import Events, SignalLoss
 from kalos_core.noise.fit.goodness import FitTests
+from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import LAWS, Provenance
+from kalos_core.noise.sources import (
+    ClassSource,
+    ConfusionClasses,
+    DetectedGhosts,
+    EmbeddingClasses,
+    GhostSource,
+    PictureGhosts,
+    Proposals,
+    TaxonomyClasses,
+    TransplantedGhosts,
+)
 
-__all__ = ["LAWS", "FitTests", "NoiseModel", "Provenance"]
+__all__ = [
+    "LAWS",
+    "ClassSource",
+    "ConfusionClasses",
+    "DetectedGhosts",
+    "EmbeddingClasses",
+    "Events",
+    "FitTests",
+    "GeneratedRaters",
+    "GhostSource",
+    "NoiseModel",
+    "PictureGhosts",
+    "Proposals",
+    "Provenance",
+    "SignalLoss",
+    "TaxonomyClasses",
+    "TransplantedGhosts",
+]

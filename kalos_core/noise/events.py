@@ -135,6 +135,12 @@ class SignalLoss:
     stage : names
     done, lost, impossible : (S,) int
         What became of the events: a lost one found its mark consumed by an earlier one.
+
+    Examples
+    --------
+    >>> one = np.array([1])
+    >>> SignalLoss(("first three",), done=3 * one, lost=one, impossible=0 * one).ratio
+    0.25
     """
 
     stage: tuple[str, ...]

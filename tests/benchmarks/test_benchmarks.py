@@ -200,6 +200,15 @@ def test_bridge() -> None:
     assert [row.what for row in polylines.rows] == [python[0], python[2]]
 
 
+def test_generation_is_counted_in_annotations() -> None:
+    from benchmarks import generation
+
+    table = generation.speed(synthetic(), "synthetic", 1)
+    check_table(table)
+    assert "10 raters" in table.title
+    assert "annotations a second" in table.notes[0]
+
+
 def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
     import kalos_core.fiftyone as kf
     from benchmarks import bridge

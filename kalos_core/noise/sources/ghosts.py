@@ -114,6 +114,11 @@ class TransplantedGhosts:
     ----------
     per_image : int, at least 1
         How many are drawn for an image, from the marks of all others alike.
+
+    Examples
+    --------
+    >>> TransplantedGhosts().name
+    'marks of other images (64 an image)'
     """
 
     per_image: int = 64
@@ -201,7 +206,12 @@ class PictureGhosts:
     Raises
     ------
     InputError
-        If pictures are missing or cannot be opened.
+        When proposals are asked for, if pictures are missing or cannot be opened.
+
+    Examples
+    --------
+    >>> PictureGhosts("pictures").name
+    'regions of the pictures (scikit-image)'
     """
 
     pictures: str | os.PathLike[str] | Mapping[Hashable, str | os.PathLike[str]]

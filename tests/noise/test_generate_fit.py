@@ -1,0 +1,81 @@
+"""The round trip: raters are generated from known laws, and the fit finds these laws again."""
+
+import numpy as np
+import pytest
+
+from kalos_core.noise.fit.laws import estimate_laws
+from kalos_core.noise.fit.observations import observe
+from kalos_core.noise.parameters import CardinalAngle, Chance, EventRate, Shift, SizeCurve
+from tests.noise.laws import quiet, table
+
+KNOWN = quiet(
+    unmatched={"rate": EventRate(-0.6, 0.08), "selection": SizeCurve(-9.0, -1.2), "deletion": Chance(0.5)},
+    category={
+        "occurrence": Chance(0.12),
+        "translation": Shift(0.004, 0.0, 6.0, 0.0, 0.0008),
+        "width": Shift(0.05, 0.0, 6.0, 0.0, 0.01),
+    },
+    localization={
+        "translation": Shift(0.002, 0.05, 6.0, 0.0, 0.0006),
+        "angle": CardinalAngle((0.4, 0.3, 0.2, 0.1), (8.0,) * 4),
+        "width": Shift(0.03, 0.5, 6.0, 0.0, 0.008),
+        "height": Shift(0.02, 0.0, 6.0, 0.0, 0.01),
+    },
+)
+"""Shifts that never part two marks of one object, so that every event is seen for what it was."""
+
+
+def scattered(images, seed):
+    """Four to sixteen marks an image, each in a cell of its own of 5 x 4."""
+    rng = np.random.default_rng(seed)
+    marks = []
+    for image in range(images):
+        for cell in rng.permutation(20)[: rng.integers(4, 17)]:
+            sides = np.exp(rng.uniform(np.log(30), np.log(140), 2))
+            corner = np.array([cell % 5, cell // 5]) * 200 + 100 - sides / 2
+            marks.append((image, ("cat", "dog", "emu")[rng.integers(3)], [*corner, *sides]))
+    return table(*marks, size=(1000.0, 800.0))
+
+
+@pytest.fixture(scope="module")
+def found():
+    # a rater of magnitude 0 is the reference itself
+    pair = KNOWN.generate(scattered(150, 0), raters=["reference", "noisy"], magnitude=[0, 1], seed=1)
+    return estimate_laws(observe(pair.annotations))
+
+
+@pytest.mark.parametrize("name", ["unmatched.rate", "unmatched.selection", "category.occurrence"])
+def test_events_are_found_within_their_95_percent_intervals(found, name):
+    estimate, known = found[name], KNOWN.law(name)
+    assert len(estimate.interval) == len(vars(known))
+    for (low, high), value in zip(estimate.interval, vars(known).values(), strict=True):
+        assert low <= value <= high
+        assert low < high
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "localization.translation",
+        "localization.width",
+        "localization.height",
+        "category.translation",
+        "category.width",
+    ],
+)
+def test_shifts_are_found_within_a_tenth_and_their_spread_within_a_fifth(found, name):
+    law, known = found[name].law, KNOWN.law(name)
+    area = 0.01  # of most marks
+    assert law.trend(area) + law.mu == pytest.approx(known.trend(area), rel=0.1)
+    assert law.sigma == pytest.approx(known.sigma, rel=0.2)
+
+
+def test_a_trend_over_the_area_is_found(found):
+    for name in ("localization.translation", "localization.width"):
+        assert found[name].law.slope == pytest.approx(KNOWN.law(name).slope, rel=0.25)
+
+
+def test_directions_are_found_within_a_twentieth(found):
+    law = found["localization.angle"].law
+    assert law.weights == pytest.approx((0.4, 0.3, 0.2, 0.1), abs=0.05)
+    assert law.kappas == pytest.approx((8.0,) * 4, rel=0.35)
