@@ -52,8 +52,11 @@ from kalos_core.figures.published import (
     PublishedCalibration,
 )
 from kalos_core.figures.ranking import (
+    bounds_bars,
+    bounds_title,
     bump_chart,
     curves_title,
+    plot_bounds,
     plot_curves,
     plot_ranking,
     plot_tau,
@@ -100,6 +103,8 @@ __all__ = [
     "band",
     "boundary_histogram",
     "boundary_title",
+    "bounds_bars",
+    "bounds_title",
     "bump_chart",
     "calibration_figure",
     "calibration_title",
@@ -116,6 +121,7 @@ __all__ = [
     "left_out",
     "plot_agreement",
     "plot_boundaries",
+    "plot_bounds",
     "plot_calibration",
     "plot_class_difficulty",
     "plot_collaboration",

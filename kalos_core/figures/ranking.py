@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import lookup
 from kalos_core.figures.common import (
+    BAR_HEIGHT,
+    PALE,
     RATER_COLOURS,
     WHISKER,
+    Intervals,
     Numbers,
+    as_intervals,
     as_numbers,
     as_plain,
+    lying_bars,
     shortened,
     significant,
+    value_range,
+    with_value_column,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.ranking import DetectorRanking, Rankings
@@ -56,7 +63,7 @@ def ranking_title(rankings: Rankings) -> str:
     everywhere = " and ".join(name for name, count in best if count == ranked)
     verb = "are" if " and " in everywhere else "is"
     truths = "the one truth" if ranked == 1 else f"all {ranked} truths"
-    different = len(set(rankings.ranking[is_best.any(axis=1)].tolist()))
+    different = len(set(rankings.ranking_of[is_best.any(axis=1)].tolist()))
     rest = "" if ranked == 1 else "; everyone ranks alike" if different == 1 else f"; there are {different} rankings"
     return f"{everywhere} {verb} best under {truths}{rest}"
 
@@ -175,6 +182,102 @@ def plot_tau(rankings: Rankings) -> go.Figure:
     """How alike the truths of a result rank, titled with the finding."""
     truths, tau = rankings.truths.tolist(), rankings.tau
     return tau_heatmap(truths, tau, tau_title(truths, tau))
+
+
+def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0) -> str:
+    """Which detectors the labels allow to tell apart, in one line.
+
+    `outside` is how many areas under single raters lie outside the bounds, which then promise too much.
+
+    Examples
+    --------
+    >>> bounds_title(["net", "svm", "rf"], [[0.5, 0.8], [0.6, 0.7], [0.1, 0.2]])
+    '2 of 3 pairs of detectors can be told apart; net and svm cannot'
+    >>> bounds_title(["net", "svm"], [[0.5, 0.8], [0.1, 0.2]], outside=3)
+    'net and svm can be told apart, though single raters go beyond the bounds 3 times'
+    """
+    low, high = as_intervals(bounds, len(detectors)).T
+    first, second = np.triu_indices(len(detectors), 1)
+    known = np.isfinite(low[first]) & np.isfinite(low[second])
+    first, second = first[known], second[known]
+    if not len(first):
+        return "No two detectors can be compared"
+    apart = (low[first] > high[second]) | (low[second] > high[first])
+    mixed = [f"{detectors[a]} and {detectors[b]}" for a, b in zip(first[~apart], second[~apart], strict=True)]
+    if not apart.any():
+        return f"{mixed[0]} cannot be told apart" if len(mixed) == 1 else "No two detectors can be told apart"
+    beyond = f", though single raters go beyond the bounds {outside} time{'' if outside == 1 else 's'}"
+    doubt = beyond if outside else ""
+    if not mixed:
+        who = f"{detectors[0]} and {detectors[1]}" if len(detectors) == 2 else f"All {len(detectors)} detectors"
+        return f"{who} can be told apart{doubt}"
+    others = "" if len(mixed) == 1 else f", nor can {len(mixed) - 1} more"
+    return f"{apart.sum()} of {len(apart)} pairs of detectors can be told apart; {mixed[0]} cannot{others}{doubt}"
+
+
+def bounds_bars(
+    detectors: Sequence[str],
+    bounds: Intervals,
+    truths: Sequence[str],
+    areas: NDArray[np.float64],
+    title: str = "",
+) -> go.Figure:
+    """The bounds of each detector's area as bars, and a tick for its area under each rater.
+
+    Parameters
+    ----------
+    detectors, truths : (S,), (R,) str
+    bounds : (S, 2)
+    areas : (R, S)
+        NaN where undefined.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    ends = as_intervals(bounds, len(detectors))
+    spans = [f"{significant(low)} to {significant(high)}" for low, high in ends]
+    bars = go.Bar(
+        base=as_plain(ends[:, 0]),
+        x=as_plain(ends[:, 1] - ends[:, 0]),
+        y=list(range(len(detectors))),
+        orientation="h",
+        marker={"color": PALE},
+        customdata=[f"<b>{name}</b>: {span}" for name, span in zip(detectors, spans, strict=True)],
+        hovertemplate="%{customdata}<extra>any to high agreement</extra>",
+        name="bounds",
+    )
+    truth, detector = np.nonzero(np.isfinite(areas))
+    values = areas[truth, detector]
+    colours = [RATER_COLOURS[place % len(RATER_COLOURS)] for place in truth.tolist()]
+    hover = [
+        f"<b>{detectors[s]}</b> under {truths[t]}: {significant(value)}"
+        for t, s, value in zip(truth.tolist(), detector.tolist(), values, strict=True)
+    ]
+    ticks = go.Scatter(
+        x=values.tolist(),
+        y=detector.tolist(),
+        mode="markers",
+        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 6, "line": {"width": 2, "color": colours}},
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        name="raters",
+    )
+    low, high = value_range(ends, areas)
+    layout = lying_bars(detectors, title, "area under precision over recall", low, high)
+    figure = go.Figure([bars, ticks], layout=layout)
+    return with_value_column(figure, spans)
+
+
+def plot_bounds(result: DetectorRanking) -> go.Figure:
+    """The bounds of every detector of a result, titled with who can be told apart."""
+    detectors, of_rater = result.detectors.tolist(), np.isin(result.truths, result.raters)
+    return bounds_bars(
+        detectors,
+        result.bounds,
+        result.truths[of_rater].tolist(),
+        result.area[of_rater],
+        bounds_title(detectors, result.bounds, int(result.raters_outside.sum())),
+    )
 
 
 def curves_title(detector: str, areas: Numbers) -> str:

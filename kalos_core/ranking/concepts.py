@@ -5,7 +5,7 @@ Letters used in shapes: S systems, I images, K concepts, n images of one concept
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ def concept_measures(
     return auc, eer
 
 
-def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[Hashable]) -> NDArray[np.float64]:
+def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.float64]:
     """(K, K) distance of every two concepts in a tree: edges between them, as a share of the longest way.
 
     Parameters
@@ -142,7 +142,7 @@ def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[Hashabl
     strange = [name for name in concepts if name not in nodes]
     if strange:
         raise InputError(f"tree: expected all concepts in it, got none of {listed(map(repr, strange))}")
-    paths = [_path_to_root(str(name), parents) for name in concepts]
+    paths = [_path_to_root(name, parents) for name in concepts]
     edges = np.array([[len(a) + len(b) - 2 * _shared(a, b) for b in paths] for a in paths], np.float64)
     edges = edges.reshape(len(paths), len(paths))
     return np.asarray(edges / max(edges.max(initial=0), 1))

@@ -90,7 +90,7 @@ class DetectorRanking:
         return recall, np.array(found)
 
     @property
-    def rankings(self) -> Rankings:
+    def ranking(self) -> Rankings:
         """Detectors ranked by area under each truth."""
         nothing, all_ = (np.isnan(rate).all(axis=(1, 2)) for rate in (self.tpr, self.fpr))
         said = [f"{AREA} is undefined under {truth}: it marks no pixel" for truth in self.truths[nothing]]
@@ -101,14 +101,20 @@ class DetectorRanking:
     def bounds(self) -> NDArray[np.float64]:
         """(S, 2) least and greatest area under the truths by vote, NaN where none is defined.
 
-        The truth of what any rater marked is mostly the lower bound of what is measured under single
-        raters, one of high agreement the upper bound (§V-B).
+        In the paper's data the truth of what any rater marked is the lower bound of what is measured under single
+        raters, one of high agreement the upper bound (§V-B); `raters_outside` says how far that holds here.
         """
         areas = self.area[np.isin(self.truths, self.bounding)]
         areas = areas[np.isfinite(areas).all(axis=1)]
         if not len(areas):
             return np.full((len(self.detectors), 2), np.nan)
         return np.stack([areas.min(axis=0), areas.max(axis=0)], axis=1)
+
+    @property
+    def raters_outside(self) -> NDArray[np.intp]:
+        """(S,) under how many single raters the area of a detector lies outside its bounds."""
+        areas = self.area[np.isin(self.truths, self.raters)]
+        return np.asarray(((areas < self.bounds[:, 0]) | (areas > self.bounds[:, 1])).sum(axis=0))
 
     @property
     def overlap(self) -> NDArray[np.float64]:
@@ -121,14 +127,14 @@ class DetectorRanking:
 
     @property
     def told_apart(self) -> NDArray[np.bool_]:
-        """(S, S) whether the bounds of two detectors lie apart, so that the labels allow to say which is better."""
+        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, labels say which is better."""
         low, high = self.bounds.T
         above = low[:, None] > high
         return np.asarray(above | above.T)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and detector: area, rank and images."""
-        table = self.rankings.to_pandas()
+        table = self.ranking.to_pandas()
         table["images"] = np.repeat(self.images, len(self.detectors))
         return table
 
@@ -143,6 +149,7 @@ class DetectorRanking:
                 "cci": [np.nan if found.r is None else found.r for found in self.cci],
                 "low": self.bounds[:, 0],
                 "high": self.bounds[:, 1],
+                "raters_outside": self.raters_outside,
             }
         )
 

@@ -46,7 +46,7 @@ class ModelRanking:
     >>> result = rank_models({"net": (model, [0.8])}, truth, {"quorum 2": truth.select(rows=[])}, thresholds=[0.5])
     >>> result.to_pandas()["mAP"].tolist()
     [1.0, nan]
-    >>> result.rankings.undefined
+    >>> result.ranking.undefined
     ('mAP is undefined under quorum 2: it has no mark',)
     """
 
@@ -58,7 +58,7 @@ class ModelRanking:
     unknown_classes: NDArray[np.intp]
 
     @property
-    def rankings(self) -> Rankings:
+    def ranking(self) -> Rankings:
         """Models ranked under each truth by mAP, the mean over the thresholds."""
         means = self.by_threshold.mean(axis=0)
         without = self.truths[np.isnan(means).all(axis=1)]
@@ -67,7 +67,7 @@ class ModelRanking:
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""
-        return self.rankings.to_pandas().rename(columns={"system": "model"})
+        return self.ranking.to_pandas().rename(columns={"system": "model"})
 
 
 def rank_models(
@@ -109,7 +109,7 @@ def rank_models(
     ... )
     >>> wide, low = (Annotations.from_rows([{**cat, "rater": "net", "box": [0, 0, 10, h]}]) for h in (10, 6))
     >>> result = rank_models({"wide": (wide, [0.8]), "low": (low, [0.7])}, truth, thresholds=(0.5, 0.75))
-    >>> result.rankings.values.tolist(), result.rankings.tau[0].tolist(), result.rankings.best_changes
+    >>> result.ranking.values.tolist(), result.ranking.tau[0].tolist(), result.ranking.best_changes
     ([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], 1.0)
     """
     others = consensus or {}

@@ -80,7 +80,7 @@ class Rankings:
         return float((best @ best.T == 0)[pairs].mean()) if len(best) > 1 else np.nan
 
     @property
-    def ranking(self) -> NDArray[np.intp]:
+    def ranking_of(self) -> NDArray[np.intp]:
         """(T,) code of the ranking that a truth gives, by first occurrence: truths of one code rank all alike."""
         codes: dict[bytes, int] = {}
         rows = np.nan_to_num(self.ranks, nan=-1.0)
@@ -92,23 +92,12 @@ class Rankings:
 
         NaN with fewer than two systems that both truths rank, or where all tie under one of them.
         """
-        return self._of_pairs(lambda first, second: _kendall(first, second)[0])
+        return _of_pairs(self, lambda first, second: _kendall(first, second)[0])
 
     @property
     def tau_p(self) -> NDArray[np.float64]:
         """(T, T) two-sided p of tau: how often unrelated rankings are that alike."""
-        return self._of_pairs(lambda first, second: _kendall(first, second)[1])
-
-    def _of_pairs(self, of_pair: Callable[[NDArray[np.float64], NDArray[np.float64]], float]) -> NDArray[np.float64]:
-        """(T, T) a number for each ordered pair of truths, from the ranks of the systems that both rank."""
-        found = np.full((len(self.truths), len(self.truths)), np.nan)
-        for row, first in enumerate(self.values):
-            for column, second in enumerate(self.values):
-                both = np.isfinite(first) & np.isfinite(second)
-                if both.sum() > 1:
-                    ranks = (_ranks(values[both], self.less_is_better) for values in (first, second))
-                    found[row, column] = of_pair(*ranks)
-        return found
+        return _of_pairs(self, lambda first, second: _kendall(first, second)[1])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and system."""
@@ -204,9 +193,23 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
 
     return Concordance(
         truths=rankings.truths,
-        distance=rankings._of_pairs(lambda first, second: float(_gap(first, second))),
-        p=rankings._of_pairs(share_as_near),
+        distance=_of_pairs(rankings, lambda first, second: float(_gap(first, second))),
+        p=_of_pairs(rankings, share_as_near),
     )
+
+
+def _of_pairs(
+    rankings: Rankings, of_pair: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+) -> NDArray[np.float64]:
+    """(T, T) a number for each ordered pair of truths, from the ranks of the systems that both rank."""
+    found = np.full((len(rankings.truths), len(rankings.truths)), np.nan)
+    for row, first in enumerate(rankings.values):
+        for column, second in enumerate(rankings.values):
+            both = np.isfinite(first) & np.isfinite(second)
+            if both.sum() > 1:
+                ranks = (_ranks(values[both], rankings.less_is_better) for values in (first, second))
+                found[row, column] = of_pair(*ranks)
+    return found
 
 
 def _orders(size: int, tries: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], bool]:

@@ -10,8 +10,10 @@ import pytest
 from kalos_core import DetectorTally, InputError, Rankings
 from kalos_core.figures import (
     RATER_COLOURS,
+    bounds_title,
     bump_chart,
     curves_title,
+    plot_bounds,
     plot_curves,
     plot_ranking,
     plot_tau,
@@ -73,6 +75,34 @@ def test_titles_of_tau():
     assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.500"
 
 
+@pytest.mark.parametrize(
+    ("bounds", "title"),
+    [
+        ([[0.5, 0.8], [0.1, 0.2]], "net and svm can be told apart"),
+        ([[0.5, 0.8], [0.1, 0.5]], "net and svm cannot be told apart"),
+        ([[0.5, 0.8], [0.1, 0.5], [0.5, 0.5]], "No two detectors can be told apart"),
+        ([[0.7, 0.8], [0.4, 0.5], [0.1, 0.2]], "All 3 detectors can be told apart"),
+        (
+            [[0.5, 0.8], [0.1, 0.6], [0.0, 0.2]],
+            "1 of 3 pairs of detectors can be told apart; net and svm cannot, nor can 1 more",
+        ),
+        ([[None, None], [0.1, 0.2]], "No two detectors can be compared"),
+    ],
+)
+def test_titles_of_bounds(bounds, title):
+    assert bounds_title(["net", "svm", "rf"][: len(bounds)], bounds) == title
+
+
+def test_bounds_are_drawn_with_the_raters_within(detectors):
+    figure = plot_bounds(detectors)
+    bars, ticks = figure.data
+    np.testing.assert_allclose(bars.base, detectors.bounds[:, 0])
+    np.testing.assert_allclose(np.array(bars.x), np.diff(detectors.bounds, axis=1)[:, 0])
+    assert len(ticks.x) == 4  # ann and bob, for two detectors; cid marks nothing
+    assert ticks.customdata[0].startswith("<b>net</b> under ann: ")
+    assert figure.layout.title.text == bounds_title(["net", "edge"], detectors.bounds, detectors.raters_outside.sum())
+
+
 def test_titles_of_curves():
     assert curves_title("net", [0.5, None]) == "net reaches 0.500 under every truth"
     assert curves_title("net", [None]) == "net cannot be measured: no truth has both marked and unmarked pixels"
@@ -107,8 +137,9 @@ def test_all_are_plain_json_and_fixed(detectors):
     names = ["a", "b"]
     for figure in (
         plot_curves(detectors, "net"),
-        plot_ranking(detectors.rankings),
-        plot_tau(detectors.rankings),
+        plot_ranking(detectors.ranking),
+        plot_tau(detectors.ranking),
+        plot_bounds(detectors),
         bump_chart([], [], np.zeros((0, 0)), np.zeros((0, 0)), "AUC"),
         tau_heatmap(["a"], [[1]]),
         tau_heatmap(names, [[1, None], [None, 1]]),

@@ -124,9 +124,9 @@ def test_a_rater_who_marked_nothing_is_a_truth_all_the_same():
     result = tallied(image)
     assert result.fpr[1, 0, -1] == 1
     assert np.isnan(result.area[1]).all()
-    assert "area under P̄-R is undefined under bob: it marks no pixel" in result.rankings.undefined
+    assert "area under P̄-R is undefined under bob: it marks no pixel" in result.ranking.undefined
     everything = tallied({**image, "masks": {"ann": [[1, 1]]}})
-    assert everything.rankings.undefined[0] == "area under P̄-R is undefined under ann: it marks every pixel"
+    assert everything.ranking.undefined[0] == "area under P̄-R is undefined under ann: it marks every pixel"
 
 
 def test_an_image_of_one_rater_counts_under_no_estimate():
@@ -217,6 +217,16 @@ def test_bounds_and_who_can_be_told_apart():
     assert result.bounds[0].tolist() == [1, 1]
     assert result.overlap.diagonal().tolist() == [1, 1, 1]
     assert (result.overlap[0, 1], result.overlap[0, 2]) == (0, 0)
+
+
+def test_raters_outside_the_bounds():
+    # both mark what the other leaves: any is all that net finds, .75 nothing, and a single rater is half of it
+    image = {"masks": {"ann": [[1, 0, 0, 0]], "bob": [[0, 1, 0, 0]]}, "scores": {"net": [[0.9, 0.8, 0.2, 0.1]]}}
+    result = tallied(image)
+    assert result.bounds.tolist() == [[1, 1]]  # any and .5 are the same; .75 marks nothing
+    assert result.area[0, 0] == 1
+    assert result.area[1, 0] < 1
+    assert result.raters_outside.tolist() == [1]
 
 
 def test_overlap_by_hand():

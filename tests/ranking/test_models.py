@@ -28,7 +28,7 @@ def test_by_hand(raters):
     models = {"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9]), "middle": (of("m", 8), [0.9])}
     result = rank_models(models, raters, {"quorum 2": of("consensus", 8)}, thresholds=(0.5, 0.75))
     assert result.truths.tolist() == ["ann", "bob", "quorum 2"]
-    rankings = result.rankings
+    rankings = result.ranking
     assert rankings.values.tolist() == [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]
     assert rankings.ranks.tolist() == [[1.5, 3, 1.5], [3, 1.5, 1.5], [2, 2, 2]]
     assert rankings.times_best.tolist() == [2, 2, 3]
@@ -50,7 +50,7 @@ def test_consensus_at_several_quorums():
         for starts in ([0], [200, 100, 0])
     )
     models = {"careful": (careful, [0.9]), "eager": (eager, [0.9, 0.8, 0.7])}
-    ranking = rank_models(models, table, consensus, thresholds=[0.5]).rankings
+    ranking = rank_models(models, table, consensus, thresholds=[0.5]).ranking
     assert ranking.truths.tolist() == ["ann", "bob", "cid", "quorum 1", "quorum 2", "quorum 3"]
     np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater drew
     # careful: precision 1 up to a third of recall, 34 of 101 points; eager: right first under ann, last under cid
@@ -69,20 +69,20 @@ def test_each_column_is_map_of_predictions(lvis):
         np.testing.assert_array_equal(result.by_threshold[:, :2, column], expected)
     # the same marks rank the same, whoever's they are called
     np.testing.assert_allclose(result.by_threshold[:, 2], result.by_threshold[:, 0])
-    assert result.rankings.ranks[:2].tolist() == [[1, 2], [2, 1]]
+    assert result.ranking.ranks[:2].tolist() == [[1, 2], [2, 1]]
 
 
 def test_a_truth_without_a_mark_is_undefined_and_says_so(raters):
     empty = of("consensus").select(rows=[])
     result = rank_models({"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9])}, raters, {"quorum 3": empty})
-    assert np.isnan(result.rankings.values[2]).all()
-    assert result.rankings.undefined == ("mAP is undefined under quorum 3: it has no mark",)
+    assert np.isnan(result.ranking.values[2]).all()
+    assert result.ranking.undefined == ("mAP is undefined under quorum 3: it has no mark",)
 
 
 def test_a_model_that_predicts_nothing_comes_last(raters):
     result = rank_models({"none": (of("n"), []), "wide": (of("w", 10), [0.9])}, raters)
-    assert result.rankings.values[:, 0].tolist() == [0, 0]
-    assert result.rankings.ranks[:, 0].tolist() == [2, 2]
+    assert result.ranking.values[:, 0].tolist() == [0, 0]
+    assert result.ranking.ranks[:, 0].tolist() == [2, 2]
 
 
 def test_classes_nobody_knows_are_counted(raters):

@@ -42,7 +42,7 @@ def test_the_best_by_hand():
 
 
 def test_truths_that_rank_alike_share_a_ranking():
-    assert of([0.9, 0.1], [0.2, 0.8], [0.7, 0.6], [np.nan, np.nan], [np.nan, np.nan]).ranking.tolist() == [
+    assert of([0.9, 0.1], [0.2, 0.8], [0.7, 0.6], [np.nan, np.nan], [np.nan, np.nan]).ranking_of.tolist() == [
         0,
         1,
         0,
