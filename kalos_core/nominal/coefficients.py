@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ LANDIS_KOCH = (
     (0.0, "slight"),
 )
 """Least kappa of each band, best first; below the last it is poor (Landis & Koch 1977)."""
+
+FEW_RATERS = 12
+"""Up to so many raters it is quicker to compare every two of them than to sort the values of each item."""
 
 
 def landis_koch(value: float) -> str:
@@ -95,16 +98,27 @@ def nominal_alpha(values: ArrayLike) -> float:
     (0.0, 1.0, nan)
     """
     codes = encode_values(values)
-    ordered = np.ascontiguousarray(np.sort(codes, axis=1).T)  # a row for each rank, equal values next to each other
-    given = (ordered != NOT_ASSIGNED).sum(axis=0)
-    run = np.zeros(codes.shape[0], np.int64)
-    agreeing = np.zeros(codes.shape[0], np.int64)
-    for lower, upper in pairwise(ordered):
-        run = np.where((lower == upper) & (upper != NOT_ASSIGNED), run + 1, 0)
-        agreeing += 2 * run
-    pairable = codes[given >= 2].ravel() - NOT_ASSIGNED
-    totals = np.bincount(pairable)[1:] if pairable.size else np.zeros(1, np.int64)
-    return _alpha(given, agreeing, totals.astype(np.float64))
+    columns = np.ascontiguousarray(codes.T)  # a row a rater, which is quick to go through
+    annotations = (columns != NOT_ASSIGNED).sum(axis=0)
+    pairable = (columns if (annotations >= 2).all() else columns[:, annotations >= 2]).ravel() - NOT_ASSIGNED
+    totals = np.bincount(pairable, minlength=2)[1:]
+    return _alpha(annotations, _agreeing(columns), totals.astype(np.float64))
+
+
+def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(I,) ordered pairs of raters who gave the same value, from values (R, I)."""
+    apart = NOT_ASSIGNED - np.arange(len(columns))[:, None]  # what is missing is like nothing else
+    told = np.where(columns == NOT_ASSIGNED, apart, columns)
+    same = np.zeros(columns.shape[1], np.int64)
+    if len(columns) <= FEW_RATERS:
+        for first, second in combinations(told, 2):
+            same += first == second
+        return 2 * same
+    run = np.zeros(columns.shape[1], np.int64)
+    for lower, upper in pairwise(np.sort(told, axis=0)):  # equal values next to each other
+        run = np.where(lower == upper, run + 1, 0)
+        same += run
+    return 2 * same
 
 
 def alpha_of_counts(counts: Counts) -> float:
@@ -223,6 +237,44 @@ def gwet_ac1(counts: Counts) -> float:
     share = _mean_shares(found)
     expected = float((share * (1 - share)).sum()) / (found.categories - 1) if found.categories > 1 else 1.0
     return _corrected(_observed(found), expected)
+
+
+def conger_kappa(values: ArrayLike) -> float:
+    """Conger's kappa (1980): Cohen's for any number of raters, each with shares of categories of their own.
+
+    Expected agreement is the mean over pairs of raters of sum p_ac p_bc, written so that a rater may have labelled only
+    some items (Gwet 2014); observed agreement is the mean over items with two raters.
+
+    Parameters
+    ----------
+    values : (I, R)
+        As for `nominal_alpha`.
+
+    Returns
+    -------
+    float, at most 1
+        NaN where no item has two values, fewer than two raters labelled anything, or chance alone would always agree.
+
+    Examples
+    --------
+    With two raters it is Cohen's:
+
+    >>> conger_kappa([[1, 1], [1, 1], [2, 2], [2, 1]])
+    0.5
+    """
+    columns = np.ascontiguousarray(encode_values(values).T)
+    columns = columns[(columns != NOT_ASSIGNED).any(axis=1)]
+    annotations = (columns != NOT_ASSIGNED).sum(axis=0)
+    several = annotations >= 2
+    if len(columns) < 2 or not several.any():
+        return float("nan")
+    pairs = annotations[several] * (annotations[several] - 1)
+    observed = float((_agreeing(columns)[several] / pairs).mean())
+    size = int(columns.max()) + 2  # NO_OBJECT takes the first place
+    counts = np.stack([np.bincount(row[row != NOT_ASSIGNED] + 1, minlength=size) for row in columns])
+    share = counts / counts.sum(axis=1, keepdims=True)
+    expected = (share.mean(axis=0) ** 2 - share.var(axis=0, ddof=1) / len(columns)).sum()
+    return _corrected(observed, float(expected))
 
 
 def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +20,9 @@ Counts = ArrayLike | sparse.sparray | sparse.spmatrix
 
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once: what is found of them stays in cache."""
+
+WORTH_THREADS = 10_000_000
+"""Dense counts of so many cells are searched in several threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +117,16 @@ def _entries(counts: Counts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArra
     if dense.ndim != 2 or not (np.issubdtype(dense.dtype, np.number) or dense.dtype == np.bool_):
         raise InputError(f"counts: expected numbers, items x categories, got {dense.dtype} of shape {dense.shape}")
     width = dense.shape[1]
-    places = [
-        np.flatnonzero(dense[start : start + ITEMS_AT_ONCE] != 0) + start * width
-        for start in range(0, len(dense), ITEMS_AT_ONCE)
-    ]
-    place = np.concatenate([np.zeros(0, np.intp), *places])
+
+    def search(start: int) -> NDArray[np.intp]:
+        return np.flatnonzero(dense[start : start + ITEMS_AT_ONCE] != 0) + start * width
+
+    starts = range(0, len(dense), ITEMS_AT_ONCE)
+    if dense.size < WORTH_THREADS:
+        found = list(map(search, starts))
+    else:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # NumPy releases the interpreter
+            found = list(pool.map(search, starts))
+    place = np.concatenate([np.zeros(0, np.intp), *found])
     item, category = place // max(width, 1), place % max(width, 1)
     return item, category, dense[item, category], (dense.shape[0], width)

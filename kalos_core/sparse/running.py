@@ -25,6 +25,9 @@ LEAST_ITEMS = 10
 ITEMS_AT_ONCE = 10_000
 """Items whose replicate weights are multiplied at once, which bounds memory."""
 
+PARTS = 4
+"""Sums over items that are not of a category."""
+
 Coefficient = Literal["spa", "alpha"]
 
 
@@ -140,8 +143,8 @@ class RunningAgreement:
         self._agreeing = np.zeros(0, np.int64)
         self._first = np.zeros(0, np.intp)  # category of the first annotation, which pairs with nothing until the next
         self._draws = np.zeros((0, 1 + self._replicates), np.uint8)
-        self._sums = np.zeros((4, 1 + self._replicates))  # of k P and k for SPA, of n and agreeing for alpha
-        self._totals = np.zeros((0, 1 + self._replicates))  # pairable annotations of each category
+        # what replicates sum up: k P and k for SPA, n and agreeing pairs for alpha, then pairable values by category
+        self._sums = np.zeros((PARTS, 1 + self._replicates))
         self._steps: list[tuple[float, ...]] = []
         self._intervals: list[NDArray[np.float64]] = []
 
@@ -181,14 +184,16 @@ class RunningAgreement:
     def _grow(self) -> None:
         """Room for items and categories seen for the first time, with their draws."""
         items = len(self._item_code) - len(self._annotations)
-        none = np.zeros(items, np.int64)
-        draws = self._rng.poisson(1.0, (items, self._replicates)).astype(np.uint8)
-        self._annotations = np.concatenate([self._annotations, none])
-        self._agreeing = np.concatenate([self._agreeing, none])
-        self._first = np.concatenate([self._first, none.astype(np.intp)])
-        self._draws = np.concatenate([self._draws, np.column_stack([np.ones(items, np.uint8), draws])])
-        categories = len(self._category_code) - len(self._totals)
-        self._totals = np.concatenate([self._totals, np.zeros((categories, self._totals.shape[1]))])
+        if items:
+            none = np.zeros(items, np.int64)
+            draws = self._rng.poisson(1.0, (items, self._replicates)).astype(np.uint8)
+            self._annotations = np.concatenate([self._annotations, none])
+            self._agreeing = np.concatenate([self._agreeing, none])
+            self._first = np.concatenate([self._first, none.astype(np.intp)])
+            self._draws = np.concatenate([self._draws, np.column_stack([np.ones(items, np.uint8), draws])])
+        categories = PARTS + len(self._category_code) - len(self._sums)
+        if categories:
+            self._sums = np.concatenate([self._sums, np.zeros((categories, self._sums.shape[1]))])
 
     def _count(self, item: NDArray[np.intp], category: NDArray[np.intp]) -> None:
         touched, first, place = np.unique(item, return_index=True, return_inverse=True)
@@ -206,21 +211,17 @@ class RunningAgreement:
         # an annotation becomes pairable with the second of its item: the first one then, too
         paired = np.flatnonzero((before == 1) & (after >= 2))
         counted = (after >= 2)[entry_place]
-        columns = sparse.csr_array(
-            (
-                np.concatenate([added[counted], np.ones(len(paired), np.int64)]).astype(np.float64),
-                (
-                    np.concatenate([entry_category[counted], self._first[touched[paired]]]),
-                    np.concatenate([entry_place[counted], paired]),
-                ),
-            ),
-            shape=(len(self._totals), len(touched)),
+        part, changed = np.nonzero(change)
+        rows = (part, PARTS + entry_category[counted], PARTS + self._first[touched[paired]])
+        columns = (changed, entry_place[counted], paired)
+        amounts = (change[part, changed], added[counted], np.ones(len(paired)))
+        table = sparse.csc_array(
+            (np.concatenate(amounts), (np.concatenate(rows), np.concatenate(columns))),
+            shape=(len(self._sums), len(touched)),
         )
         for start in range(0, len(touched), ITEMS_AT_ONCE):
             block = slice(start, start + ITEMS_AT_ONCE)
-            draws = self._draws[touched[block]].astype(np.float64)
-            self._sums += change[:, block] @ draws
-            self._totals += np.asarray(columns[:, block] @ draws)
+            self._sums += np.asarray(table[:, block] @ self._draws[touched[block]].astype(np.float64))
 
     def _add_counts(
         self, item: NDArray[np.intp], category: NDArray[np.intp], added: NDArray[np.intp]
@@ -236,7 +237,7 @@ class RunningAgreement:
 
     def _parts(self, annotations: NDArray[np.int64], agreeing: NDArray[np.int64]) -> NDArray[np.float64]:
         """(4, M) what each item adds to the sums; nothing below two annotations."""
-        parts = np.zeros((4, len(annotations)))
+        parts = np.zeros((PARTS, len(annotations)))
         usable = annotations >= 2
         n, same = annotations[usable].astype(np.float64), agreeing[usable]
         weight = self._weigh(n, np.zeros(0))
@@ -244,10 +245,10 @@ class RunningAgreement:
         return parts
 
     def _note(self, time: float) -> None:
-        weighted, weight, pairable, agreeing = self._sums
+        weighted, weight, pairable, agreeing = self._sums[:PARTS]
         with np.errstate(invalid="ignore"):  # 0 / 0 where nothing is pairable yet
             spa = weighted / np.where(weight > 0, weight, np.nan)
-            coefficient = alpha(pairable, agreeing, (self._totals**2).sum(axis=0))
+            coefficient = alpha(pairable, agreeing, (self._sums[PARTS:] ** 2).sum(axis=0))
         usable = int((self._annotations >= 2).sum())
         known = usable >= LEAST_ITEMS
         both = np.column_stack([spa, coefficient])
@@ -289,7 +290,7 @@ def running_agreement(
     ([nan, nan, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
     """
     points = check_whole(points, "points", least=1)
-    item, category = list(items), list(categories)
+    item, category = _encode(items, {}), _encode(categories, {})
     if len(item) != len(category):
         raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
     running = RunningAgreement(weights, bootstrap, seed)
@@ -297,7 +298,7 @@ def running_agreement(
     order = np.argsort(when, kind="stable") if time is not None else np.arange(len(item))
     for rows in np.array_split(order, min(points, max(len(item), 1))):
         if len(rows):
-            running.add([item[row] for row in rows], [category[row] for row in rows], float(when[rows[-1]]))
+            running.add(item[rows], category[rows], float(when[rows[-1]]))
     return running.curve()
 
 

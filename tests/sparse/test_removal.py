@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from kalos_core import InputError, removal_experiment, sparse_agreement
+
+EQUAL = np.random.default_rng(0).multinomial(6, [0.6, 0.3, 0.1], 60)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return removal_experiment(EQUAL, rounds=150, steps=5, seed=1)
+
+
+def test_random_removal_leaves_the_mean_and_raises_the_variance(experiment):
+    error = np.sqrt(experiment.variance / experiment.rounds)
+    gap = np.abs(experiment.mean - experiment.full[:, None])
+    assert (gap <= 4 * error + 1e-12).all()
+    assert (np.diff(experiment.variance, axis=1) < 0).all()  # more annotations, less variance
+    assert experiment.variance[:, -1] == pytest.approx(0, abs=1e-20)
+    assert (np.diff(experiment.annotations) > 0).all()
+
+
+def test_all_of_the_data_is_its_sparse_agreement(experiment):
+    expected = [sparse_agreement(EQUAL, name, bootstrap=0).value for name in experiment.weights]
+    assert experiment.full == pytest.approx(expected)
+    assert experiment.kept[-1] == EQUAL.sum()
+
+
+def test_equal_numbers_per_item(experiment):
+    assert experiment.per_item == (2, 3, 5)
+    assert experiment.items[:, -1].tolist() == [60, 60, 60]
+    error = np.sqrt(experiment.per_item_variance / experiment.rounds)
+    expected = sparse_agreement(EQUAL, "flat", bootstrap=0).value
+    assert (np.abs(experiment.per_item_mean - expected) <= 4 * error).all()
+    assert (np.diff(experiment.per_item_variance[:, -1]) < 0).all()  # more annotations an item, less variance
+
+
+def test_weights_beside_flat(experiment):
+    gap = experiment.against_flat
+    assert gap[experiment.weights.index("flat")] == pytest.approx(0)
+    assert gap[experiment.weights.index("edges")] == pytest.approx(gap[experiment.weights.index("inv_var")])
+    # Figure 7: where few annotations are left, items with more of them deserve more weight
+    assert gap[experiment.weights.index("annotations_m1"), 1] < 0
+
+
+def test_numbers_that_no_item_reaches_are_left_out():
+    result = removal_experiment([[2, 1], [1, 1]], ["flat"], per_item=(2, 9), steps=2, rounds=3)
+    assert result.per_item == (2,)
+    assert len(result.to_pandas()) == 2
+
+
+def test_the_same_seed_gives_the_same():
+    first, again = (removal_experiment(EQUAL[:9], ["flat"], steps=3, rounds=5, seed=2).mean for _ in range(2))
+    assert first.tolist() == again.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"weights": ["heavy"]}, "weights: expected one of"),
+        ({"rounds": 1}, "rounds"),
+        ({"steps": 1}, "steps"),
+        ({"counts": [[1, -2]]}, "counts"),
+    ],
+)
+def test_what_cannot_be_used_is_said(arguments, said):
+    with pytest.raises(InputError, match=said):
+        removal_experiment(**{"counts": EQUAL, **arguments})
+
+
+def test_figure_7_needs_flat():
+    with pytest.raises(InputError, match="against_flat: expected 'flat' among the weights, got edges"):
+        _ = removal_experiment(EQUAL, ["edges"], steps=2, rounds=2).against_flat

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kalos_core import InputError, RunningAgreement, alpha_of_counts, running_agreement, sparse_agreement
+
+streams = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=40)
+
+
+def counts_of(items, categories):
+    counts = np.zeros((max(items) + 1, 3), int)
+    np.add.at(counts, (np.array(items), np.array(categories)), 1)
+    return counts
+
+
+@settings(max_examples=25)
+@given(streams, st.integers(1, 10))
+def test_every_step_is_what_counting_from_scratch_gives(stream, points):
+    items, categories = zip(*stream, strict=True)
+    curve = running_agreement(items, categories, points=points, bootstrap=0)
+    for step, arrived in enumerate(curve.annotations):
+        counts = counts_of(items[:arrived], categories[:arrived])
+        assert curve.spa[step] == pytest.approx(sparse_agreement(counts, bootstrap=0).value, nan_ok=True)
+        assert curve.alpha[step] == pytest.approx(alpha_of_counts(counts), nan_ok=True)
+        assert curve.usable_items[step] == (counts.sum(axis=1) >= 2).sum()
+
+
+@pytest.mark.parametrize("weights", ["flat", "annotations", "edges", "inv_var"])
+def test_weights(weights):
+    rng = np.random.default_rng(0)
+    items, categories = rng.integers(0, 9, 60), rng.integers(0, 3, 60)
+    curve = running_agreement(items, categories, weights=weights, points=7, bootstrap=0)
+    expected = sparse_agreement(counts_of(items.tolist(), categories.tolist()), weights, bootstrap=0)
+    assert curve.spa[-1] == pytest.approx(expected.value)
+
+
+def test_replicates_too_are_those_from_scratch_and_batches_do_not_matter():
+    rng = np.random.default_rng(0)
+    items, categories = rng.integers(0, 30, 200), rng.integers(0, 4, 200)
+    at_once, in_parts = RunningAgreement(bootstrap=50, seed=1), RunningAgreement(bootstrap=50, seed=1)
+    at_once.add(items, categories)
+    for part in np.array_split(np.arange(200), 9):
+        in_parts.add(items[part], categories[part])
+    whole, last = at_once.curve(), in_parts.curve()
+    assert whole.spa_interval[0] == pytest.approx(last.spa_interval[-1], abs=1e-12)
+    assert whole.alpha_interval[0] == pytest.approx(last.alpha_interval[-1], abs=1e-12)
+
+
+def test_intervals_are_those_of_the_bootstrap_over_items():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 400)
+    items = np.repeat(np.arange(400), 4)
+    categories = np.where(rng.random(1600) < 0.7, truth[items], rng.integers(0, 3, 1600))
+    curve = running_agreement(items, categories, points=1, bootstrap=2000)
+    expected = sparse_agreement(counts_of(items.tolist(), categories.tolist()), bootstrap=2000).interval
+    assert curve.spa_interval[0] == pytest.approx(expected, abs=0.006)
+    low, high = curve.alpha_interval[0]
+    assert low < curve.alpha[0] < high
+
+
+def test_time_decides_the_order():
+    items, categories, time = [0, 1, 0, 1], ["x", "x", "y", "x"], [1, 4, 2, 3]
+    curve = running_agreement(items, categories, time, points=4, bootstrap=0)
+    assert curve.spa == pytest.approx([np.nan, 0, 0, 0.5], nan_ok=True)
+    assert curve.time.tolist() == [1, 2, 3, 4]
+    frame = curve.to_pandas()
+    assert frame["annotations"].tolist() == [1, 2, 3, 4]
+
+
+def test_narrow_means_narrow_up_to_the_end():
+    rng = np.random.default_rng(0)
+    items = np.tile(np.arange(300), 5)
+    categories = np.where(rng.random(1500) < 0.8, 0, 1)
+    curve = running_agreement(items, categories, points=30)
+    width = curve.spa_interval[:, 1] - curve.spa_interval[:, 0]
+    for wanted in (0.2, 0.07, 0.057):
+        step = curve.narrow_from(wanted)
+        assert (width[step:] < wanted).all()
+        assert not width[step - 1] < wanted
+    assert curve.narrow_from(1e-6) is None
+    assert curve.narrow_from(0.3, of="alpha") is not None
+
+
+def test_few_items_have_no_interval():
+    curve = running_agreement([*range(9)] * 2, [0] * 18, points=1)
+    assert np.isnan(curve.spa_interval).all()
+    assert curve.spa[0] == 1
+
+
+def test_nothing_has_arrived():
+    curve = running_agreement([], [])
+    assert len(curve) == 0
+    assert curve.narrow_from(0.1) is None
+    running = RunningAgreement()
+    running.add([], [])
+    assert np.isnan(running.curve().spa[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: running_agreement([1, 2], [1]), "categories: expected one for each of 2 items, got 1"),
+        (lambda: RunningAgreement().add([1, 2], [1]), "categories: expected one for each"),
+        (lambda: running_agreement([1], [1], time=[1, 2]), "time: expected 1 numbers"),
+        (lambda: running_agreement([1], [1], time=[np.nan]), "1 unknown"),
+        (lambda: running_agreement([1], [1], weights="inv_var_class"), "inv_var_class"),
+        (lambda: running_agreement([1], [1], weights="heavy"), "weights: expected one of"),
+        (lambda: running_agreement([1], [1], points=0), "points"),
+        (lambda: running_agreement([1], [1]).narrow_from(0), "width: expected a number above 0"),
+        (lambda: running_agreement([1], [1]).narrow_from(0.1, of="kappa"), "of: expected one of 'alpha', 'spa'"),
+    ],
+)
+def test_what_cannot_be_used_is_said(call, said):
+    with pytest.raises(InputError, match=said):
+        call()

@@ -1,0 +1,72 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kalos_core import NOT_ASSIGNED, Annotations, InputError, agreement, unit_agreement
+from tests.strategies import reordered, tables
+
+
+def naive(units):
+    """Share of agreeing pairs of assigned raters, a unit weighing n - 1."""
+    above = below = 0.0
+    for row in units:
+        values = [value for value in row if value != NOT_ASSIGNED]
+        if len(values) < 2:
+            continue
+        pairs = list(itertools.combinations(values, 2))
+        above += (len(values) - 1) * sum(a == b for a, b in pairs) / len(pairs)
+        below += len(values) - 1
+    return above / below if below else np.nan
+
+
+@settings(max_examples=20)
+@given(tables())
+def test_every_pair_of_raters_of_every_unit(annotations):
+    found = agreement(annotations, bootstrap=0)
+    result = unit_agreement(found)
+    rows = found.units.values.tolist()
+    drawn = set(annotations.image.tolist())
+    for image in range(len(annotations.images)):
+        if image not in drawn and annotations.asked[image].sum() >= 2:
+            rows.append([-1 if asked else NOT_ASSIGNED for asked in annotations.asked[image]])
+    assert len(result) == len(rows)
+    assert result.value == pytest.approx(naive(rows), nan_ok=True)
+    assert (result.agreeing <= result.assigned).all()
+
+
+@settings(max_examples=10)
+@given(tables())
+def test_order_does_not_matter(annotations):
+    same, other = (unit_agreement(agreement(a, bootstrap=30)) for a in (annotations, reordered(annotations, 1)))
+    assert other.value == pytest.approx(same.value, nan_ok=True)
+    assert other.interval == pytest.approx(same.interval, nan_ok=True)
+
+
+def test_hand_worked_case():
+    marks = [("ann", "cat", 0), ("bob", "cat", 0), ("cid", "dog", 0), ("ann", "cat", 50)]
+    rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in marks]
+    found = agreement(Annotations.from_rows(rows, images=[1, 2]))
+    result = unit_agreement(found)
+    # cat cat dog; cat - -; and the second picture, empty by agreement
+    assert result.assigned.tolist() == [3, 3, 3]
+    assert result.agreeing.tolist() == [2, 2, 3]
+    assert result.unit_agreement == pytest.approx([1 / 3, 1 / 3, 1])
+    assert result.value == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
+    assert (result.alpha, result.global_alpha) == (found.alpha, found.global_alpha)
+    assert result.to_pandas()["image"].tolist() == [0, 0, 1]
+    low, high = result.interval
+    assert (low, high) == pytest.approx((1 / 3, 1))
+
+
+def test_beside_alpha_on_real_data(lvis):
+    result = unit_agreement(agreement(lvis, bootstrap=100))
+    # two raters, so a unit agrees or does not: 1,398 correct units of 2,136 and 14 empty images
+    assert result.value == pytest.approx((1398 + 14) / len(result))
+    assert result.interval[0] < result.value < result.interval[1]
+
+
+def test_what_is_no_agreement_is_refused(lvis):
+    with pytest.raises(InputError, match="agreement: expected what `agreement` returns"):
+        unit_agreement(lvis)
