@@ -85,15 +85,16 @@ def write_coco(
             rater: list(annotations.categories[allowed])
             for rater, allowed in zip(annotations.raters, annotations.assigned_categories, strict=True)
         }
+    marks = _mark_records(annotations, mark_ids, image_ids, in_sessions)
+    for name, values in (fields or {}).items():
+        for record, value in zip(marks, values, strict=True):
+            record[name] = value
     content = {
         "info": info,
         "images": [_image_record(annotations, row, image_id, in_sessions) for row, image_id in enumerate(image_ids)],
         "categories": _category_records(annotations),
-        "annotations": _mark_records(annotations, mark_ids, image_ids, in_sessions),
+        "annotations": marks,
     }
-    for name, values in (fields or {}).items():
-        for record, value in zip(content["annotations"], values, strict=True):
-            record[name] = value
     write_whole(target, json.dumps(content, allow_nan=False))
     return target
 

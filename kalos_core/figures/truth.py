@@ -1,0 +1,308 @@
+"""Figures of agreement about pixels: the tree of raters, the ratio over levels, raters beside the consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kalos_core.figures.common import (
+    BAR_HEIGHT,
+    NEUTRAL,
+    OWN,
+    RATER_COLOURS,
+    WHISKER,
+    Numbers,
+    as_numbers,
+    as_plain,
+    lying_bars,
+    shortened,
+    signed,
+    significant,
+    with_value_column,
+)
+from kalos_core.pixels import PixelAgreement
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
+"""What the table of raters shows (Lampert et al., Table II), in its order."""
+
+
+def smyth_title(bound: float | None, raters: int) -> str:
+    """What Smyth's bound says, in one line.
+
+    Examples
+    --------
+    >>> smyth_title(0.0126, 13)
+    '13 raters err on at least 1.26 % of the pixels, within the limit of 10 %'
+    """
+    if bound is None or np.isnan(bound):
+        return "How far raters err is undefined"
+    place = "within" if bound <= 0.1 else "above"
+    return f"{raters} raters err on at least {significant(100 * bound)} % of the pixels, {place} the limit of 10 %"
+
+
+def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
+    """Who stands out, in one line.
+
+    Examples
+    --------
+    >>> tree_title(["ann", "bob", "cid"], [False, False, True]), tree_title(["ann", "bob"], [False, False])
+    ('cid stands out among 3 raters', 'Nobody can stand out among fewer than 3 raters')
+    """
+    names = [name for name, out in zip(raters, outliers, strict=True) if out]
+    if len(raters) < 3:
+        return "Nobody can stand out among fewer than 3 raters"
+    if not names:
+        return f"Nobody stands out among {len(raters)} raters"
+    together = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{together} stand{'s' if len(names) == 1 else ''} out among {len(raters)} raters"
+
+
+def rater_tree(
+    raters: Sequence[str], linkage: Sequence[Sequence[float]], outliers: Sequence[bool], title: str = ""
+) -> go.Figure:
+    """Ward's tree of raters on 1 - F1, those who stand out in another colour; each leaf is a point to click.
+
+    Parameters
+    ----------
+    raters : (R,) str
+    linkage : (R - 1, 4)
+        As `PixelAgreement.linkage`.
+    outliers : (R,) bool
+    title : str
+    """
+    import plotly.graph_objects as go
+    from scipy.cluster import hierarchy
+
+    tree = np.asarray(linkage, dtype=np.float64)
+    drawn = hierarchy.dendrogram(tree, no_plot=True)
+    leaf_order = hierarchy.leaves_list(tree).tolist()
+    place = {leaf: row for row, leaf in enumerate(leaf_order)}
+    branches = [
+        go.Scatter(
+            x=list(heights),
+            y=[(position - 5) / 10 for position in positions],
+            mode="lines",
+            line={"color": WHISKER, "width": 2},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        for positions, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True)
+    ]
+    leaves = go.Scatter(
+        x=[0.0] * len(raters),
+        y=[place[code] for code in range(len(raters))],
+        customdata=list(raters),
+        mode="markers",
+        marker={"size": 11, "color": [OWN if out else NEUTRAL for out in outliers]},
+        text=[f"{name}: stands out" if out else name for name, out in zip(raters, outliers, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
+        name="raters",
+    )
+    figure = go.Figure([*branches, leaves])
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "1 − F1 at which raters meet (Ward)"}, "fixedrange": True, "rangemode": "tozero"},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(raters))),
+            "ticktext": [shortened(raters[leaf]) for leaf in leaf_order],
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+        },
+        margin={"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
+        height=(40 if title else 10) + 55 + BAR_HEIGHT * max(len(raters), 3),
+        showlegend=False,
+    )
+    return figure
+
+
+def ratio_title(ratio: Numbers) -> str:
+    """How much of what anybody marked all raters marked, in one line.
+
+    Examples
+    --------
+    >>> ratio_title([1.0, 0.4, 0.006979]), ratio_title([1.0, None])
+    ('All 3 raters agree on 0.698 % of what anybody marked', 'What all 2 raters agree on is undefined')
+    """
+    values = as_numbers(ratio)
+    if not len(values) or np.isnan(values[-1]):
+        return f"What all {len(values)} raters agree on is undefined"
+    return f"All {len(values)} raters agree on {significant(100 * values[-1])} % of what anybody marked"
+
+
+def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str = "") -> go.Figure:
+    """Share of the marked pixels with at least n raters, over n (Lampert et al., Fig. 3); several curves if named.
+
+    Parameters
+    ----------
+    ratios : sequence of (R,)
+        From level 1 on; None or NaN where undefined.
+    names : sequence of str
+        Of the curves.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    curves = []
+    for number, (ratio, name) in enumerate(zip(ratios, names or [""] * len(ratios), strict=True)):
+        values = as_numbers(ratio)
+        curves.append(
+            go.Scatter(
+                x=list(range(1, len(values) + 1)),
+                y=as_plain(values),
+                mode="lines+markers",
+                line={"color": RATER_COLOURS[number % len(RATER_COLOURS)], "width": 2},
+                hovertemplate="at least %{x} raters: %{y:.2%}<extra></extra>",
+                name=name,
+            )
+        )
+    figure = go.Figure(curves)
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": "least number of raters"}, "fixedrange": True, "dtick": 1, "zeroline": False},
+        yaxis={"title": {"text": "share of what anybody marked"}, "fixedrange": True, "range": [0, 1.04]},
+        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
+        height=320,
+        showlegend=len(curves) > 1,
+    )
+    return figure
+
+
+def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
+    """Whose marks are most and least like the consensus, in one line.
+
+    Examples
+    --------
+    >>> performance_title(["ann", "bob", "cid"], [0.8, 0.5, None])
+    'ann is closest to the consensus (κ 0.800), bob furthest (κ 0.500)'
+    """
+    values = as_numbers(kappa)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "Nobody can be compared with the consensus"
+    best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
+    closest = f"{raters[best]} is closest to the consensus (κ {significant(values[best])})"
+    return closest if best == least else f"{closest}, {raters[least]} furthest (κ {significant(values[least])})"
+
+
+def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: str = "") -> go.Figure:
+    """Each rater beside the consensus: one row a rater, one dot a share.
+
+    Parameters
+    ----------
+    raters : (R,) str
+    shares : mapping of a name, such as ``"sensitivity"``, to (R,) None or NaN where undefined
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=as_plain(as_numbers(values)),
+                y=list(range(len(raters))),
+                customdata=list(raters),
+                mode="markers",
+                marker={"size": 10, "color": RATER_COLOURS[number % len(RATER_COLOURS)]},
+                hovertemplate=f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}<extra></extra>",
+                name=name,
+            )
+            for number, (name, values) in enumerate(shares.items())
+        ]
+    )
+    layout: dict[str, Any] = lying_bars(raters, title, "share of pixels; κ", 0.0, 1.0)
+    layout["xaxis"]["range"] = [min(0.0, *_drawn(shares)) - 0.02, 1.02]
+    layout["height"] += 60
+    layout["showlegend"] = True
+    layout["legend"] = {"orientation": "h", "y": -45 / layout["height"] - 0.12, "yanchor": "top", "x": 0}
+    layout["margin"] = {**layout["margin"], "b": 105}
+    figure.update_layout(layout)
+    return figure
+
+
+def _drawn(shares: dict[str, Numbers]) -> list[float]:
+    """All values that are defined, and 0."""
+    values = np.concatenate([np.zeros(1), *(as_numbers(each) for each in shares.values())])
+    drawn: list[float] = values[np.isfinite(values)].tolist()
+    return drawn
+
+
+def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "") -> go.Figure:
+    """Correlation of agreement with properties of the pictures.
+
+    Parameters
+    ----------
+    names : (n,) str
+    r : (n,) None where undefined
+    reasons : (n,) str, optional
+        Why it is, "" where it is not.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    values = as_numbers(r)
+    why = list(reasons) or [""] * len(names)
+    hover = [
+        f"<b>{name}</b>: {reason or f'r {signed(value)}'}"
+        for name, value, reason in zip(names, values, why, strict=True)
+    ]
+    bars = go.Bar(
+        x=as_plain(values),
+        y=list(range(len(names))),
+        orientation="h",
+        marker={"color": NEUTRAL},
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        name="properties",
+    )
+    low, high = (float(limit) for limit in (np.nanmin([*values, 0.0]), np.nanmax([*values, 0.0])))
+    figure = go.Figure(bars)
+    figure.update_layout(lying_bars(names, title, "Pearson's r with agreement", low, high))
+    return with_value_column(figure, [signed(value) for value in values])
+
+
+def correlation_title(names: Sequence[str], r: Numbers) -> str:
+    """Which property goes with agreement most, in one line.
+
+    Examples
+    --------
+    >>> correlation_title(["intensity", "contrast"], [-0.2245, 0.4027])
+    'Agreement goes most with contrast (r +0.403)'
+    """
+    values = as_numbers(r)
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return "No property of the pictures can be set beside agreement"
+    most = int(known[np.argmax(np.abs(values[known]))])
+    return f"Agreement goes most with {names[most]} (r {signed(values[most])})"
+
+
+def plot_rater_tree(result: PixelAgreement) -> go.Figure:
+    """The tree of raters of a result, titled with who stands out."""
+    raters, out = result.raters.tolist(), result.outliers.tolist()
+    return rater_tree(raters, result.linkage.tolist(), out, tree_title(raters, out))
+
+
+def plot_ratio(result: PixelAgreement) -> go.Figure:
+    """The ratio over levels of a result, titled with what all raters agree on."""
+    return ratio_curve([result.ratio], title=ratio_title(result.ratio))
+
+
+def plot_rater_performance(result: PixelAgreement) -> go.Figure:
+    """Each rater beside the consensus of half of them, titled with the closest and the furthest."""
+    table, raters = result.performance, result.raters.tolist()
+    shares: dict[str, Numbers] = {name: getattr(table, name) for name in SHARES}
+    return performance_dots(raters, shares, performance_title(raters, table.kappa))
+
+
+def plot_correlations(result: PixelAgreement) -> go.Figure:
+    """Agreement beside properties of the pictures, titled with the strongest."""
+    found = result.correlations
+    names, values = [each.name for each in found], [each.r for each in found]
+    return correlation_bars(names, values, [each.reason for each in found], correlation_title(names, values))

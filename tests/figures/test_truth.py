@@ -1,0 +1,74 @@
+"""Figures of agreement about pixels: what is drawn is what was computed, and JSON can hold it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kalos_core.figures import truth as figures
+from kalos_core.pixels import MaskStack, pixel_agreement
+
+STACK = {"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]], "cid": [[1, 1, 1, 0]], "dan": [[0, 0, 0, 1]]}
+
+
+@pytest.fixture(scope="module")
+def result():
+    picture = np.array([[10, 20, 30, 30]], np.uint8)
+    return pixel_agreement([MaskStack.of(STACK, picture=picture)])
+
+
+def test_the_tree_has_a_leaf_for_each_rater_at_their_own_place(result):
+    figure = figures.plot_rater_tree(result)
+    leaves = figure.data[-1]
+    assert list(leaves.customdata) == ["ann", "bob", "cid", "dan"]
+    drawn = [figure.layout.yaxis.ticktext[place] for place in leaves.y]
+    assert drawn == ["ann", "bob", "cid", "dan"]
+    assert len(figure.data) - 1 == 3
+    # bob and cid meet at 0, and the top joins dan
+    assert max(max(branch.x) for branch in figure.data[:-1]) == pytest.approx(result.linkage[-1, 2])
+    meeting = min(figure.data[:-1], key=lambda branch: max(branch.x))
+    assert sorted({meeting.y[0], meeting.y[-1]}) == sorted(leaves.y[1:3])
+    assert figure.layout.title.text == "dan stands out among 4 raters"
+    assert figures.tree_title(["a", "b", "c"], [False] * 3) == "Nobody stands out among 3 raters"
+    assert figures.tree_title(["a", "b", "c"], [True, False, True]) == "a and c stand out among 3 raters"
+
+
+def test_the_ratio_is_drawn_from_level_one(result):
+    figure = figures.plot_ratio(result)
+    assert list(figure.data[0].x) == [1, 2, 3, 4]
+    assert list(figure.data[0].y) == pytest.approx([1, 3 / 4, 2 / 4, 0])
+    two = figures.ratio_curve([[1, None], [1, 0.5]], ["road", "car"])
+    assert two.data[0].y == (1, None)
+    assert two.layout.showlegend
+
+
+def test_raters_beside_the_consensus(result):
+    figure = figures.plot_rater_performance(result)
+    assert [trace.name for trace in figure.data] == list(figures.SHARES)
+    assert list(figure.data[0].x) == result.performance.sensitivity.tolist()
+    assert figure.layout.xaxis.range[0] < min(result.performance.kappa)
+    assert figure.layout.title.text.startswith("bob is closest to the consensus (κ 1.00), dan furthest")
+    assert figures.performance_title(["a"], [None]) == "Nobody can be compared with the consensus"
+    assert figures.performance_title(["a"], [0.5]) == "a is closest to the consensus (κ 0.500)"
+
+
+def test_correlations_and_why_there_is_none(result):
+    figure = figures.plot_correlations(result)
+    assert list(figure.data[0].x) == [each.r for each in result.correlations]
+    bars = figures.correlation_bars(["red"], [None], ["red is the same on all pixels"])
+    assert bars.data[0].customdata == ("<b>red</b>: red is the same on all pixels",)
+    assert bars.layout.annotations[0].text == "undefined"
+    assert figures.correlation_title(["red"], [None]) == "No property of the pictures can be set beside agreement"
+
+
+def test_titles_of_what_is_undefined():
+    assert figures.smyth_title(None, 2) == "How far raters err is undefined"
+    assert figures.smyth_title(0.2, 2).endswith("above the limit of 10 %")
+
+
+@pytest.mark.parametrize("plot", ["plot_rater_tree", "plot_ratio", "plot_rater_performance", "plot_correlations"])
+def test_figures_are_json_and_cannot_be_zoomed(plot, result):
+    figure = getattr(figures, plot)(result)
+    assert "NaN" not in json.dumps(figure.to_plotly_json(), default=list)
+    assert figure.layout.xaxis.fixedrange
+    assert figure.layout.yaxis.fixedrange
