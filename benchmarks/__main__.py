@@ -22,6 +22,7 @@ NAMES = (
     "calibration",
     "convergence",
     "generation",
+    "pixels",
     "volumes",
     "scaling",
     "memory",
@@ -101,6 +102,12 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
 
             _say("generation of raters")
             yield generation.speed(coco, path.stem, repeats)
+        if "pixels" in names:
+            from benchmarks import pixels
+
+            _say("pixels")
+            yield pixels.staple_beside_itk(repeats)
+            yield pixels.agreement_of_stacks(repeats)
         if "volumes" in names:
             from benchmarks import volumes
 

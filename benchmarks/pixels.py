@@ -1,0 +1,86 @@
+"""STAPLE beside SimpleITK, and agreement of a stack of masks."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.tables import Measured, Row, Table
+from benchmarks.timing import Subject, alternate
+from kalos_core import MaskStack, pixel_agreement, staple
+from kalos_core.consensus import estimate_truth
+
+SIDE = 2048
+STAPLE_RATERS = 8
+AGREEMENT_RATERS = 5
+FASTER_THAN_ITK = 40.0
+MOST_SECONDS = 0.5
+SLOW_ROUNDS = 2
+"""Rounds of what takes SimpleITK many seconds."""
+
+
+def drawn_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
+    """Discs that every rater sees a little differently or overlooks."""
+    rng = np.random.default_rng(seed)
+    y, x = np.ogrid[:side, :side]
+    masks = np.zeros((raters, side, side), np.bool_)
+    for centre_x, centre_y, size in rng.uniform(0.1, 0.9, (20, 3)) * side:
+        for mask in masks:
+            if rng.random() < 0.85:
+                dx, dy, grown = rng.normal(0, side / 200, 3)
+                mask |= (x - centre_x - dx) ** 2 + (y - centre_y - dy) ** 2 < (size / 12 + grown) ** 2
+    return masks
+
+
+def staple_beside_itk(repeats: int, side: int = SIDE) -> Table:
+    """One STAPLE of eight masks, on the same prior."""
+    masks = drawn_masks(STAPLE_RATERS, side)
+    title = f"STAPLE, {STAPLE_RATERS} raters x {side} x {side} pixels"
+    ours = Subject(lambda _: staple(masks))
+    if importlib.util.find_spec("SimpleITK") is None:
+        (mine,) = alternate([ours], repeats)
+        note = "SimpleITK is not installed: pip install SimpleITK (`make bench` does it)"
+        return Table(title, (Row("mask and performance", mine.took),), other="SimpleITK", notes=(note,))
+    import SimpleITK as itk
+
+    images = [itk.GetImageFromArray(mask.astype(np.uint8)) for mask in masks]
+
+    def theirs(_: Any) -> Any:
+        tool = itk.STAPLEImageFilter()
+        tool.SetForegroundValue(1)
+        return itk.GetArrayFromImage(tool.Execute(images))
+
+    mine, other = alternate([ours, Subject(theirs)], min(repeats, SLOW_ROUNDS))
+    difference = np.abs(mine.answer.probability - other.answer).max()
+    verdict = "same mask" if (mine.answer.mask == (other.answer >= 0.5)).all() else "NOT THE SAME mask"
+    return Table(
+        title,
+        (Row("mask and performance", mine.took, other.took, FASTER_THAN_ITK),),
+        other=f"SimpleITK {itk.Version.VersionString()}",
+        notes=(f"{verdict}, largest difference of a probability {difference:.1e}",),
+    )
+
+
+def agreement_of_stacks(repeats: int, side: int = SIDE) -> Table:
+    """Bound, ratio, F1, outliers and raters beside the consensus; with a picture, correlations too."""
+    masks = drawn_masks(AGREEMENT_RATERS, side)
+    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
+    subjects = [
+        Subject(lambda _: pixel_agreement([masks]).outliers),
+        Subject(lambda _: pixel_agreement([MaskStack.of(masks, picture=picture)]).correlations),
+        *(Subject(lambda _, name=name: estimate_truth(masks, name)) for name in ("0.5", "excl-0.5", "simple")),
+    ]
+    plain, coloured, *truths = alternate(subjects, repeats)
+    limit = Measured((MOST_SECONDS,))
+    return Table(
+        f"agreement and truth, {AGREEMENT_RATERS} raters x {side} x {side} pixels",
+        (
+            Row("agreement", plain.took, limit, 1.0),
+            Row("agreement and correlations with a colour picture", coloured.took),
+            *(Row(f"truth by {each.answer.method}", each.took) for each in truths),
+        ),
+        other="allowed",
+    )
