@@ -1,18 +1,18 @@
 """How systems, detectors and models rank under each truth, and how far these rankings agree."""
 
+from kalos_core.ranking.accumulator import DetectorAccumulator
 from kalos_core.ranking.detectors import DetectorRanking
 from kalos_core.ranking.models import ModelRanking, rank_models
 from kalos_core.ranking.ranks import Concordance, Rankings, concordance
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.skew import curve_area, mean_precision, skew_range
 from kalos_core.ranking.systems import SystemRanking, rank_systems
-from kalos_core.ranking.tally import DetectorTally
 
 __all__ = [
     "ConceptTruths",
     "Concordance",
+    "DetectorAccumulator",
     "DetectorRanking",
-    "DetectorTally",
     "ModelRanking",
     "Rankings",
     "SystemRanking",

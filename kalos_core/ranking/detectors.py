@@ -22,7 +22,7 @@ AREA = "area under P̄-R"
 
 @dataclass(frozen=True, eq=False)
 class DetectorRanking:
-    """Detectors under each truth: what `DetectorTally.ranking` returns. T truths, S detectors, L thresholds, R raters.
+    """The result of `DetectorAccumulator`: T truths, of which R are raters, S detectors, L thresholds.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class DetectorRanking:
     --------
     Two detectors of which one finds what the raters agree about:
 
-    >>> from kalos_core.ranking import DetectorTally
-    >>> tally = DetectorTally(methods=("any", "0.75"))
+    >>> from kalos_core.ranking import DetectorAccumulator
+    >>> accumulator = DetectorAccumulator(methods=("any", "0.75"))
     >>> scores = {"sure": [[0.9, 0.6, 0.4, 0.1]], "broad": [[0.6, 0.9, 0.3, 0.2]]}
-    >>> tally.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
-    >>> result = tally.ranking(skew=(0.1, 0.5))
+    >>> accumulator.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
+    >>> result = accumulator.result(skew=(0.1, 0.5))
     >>> result.truths.tolist(), result.area.round(3).tolist()
     (['ann', 'bob', 'any', '0.75'], [[1.0, 1.0], [1.0, 0.351], [1.0, 1.0], [1.0, 0.351]])
     >>> result.bounds.round(3).tolist(), bool(result.told_apart[0, 1])

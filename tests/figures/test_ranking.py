@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from kalos_core import DetectorTally, InputError, Rankings
+from kalos_core import DetectorAccumulator, InputError, Rankings
 from kalos_core.figures import (
     RATER_COLOURS,
     bounds_title,
@@ -110,10 +110,10 @@ def test_titles_of_curves():
 
 @pytest.fixture(scope="module")
 def detectors():
-    tally = DetectorTally()
+    accumulator = DetectorAccumulator()
     masks = {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]], "cid": None}
-    tally.add({"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.4, 0.6, 0.9, 0.1]]}, masks)
-    return tally.ranking((0.1, 0.5))
+    accumulator.add({"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.4, 0.6, 0.9, 0.1]]}, masks)
+    return accumulator.result((0.1, 0.5))
 
 
 def test_curves_are_drawn_where_defined(detectors):

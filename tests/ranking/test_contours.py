@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import DetectorTally
+from kalos_core import DetectorAccumulator
 from kalos_core.pixels.contours import TOLERANCE
 from kalos_core.ranking.contours import highest_near
 
@@ -27,9 +27,9 @@ def shifted(by, **arguments):
     truth, scores = np.zeros((30, 40), bool), np.zeros((30, 40))
     truth[10, 5:35] = True
     scores[10 + by, 5:35] = 1
-    tally = DetectorTally(levels=2, **arguments)
-    tally.add({"edge": scores}, {"ann": truth})
-    return tally.ranking((0.01, 0.1))
+    accumulator = DetectorAccumulator(levels=2, **arguments)
+    accumulator.add({"edge": scores}, {"ann": truth})
+    return accumulator.result((0.01, 0.1))
 
 
 def test_a_line_within_reach_is_found_and_is_no_false_alarm():
@@ -56,8 +56,8 @@ def test_thinned_truths_are_what_is_found():
     scores[10, 5:35] = 1
     results = []
     for thin in (False, True):
-        tally = DetectorTally(levels=2, thin=thin)
-        tally.add({"edge": scores}, {"ann": broad})
-        results.append(tally.ranking((0.01, 0.1)))
+        accumulator = DetectorAccumulator(levels=2, thin=thin)
+        accumulator.add({"edge": scores}, {"ann": broad})
+        results.append(accumulator.result((0.01, 0.1)))
     assert results[0].tpr[0, 0, 0] == pytest.approx(1 / 3)
     assert results[1].tpr[0, 0, 0] > 0.9  # thinning bends a line at its ends

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from kalos_core import DetectorTally, InputError, mean_precision
+from kalos_core import DetectorAccumulator, InputError, mean_precision
 from kalos_core.consensus import staple
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.ranking import curve_area
@@ -15,11 +15,11 @@ from kalos_core.ranking import curve_area
 SKEW = (0.1, 0.5)
 
 
-def tallied(*images, skew=SKEW, **arguments):
-    tally = DetectorTally(**arguments)
+def counted(*images, skew=SKEW, **arguments):
+    accumulator = DetectorAccumulator(**arguments)
     for image in images:
-        tally.add(**image)
-    return tally.ranking(skew)
+        accumulator.add(**image)
+    return accumulator.result(skew)
 
 
 def drawn(seed, images=2, raters=3, levels=11):
@@ -52,7 +52,7 @@ def pooled(images, truth):
 @given(st.integers(0, 1000))
 def test_curves_are_those_of_scikit_learn(seed):
     images = list(drawn(seed))
-    result = tallied(*images, levels=11)
+    result = counted(*images, levels=11)
     for row, truth in enumerate(result.truths):
         scores, positive = pooled(images, truth)
         if not positive.any():
@@ -67,7 +67,7 @@ def test_curves_are_those_of_scikit_learn(seed):
 def test_precision_at_the_data_sets_own_skew_is_that_of_scikit_learn():
     images = list(drawn(3))
     scores, positive = pooled(images, "0.5")
-    result = tallied(*images, skew=(positive.mean(), positive.mean()), levels=11)
+    result = counted(*images, skew=(positive.mean(), positive.mean()), levels=11)
     precision, _, thresholds = precision_recall_curve(positive, scores)
     at = 10 - np.rint(10 * thresholds).astype(int)
     row = result.truths.tolist().index("0.5")
@@ -77,7 +77,7 @@ def test_precision_at_the_data_sets_own_skew_is_that_of_scikit_learn():
 def test_by_hand():
     # scores  .9 .6 .4 .1      ann 1 1 0 0      bob 1 0 1 0
     image = {"scores": {"net": [[0.9, 0.6, 0.4, 0.1]]}, "masks": {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 1, 0]]}}
-    result = tallied(image, levels=11, methods=("any", "0.75"))
+    result = counted(image, levels=11, methods=("any", "0.75"))
     assert result.truths.tolist() == ["ann", "bob", "any", "0.75"]
     bob = result.truths.tolist().index("bob")
     assert result.tpr[bob, 0].tolist() == [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]  # from 1.0 down to 0.0
@@ -96,7 +96,7 @@ def test_images_are_counted_one_by_one():
         for key in ("scores", "masks")
     }
     wide["ignore"] = np.concatenate([part.ravel() for part in parts_of["ignore"]])[None]
-    whole, parts = tallied(wide), tallied(*images)
+    whole, parts = counted(wide), counted(*images)
     np.testing.assert_array_equal(whole.tpr, parts.tpr)
     np.testing.assert_array_equal(whole.area, parts.area)
     np.testing.assert_allclose([c.r for c in whole.cci], [c.r for c in parts.cci])
@@ -105,15 +105,15 @@ def test_images_are_counted_one_by_one():
 def test_the_order_of_images_and_detectors_changes_nothing():
     images = list(drawn(8, images=3))
     turned = [{**image, "scores": dict(reversed(image["scores"].items()))} for image in images[::-1]]
-    straight, back = tallied(*images), tallied(*turned)
+    straight, back = counted(*images), counted(*turned)
     np.testing.assert_array_equal(straight.area, back.area[:, ::-1])
 
 
 def test_a_rater_counts_only_where_they_were_asked():
     first, second = drawn(9)
     del second["masks"]["r2"]
-    result = tallied(first, second)
-    alone = tallied({**first, "masks": {"r2": first["masks"]["r2"]}})
+    result = counted(first, second)
+    alone = counted({**first, "masks": {"r2": first["masks"]["r2"]}})
     row = result.truths.tolist().index("r2")
     assert result.images[row] == 1
     np.testing.assert_array_equal(result.tpr[row], alone.tpr[0])
@@ -121,18 +121,18 @@ def test_a_rater_counts_only_where_they_were_asked():
 
 def test_a_rater_who_marked_nothing_is_a_truth_all_the_same():
     image = {"scores": {"net": [[0.9, 0.1]]}, "masks": {"ann": [[1, 0]], "bob": None}}
-    result = tallied(image)
+    result = counted(image)
     assert result.fpr[1, 0, -1] == 1
     assert np.isnan(result.area[1]).all()
     assert "area under P̄-R is undefined under bob: it marks no pixel" in result.ranking.undefined
-    everything = tallied({**image, "masks": {"ann": [[1, 1]]}})
+    everything = counted({**image, "masks": {"ann": [[1, 1]]}})
     assert everything.ranking.undefined[0] == "area under P̄-R is undefined under ann: it marks every pixel"
 
 
 def test_an_image_of_one_rater_counts_under_no_estimate():
     first, second = drawn(9)
     second["masks"] = {"r1": second["masks"]["r1"]}
-    result = tallied(first, second)
+    result = counted(first, second)
     assert dict(zip(result.truths, result.images, strict=True)) == {"r0": 1, "r1": 2, "r2": 1} | dict.fromkeys(
         ("any", "0.5", "0.75"), 1
     )
@@ -140,17 +140,17 @@ def test_an_image_of_one_rater_counts_under_no_estimate():
 
 def test_every_method_is_a_truth():
     image = next(drawn(2))
-    result = tallied(image, methods=("any", "staple"))
+    result = counted(image, methods=("any", "staple"))
     assert result.truths.tolist() == ["r0", "r1", "r2", "any", "staple"]
     stack = MaskStack.of(image["masks"], ignore=image["ignore"])
-    again = tallied({**image, "truths": {"given": staple(stack).mask}})
+    again = counted({**image, "truths": {"given": staple(stack).mask}})
     np.testing.assert_array_equal(result.area[-1], again.area[-1])
     assert result.bounding.tolist() == ["any"]
 
 
 def test_further_truths():
     image = next(drawn(2))
-    result = tallied({**image, "truths": {"STAPLE": image["masks"]["r1"]}})
+    result = counted({**image, "truths": {"STAPLE": image["masks"]["r1"]}})
     assert result.truths[-1] == "STAPLE"
     np.testing.assert_array_equal(result.area[-1], result.area[1])
 
@@ -158,27 +158,25 @@ def test_further_truths():
 def test_scores_are_rounded_to_levels():
     masks = {"ann": [[1, 0, 1, 0]]}
     bytes_ = {"scores": {"net": np.array([[255, 254, 1, 0]], np.uint8)}, "masks": masks}
-    exact = tallied(bytes_, levels=256, score_range=(0, 255))
+    exact = counted(bytes_, levels=256, score_range=(0, 255))
     assert exact.thresholds[[0, 1, -1]].tolist() == [255, 254, 0]
     assert exact.tpr[0, 0, [0, 1, 253, 254]].tolist() == [0.5, 0.5, 0.5, 1]
-    two = tallied({"scores": {"net": [[0.9, 0.6, 0.4, 0.1]]}, "masks": masks}, levels=2)
+    two = counted({"scores": {"net": [[0.9, 0.6, 0.4, 0.1]]}, "masks": masks}, levels=2)
     assert two.tpr[0, 0].tolist() == [0.5, 1]
 
 
-def test_default_skew_is_of_all_truths_of_all_images():
+def test_default_skew_is_of_all_raters_and_images():
     images = list(drawn(4))
     fractions = []
     for image in images:
-        share = np.stack(list(image["masks"].values())).mean(axis=0)[~image["ignore"]]
         fractions += [mask[~image["ignore"]].mean() for mask in image["masks"].values()]
-        fractions += [(share > 0).mean(), (share >= 0.5).mean(), (share >= 0.75).mean()]
     low, high = np.mean(fractions) + 3 * np.std(fractions, ddof=1) * np.array([-1, 1])
-    np.testing.assert_allclose(tallied(*images, skew=None).skew, [max(low, 0), min(high, 1)])
+    np.testing.assert_allclose(counted(*images, skew=None).skew, [max(low, 0), min(high, 1)])
 
 
 def test_correlation_with_agreement():
     images = list(drawn(6))
-    result = tallied(*images)
+    result = counted(*images)
     share = np.concatenate([np.stack(list(i["masks"].values())).mean(axis=0)[~i["ignore"]] for i in images])
     output = np.concatenate([i["scores"]["edge"][~i["ignore"]] for i in images])
     marked = share > 0
@@ -190,7 +188,7 @@ def test_correlation_with_agreement():
 def test_correlation_by_hand():
     # agreement 1 1/2 0, output 1 .5 0 in step: r = 1; of the marked pixels too few are left
     image = {"scores": {"net": [[1, 0.5, 0]]}, "masks": {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]]}}
-    result = tallied(image)
+    result = counted(image)
     assert result.cci[0].r == pytest.approx(1)
     assert (result.cco[0].r, result.cco[0].reason) == (None, "fewer than 3 pixels, namely 2")
 
@@ -198,7 +196,7 @@ def test_correlation_by_hand():
 def test_a_constant_map_has_an_area_and_no_correlation():
     image = next(drawn(1))
     image["scores"]["net"] = np.full((4, 5), 0.3)
-    result = tallied(image)
+    result = counted(image)
     assert result.area[0, 0] == pytest.approx(sum(SKEW) / 2)  # everything is found at once
     assert result.cci[0].r is None
     assert result.cci[0].reason == "net is the same on all pixels"
@@ -208,7 +206,7 @@ def test_a_constant_map_has_an_area_and_no_correlation():
 def test_bounds_and_who_can_be_told_apart():
     image = {"masks": {"ann": [[1, 1, 1, 0, 0, 0]], "bob": [[1, 1, 0, 0, 0, 0]]}}
     scores = {"best": [[0.9, 0.8, 0.7, 0.3, 0.2, 0.1]], "good": [[0.7, 0.9, 0.8, 0.3, 0.2, 0.1]], "bad": [[0.1] * 6]}
-    result = tallied({**image, "scores": scores}, methods=("any", "0.75"))
+    result = counted({**image, "scores": scores}, methods=("any", "0.75"))
     area = dict(zip(result.truths, result.area, strict=True))
     expected = np.sort([area["any"], area["0.75"]], axis=0).T
     np.testing.assert_array_equal(result.bounds, expected)
@@ -222,7 +220,7 @@ def test_bounds_and_who_can_be_told_apart():
 def test_raters_outside_the_bounds():
     # both mark what the other leaves: any is all that net finds, .75 nothing, and a single rater is half of it
     image = {"masks": {"ann": [[1, 0, 0, 0]], "bob": [[0, 1, 0, 0]]}, "scores": {"net": [[0.9, 0.8, 0.2, 0.1]]}}
-    result = tallied(image)
+    result = counted(image)
     assert result.bounds.tolist() == [[1, 1]]  # any and .5 are the same; .75 marks nothing
     assert result.area[0, 0] == 1
     assert result.area[1, 0] < 1
@@ -230,7 +228,7 @@ def test_raters_outside_the_bounds():
 
 
 def test_overlap_by_hand():
-    result = tallied(next(drawn(0)))
+    result = counted(next(drawn(0)))
     object.__setattr__(result, "area", np.array([[0.1, 0.2], [0.5, 0.6], [0.4, 0.4]]))
     object.__setattr__(result, "truths", np.array(["any", "0.75", "0.5"], object))
     assert result.bounds.tolist() == [[0.1, 0.5], [0.2, 0.6]]
@@ -238,7 +236,7 @@ def test_overlap_by_hand():
 
 
 def test_tables():
-    result = tallied(*drawn(5))
+    result = counted(*drawn(5))
     assert result.to_pandas().columns.tolist() == ["truth", "system", "area under P̄-R", "rank", "images"]
     assert result.by_detector()["detector"].tolist() == ["net", "edge"]
     curves = result.curves()
@@ -272,29 +270,39 @@ IMAGE = {"scores": {"net": [[0.5, 0.1]]}, "masks": {"ann": [[1, 0]], "bob": [[0,
     ],
 )
 def test_an_image_that_cannot_be_counted_is_refused(change, message):
-    tally = DetectorTally()
+    accumulator = DetectorAccumulator()
     with pytest.raises(InputError, match=message):
-        tally.add(**{**IMAGE, **change})
-    assert not tally.images
+        accumulator.add(**{**IMAGE, **change})
+    with pytest.raises(InputError, match="images: expected at least one, got none"):
+        accumulator.result()
 
 
 def test_the_image_is_named():
     stack = MaskStack.of(IMAGE["masks"], image="x.png")
     with pytest.raises(InputError, match=r"image x\.png, scores of 'net'"):
-        DetectorTally().add({"net": [[7, 7]]}, stack)
+        DetectorAccumulator().add({"net": [[7, 7]]}, stack)
+
+
+def test_a_truth_is_not_called_as_a_rater_of_another_image():
+    as_truth, as_rater = {**IMAGE, "truths": {"cid": [[1, 0]]}}, {**IMAGE, "masks": {"cid": [[1, 0]]}}
+    for first, second in ((as_truth, as_rater), (as_rater, as_truth)):
+        accumulator = DetectorAccumulator()
+        accumulator.add(**first)
+        with pytest.raises(InputError, match="image 2: expected truths of different names, got cid twice"):
+            accumulator.add(**second)
 
 
 def test_nan_where_it_is_ignored_is_no_matter():
     ignored = {**IMAGE, "scores": {"net": [[0.5, np.nan]]}, "ignore": [[0, 1]]}
-    assert tallied(ignored).images.tolist() == [1] * 5
+    assert counted(ignored).images.tolist() == [1] * 5
 
 
 def test_every_image_needs_every_detector():
-    tally = DetectorTally()
-    tally.add(**IMAGE)
+    accumulator = DetectorAccumulator()
+    accumulator.add(**IMAGE)
     with pytest.raises(InputError, match="image 2: expected score maps of detectors net, got edge"):
-        tally.add(**{**IMAGE, "scores": {"edge": [[0.5, 0.1]]}})
-    assert tally.images == 1
+        accumulator.add(**{**IMAGE, "scores": {"edge": [[0.5, 0.1]]}})
+    assert accumulator.result().images.max() == 1
 
 
 @pytest.mark.parametrize(
@@ -309,15 +317,15 @@ def test_every_image_needs_every_detector():
 )
 def test_arguments_that_are_none_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
-        DetectorTally(**arguments)
+        DetectorAccumulator(**arguments)
 
 
 def test_a_ranking_that_cannot_be_made_is_refused():
     with pytest.raises(InputError, match="images: expected at least one, got none"):
-        DetectorTally().ranking()
-    tally = DetectorTally()
-    tally.add(**{**IMAGE, "masks": {"ann": [[0, 0]]}})
+        DetectorAccumulator().result()
+    accumulator = DetectorAccumulator()
+    accumulator.add(**{**IMAGE, "masks": {"ann": [[0, 0]]}})
     with pytest.raises(InputError, match="truths: expected positives to derive a range of skew from"):
-        tally.ranking()
+        accumulator.result()
     with pytest.raises(InputError, match=r"skew: .* got \(0.5, 0.1\)"):
-        tally.ranking((0.5, 0.1))
+        accumulator.result((0.5, 0.1))

@@ -49,7 +49,7 @@ class TruthCounts:
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
 
-class DetectorTally:
+class DetectorAccumulator:
     """Counts pixels of score maps under every truth, image by image; of an image nothing else is kept.
 
     The truths are each rater's mask, estimates from all of them, and whatever masks the caller adds under other names.
@@ -79,10 +79,10 @@ class DetectorTally:
 
     Examples
     --------
-    >>> tally = DetectorTally()
+    >>> accumulator = DetectorAccumulator()
     >>> scores = {"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.9, 0.1, 0.6, 0.2]]}
-    >>> tally.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
-    >>> result = tally.ranking(skew=(0.1, 0.5))
+    >>> accumulator.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
+    >>> result = accumulator.result(skew=(0.1, 0.5))
     >>> result.ranking.to_pandas().pivot(index="truth", columns="system", values="rank").loc["ann"].to_dict()
     {'edge': 2.0, 'net': 1.0}
     """
@@ -95,19 +95,19 @@ class DetectorTally:
         tolerance: float = 0.0,
         thin: bool = False,
     ) -> None:
-        self.levels = check_whole(levels, "levels", least=2)
-        self.low, self.high = _check_range(score_range)
+        self._levels = check_whole(levels, "levels", least=2)
+        self._low, self._high = _check_range(score_range)
         for method in methods:
             lookup(TRUTHS, method, "methods")
-        self.methods = tuple(dict.fromkeys(methods))
+        self._methods = tuple(dict.fromkeys(methods))
         tolerance_in_pixels((1, 1), tolerance)
-        self.tolerance, self.thin = tolerance, thin
-        self.detectors: list[str] = []
-        self.raters: list[str] = []
-        self.images = 0
-        self.counts: dict[str, TruthCounts] = {}
-        self.marked: list[Moments] = []
-        self.everywhere: list[Moments] = []
+        self._tolerance, self._thin = tolerance, thin
+        self._detectors: list[str] = []
+        self._raters: list[str] = []
+        self._images = 0
+        self._counts: dict[str, TruthCounts] = {}
+        self._marked: list[Moments] = []
+        self._everywhere: list[Moments] = []
 
     def add(
         self,
@@ -144,18 +144,18 @@ class DetectorTally:
             stack = replace(stack, ignore=check_surroundings(size, ignore, None)[0])
         valid = np.ones(size, np.bool_) if stack.ignore is None else ~stack.ignore
         called = stack.image if image is None else image
-        name = f"image {self.images + 1 if called is None else called}"
+        name = f"image {self._images + 1 if called is None else called}"
         by_detector = self._check_scores(scores, valid, name)
         found = self._truths_of(stack, truths or {}, valid, name)
         levels = [self._to_levels(map_, valid) for map_ in by_detector]
-        self.detectors = self.detectors or list(scores)
-        self.raters = list(dict.fromkeys([*self.raters, *stack.raters]))
-        self.images += 1
+        self._detectors = self._detectors or list(scores)
+        self._raters = list(dict.fromkeys([*self._raters, *stack.raters]))
+        self._images += 1
         pixels = int(valid.sum())
-        everywhere = np.stack([np.bincount(of_detector[valid], minlength=self.levels) for of_detector in levels])
+        everywhere = np.stack([np.bincount(of_detector[valid], minlength=self._levels) for of_detector in levels])
         for truth, mask in found.items():
             positives, negatives = self._counts_of(mask, levels, everywhere, valid)
-            counts = self.counts.setdefault(truth, TruthCounts.nothing(positives.shape))
+            counts = self._counts.setdefault(truth, TruthCounts.nothing(positives.shape))
             counts.positives += positives
             counts.negatives += negatives
             counts.fractions.append(float(mask.sum() / pixels) if pixels else 0.0)
@@ -164,19 +164,19 @@ class DetectorTally:
     def _check_scores(
         self, scores: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
     ) -> list[NDArray[np.float64]]:
-        if not scores or (self.detectors and list(scores) != self.detectors and set(scores) != set(self.detectors)):
-            expected = listed(self.detectors, 20) or "at least one"
+        if not scores or (self._detectors and set(scores) != set(self._detectors)):
+            expected = listed(self._detectors, 20) or "at least one"
             raise InputError(f"{name}: expected score maps of detectors {expected}, got {listed(scores, 20) or 'none'}")
         maps = []
-        for detector in self.detectors or scores:
+        for detector in self._detectors or scores:
             map_ = _of_size(
                 np.asarray(scores[detector], dtype=np.float64), valid.shape, f"{name}, scores of {detector!r}"
             )
             within = map_[valid]
-            bad = ~((within >= self.low) & (within <= self.high))
+            bad = ~((within >= self._low) & (within <= self._high))
             if bad.any():
                 raise InputError(
-                    f"{name}, scores of {detector!r}: expected numbers from {self.low:g} to {self.high:g}, got "
+                    f"{name}, scores of {detector!r}: expected numbers from {self._low:g} to {self._high:g}, got "
                     f"{bad.sum():,} others, such as {listed(np.unique(within[bad]), 3)}"
                 )
             maps.append(map_)
@@ -186,23 +186,24 @@ class DetectorTally:
         self, stack: MaskStack, further: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
     ) -> dict[str, NDArray[np.bool_]]:
         """Masks by name of truth, without the pixels to ignore."""
-        estimated = {method: estimate_truth(stack, method).mask for method in self.methods if len(stack.raters) > 1}
+        estimated = {method: estimate_truth(stack, method).mask for method in self._methods if len(stack.raters) > 1}
         added = {
             truth: _of_size(as_binary(np.asarray(mask), truth), valid.shape, f"{name}, truth {truth!r}")
             for truth, mask in further.items()
         }
-        named = [*stack.raters, *self.methods, *added]
-        twice = {truth for truth in named if named.count(truth) > 1}
+        raters = {*self._raters, *stack.raters}
+        added_before = {*self._counts} - {*self._raters, *self._methods}
+        twice = (raters & {*self._methods, *added, *added_before}) | ({*self._methods} & {*added})
         if twice:
             raise InputError(f"{name}: expected truths of different names, got {listed(sorted(twice))} twice")
         found = {**dict(zip(stack.raters, stack.masks, strict=True)), **estimated, **added}
-        return {truth: (thinned(mask) if self.thin else mask) & valid for truth, mask in found.items()}
+        return {truth: (thinned(mask) if self._thin else mask) & valid for truth, mask in found.items()}
 
     def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.intp]:
         """(H, W) the level of each score, -1 where it is ignored."""
-        step = (self.levels - 1) / (self.high - self.low)
+        step = (self._levels - 1) / (self._high - self._low)
         levels = np.full(scores.shape, -1, np.intp)
-        levels[valid] = np.rint((scores[valid] - self.low) * step)
+        levels[valid] = np.rint((scores[valid] - self._low) * step)
         return levels
 
     def _counts_of(
@@ -213,58 +214,58 @@ class DetectorTally:
         valid: NDArray[np.bool_],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(S, L) pixels of a truth, and pixels away from it, by detector and level; `everywhere` is (S, L) of all."""
-        distance = tolerance_in_pixels(mask.shape, self.tolerance)
+        distance = tolerance_in_pixels(mask.shape, self._tolerance)
         around = np.flatnonzero(near(mask, distance) & valid)
         positives, negatives = np.zeros_like(everywhere), everywhere.copy()
         for detector, of_detector in enumerate(levels):
-            positives[detector] = np.bincount(highest_near(of_detector, mask, distance), minlength=self.levels)
-            negatives[detector] -= np.bincount(of_detector.ravel()[around], minlength=self.levels)
+            positives[detector] = np.bincount(highest_near(of_detector, mask, distance), minlength=self._levels)
+            negatives[detector] -= np.bincount(of_detector.ravel()[around], minlength=self._levels)
         return positives, negatives
 
     def _correlate(
         self, scores: list[NDArray[np.float64]], agreeing: NDArray[np.float64], valid: NDArray[np.bool_]
     ) -> None:
         """Add to the moments of each detector's output and the share of raters, on marked pixels and on all."""
-        for totals, where in ((self.marked, valid & (agreeing > 0)), (self.everywhere, valid)):
+        for totals, where in ((self._marked, valid & (agreeing > 0)), (self._everywhere, valid)):
             share = agreeing[where]
             new = [Moments.of(share, map_[where]) for map_ in scores]
             totals[:] = [old.joined(other) for old, other in zip(totals or [Moments()] * len(new), new, strict=True)]
 
-    def ranking(self, skew: Sequence[float] | None = None) -> DetectorRanking:
+    def result(self, skew: Sequence[float] | None = None) -> DetectorRanking:
         """Curves, areas and ranks under every truth, of the images so far.
 
         Parameters
         ----------
         skew : (2,) float, optional
-            Range of the fraction of positives over which precision is averaged; by default `skew_range` of all truths
-            of all images.
+            Range of the fraction of positives over which precision is averaged; by default `skew_range` of what each
+            rater marked of each image.
 
         Raises
         ------
         InputError
             Without an image, for a range that is not in order, or none given and no positive anywhere.
         """
-        if not self.images:
+        if not self._images:
             raise InputError("images: expected at least one, got none")
-        fractions = [share for counts in self.counts.values() for share in counts.fractions]
+        fractions = [share for rater in self._raters for share in self._counts[rater].fractions]
         ends = skew_range(fractions) if skew is None else check_skew(skew)
-        shown = [*self.raters, *(truth for truth in self.counts if truth not in self.raters)]
+        shown = [*self._raters, *(truth for truth in self._counts if truth not in self._raters)]
         rates = [
-            np.stack([_rates(getattr(self.counts[truth], side)) for truth in shown])
+            np.stack([_rates(getattr(self._counts[truth], side)) for truth in shown])
             for side in ("positives", "negatives")
         ]
         return DetectorRanking(
             truths=object_array(shown),
-            detectors=object_array(self.detectors),
-            raters=object_array(self.raters),
-            bounding=object_array([method for method in self.methods if method in METHODS]),
-            thresholds=np.linspace(self.high, self.low, self.levels),
+            detectors=object_array(self._detectors),
+            raters=object_array(self._raters),
+            bounding=object_array([method for method in self._methods if method in METHODS]),
+            thresholds=np.linspace(self._high, self._low, self._levels),
             tpr=rates[0],
             fpr=rates[1],
             skew=np.array(ends),
-            images=np.array([len(self.counts[truth].fractions) for truth in shown], np.intp),
-            cco=tuple(correlation(name, sums) for name, sums in zip(self.detectors, self.marked, strict=True)),
-            cci=tuple(correlation(name, sums) for name, sums in zip(self.detectors, self.everywhere, strict=True)),
+            images=np.array([len(self._counts[truth].fractions) for truth in shown], np.intp),
+            cco=tuple(correlation(name, sums) for name, sums in zip(self._detectors, self._marked, strict=True)),
+            cci=tuple(correlation(name, sums) for name, sums in zip(self._detectors, self._everywhere, strict=True)),
         )
 
 
