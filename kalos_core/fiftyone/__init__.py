@@ -13,9 +13,11 @@ from kalos_core.fiftyone.analyses import (
     calibrate_threshold,
     choose_threshold,
     compute_agreement,
+    estimate_convergence,
     find_variations,
     stale_samples,
 )
+from kalos_core.fiftyone.convergence import convergence_figures, replicate_points
 from kalos_core.fiftyone.filtering import filtered_figures
 from kalos_core.fiftyone.labels import (
     LabelChoice,
@@ -60,6 +62,7 @@ from kalos_core.fiftyone.views import (
     view_of_merged,
     view_of_pair,
     view_of_rater,
+    view_of_tag,
     view_of_variation,
     view_worst_first,
     worst_images,
@@ -84,9 +87,11 @@ __all__ = [
     "choose_threshold",
     "class_names",
     "compute_agreement",
+    "convergence_figures",
     "default_similarity",
     "default_threshold",
     "delete_run",
+    "estimate_convergence",
     "filtered_figures",
     "find_variations",
     "fitting_similarities",
@@ -105,6 +110,7 @@ __all__ = [
     "read_annotations",
     "read_labels",
     "rename_run",
+    "replicate_points",
     "sample_report",
     "stale_samples",
     "view_of_alpha",
@@ -115,6 +121,7 @@ __all__ = [
     "view_of_merged",
     "view_of_pair",
     "view_of_rater",
+    "view_of_tag",
     "view_of_variation",
     "view_worst_first",
     "worst_images",

@@ -293,7 +293,7 @@ def test_progress_rises_to_1_and_what_it_raises_ends_the_work():
         f"Subset {n} of 120" for n in (1, 51, 101)
     ]  # fmt: skip
 
-    def stop(share, label):
+    def stop(share, _label):
         if share > 0.5:
             raise KeyboardInterrupt
 

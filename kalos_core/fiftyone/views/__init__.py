@@ -16,6 +16,7 @@ from kalos_core.fiftyone.views.images import (
     view_of_class,
     view_of_pair,
     view_of_rater,
+    view_of_tag,
     view_worst_first,
     worst_images,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "view_of_merged",
     "view_of_pair",
     "view_of_rater",
+    "view_of_tag",
     "view_of_variation",
     "view_worst_first",
     "worst_images",

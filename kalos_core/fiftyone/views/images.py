@@ -72,6 +72,11 @@ def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
     return _lowest_first(samples, run_key, *pair_image_alphas(samples, run_key, rater_a, rater_b))
 
 
+def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
+    """Samples of a run that have a tag."""
+    return load_run_view(samples, run_key).match_tags(tag)
+
+
 def _lowest_first(samples: Any, run_key: str, ids: list[str], alphas: NDArray[np.float64]) -> Any:
     view = load_run_view(samples, run_key)
     there = [ids[place] for place in np.argsort(alphas, kind="stable") if np.isfinite(alphas[place])]
