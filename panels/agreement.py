@@ -73,10 +73,6 @@ class AgreementPanel(RunPanel):
     # ---- what is chosen ----
 
     @guarded
-    def on_change_section(self, ctx):
-        ctx.panel.state.section = ctx.params["value"]
-
-    @guarded
     def on_change_category(self, ctx):
         self._choose(ctx, category=ctx.params["value"])
 

@@ -114,6 +114,12 @@ class RunPanel(foo.Panel):
         self.reload(ctx)
 
     @guarded
+    def on_change_section(self, ctx):
+        """The App has changed the tab itself: told again, it asks again, and two that cross take turns for ever."""
+        if ctx.panel.state.section != ctx.params["value"]:
+            ctx.panel.state.section = ctx.params["value"]
+
+    @guarded
     def show_all(self, ctx):
         view = kf.load_run_view(ctx.dataset, ctx.panel.state.run)
         if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set

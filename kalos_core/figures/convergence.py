@@ -224,7 +224,12 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
 
 
 def shares_over_thresholds(
-    threshold: Numbers, counts: NDArray[np.integer[Any]], equilibrium: float | None = None, title: str = ""
+    threshold: Numbers,
+    counts: Sequence[Sequence[int]] | NDArray[np.integer[Any]],
+    equilibrium: float | None = None,
+    title: str = "",
+    *,
+    chosen: float | None = None,
 ) -> go.Figure:
     """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
 
@@ -235,6 +240,8 @@ def shares_over_thresholds(
         Findings of each of `VARIATION_TYPES`.
     equilibrium : float, optional
     title : str
+    chosen : float, optional
+        A threshold to mark with a solid line.
     """
     import plotly.graph_objects as go
 
@@ -256,8 +263,9 @@ def shares_over_thresholds(
         ]
     )
     known = equilibrium is not None and np.isfinite(equilibrium)
-    white = {"width": 2, "dash": "dot", "color": "#FFFFFF"}  # on the colours of the types, in every theme
-    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "line": white}
+    lines = [*([(equilibrium, "dot")] if known else []), *([] if chosen is None else [(chosen, "solid")])]
+    white = {"width": 2, "color": "#FFFFFF"}  # on the colours of the types, in every theme
+    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
     note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
@@ -271,7 +279,7 @@ def shares_over_thresholds(
         height=380,
         hovermode="x unified",
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
-        shapes=[{**upright, "x0": equilibrium, "x1": equilibrium}] if known else [],
+        shapes=[{**upright, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
         annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {significant(equilibrium)}"}] if known else [],
     )
     return figure
