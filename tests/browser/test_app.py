@@ -72,7 +72,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     assert kf.list_runs(loaded) == ["strict", "first"]
 
     # and a run that is deleted goes
-    form = app.start_operator("Delete an agreement, variations or calibration run")
+    form = app.start_operator("Delete a run")
     expect(form).to_contain_text("This cannot be undone")
     app.picture("05-delete-form")
     form.get_by_role("button", name="Execute").first.click()

@@ -8,6 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning
 from tests import plugin
 from tests.fiftyone_bridge.scenes import RATERS, SCENES, Scene, make_samples
 
@@ -52,6 +53,8 @@ def analysed_once() -> Iterator[fo.Dataset]:
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
+    with pytest.warns(KalosWarning, match="a subset has 4 images"):
+        kf.estimate_convergence(dataset, "convergence", raters=RATERS, subsets=5, fraction=0.8)
     yield dataset
     dataset.delete()
 

@@ -13,11 +13,12 @@ from kalos_core.figures import COLOURS, agreement_title, significant, variations
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
 from tests.plugin import Panel, uri
 
-each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "sample"])
+each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "convergence", "sample"])
 OPERATORS = {
     "agreement": "compute_agreement",
     "variations": "find_variations",
     "calibration": "calibrate_threshold",
+    "convergence": "estimate_convergence",
     "sample": "compute_agreement",
 }
 
