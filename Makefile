@@ -25,6 +25,9 @@ ifeq ($(CI),true)
 export KALOS_REQUIRE_BROWSER := 1
 endif
 
+# A worker for each core, as long as memory lasts: each imports FiftyOne. tests/conftest.py says which tests stay together.
+WORKERS := -n logical --maxprocesses 4 --dist loadgroup
+
 define CHECK
 $(RUN) ruff check
 $(RUN) ruff format --check
@@ -44,7 +47,7 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 test: ## check style and types, then run all tests
 	@$(SETUP) --extras test,dev --browser
 	$(CHECK)
-	$(RUN) pytest
+	$(RUN) pytest $(WORKERS)
 
 lint: ## check style and types
 	@$(SETUP) --extras test,dev

@@ -16,6 +16,18 @@ settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("kalos")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("numprocesses", None):  # this process only hands the tests to pytest-xdist's workers
+        fiftyone_environment.share_database()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker has all tests of the browser, and so one App: two would take the time from each other."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
 def pytest_unconfigure() -> None:
     fiftyone_environment.tear_down()
 
