@@ -56,10 +56,10 @@ CAPTIONS = {
         "drew it) or *additional* (only the second did). **Click a bar to see only those labels.**"
     ),
     "shares": (
-        "Share of each type when two marks need at least this similarity to be the same object; dotted: the "
-        "equilibrium, from which missing and additional outnumber all others. Types that change little are other "
-        "objects and classes; what turns into missing and additional is imprecise outlines. **Click a threshold to "
-        "read its counts** (solid line). Labels are tagged at this run's threshold: for another, make a new run."
+        "Share of each type when two marks need at least this similarity to be the same object; dotted: from there on "
+        "missing and additional outnumber all others. What turns into these on the way is imprecise outlines, what is "
+        "there at the left already other objects and classes. **Click a threshold to read its counts below** (solid "
+        "line); labels are tagged at this run's."
     ),
     "boundary": (
         "1 − similarity of the two marks of each correct finding. 0: the very same outline; farthest right: what this "
@@ -86,6 +86,7 @@ class VariationsPanel(RunPanel):
         state.copies = stored["boundary"]["identical"] if stored else 0
         self._load_parts(ctx, run, stored)
         self._load_merged(ctx, key, bool(stored))
+        state.confused_title = _confused_title(run.figures["confusions"])
         confusions = run.figures["confusions"][:CONFUSIONS]
         state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
         ctx.panel.set_data("confusions", confusions)
@@ -113,7 +114,7 @@ class VariationsPanel(RunPanel):
     def _load_merged(self, ctx, key, stored):
         state = ctx.panel.state
         found = kf.merged_findings(ctx.dataset, key) if stored else []
-        state.merged_said = _merged_title(found) if stored else TOO_OLD
+        state.merged_title = _merged_title(found) if stored else TOO_OLD
         state.merged = [[row.finding, row.sample_id] for row in found[:MERGED]]
         ctx.panel.set_data("merged", [_merged_row(row) for row in found[:MERGED]])
 
@@ -186,7 +187,7 @@ class VariationsPanel(RunPanel):
         dict(zip(SECTIONS, sections, strict=True))[state.section](panel, ctx)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
         if state.copies and (state.alarm or state.section == "Boundaries"):
-            label = f"Show the labels of {state.copies:,} identical pairs"
+            label = f"Show the labels of {state.copies:,} identical pair" + "s" * (state.copies > 1)
             buttons.btn("show_copies", label=label, icon="content_copy", on_click=self.show_copies)
         buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
@@ -214,16 +215,16 @@ class VariationsPanel(RunPanel):
 
     def _add_merged(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(f"**{state.merged_said}**", name="merged_said")
+        panel.md(f"**{state.merged_title}**", name="merged_said")
         if not state.merged:
             return
+        panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
         label = "One mark, and its parts by another rater: click a row to see just these on their image"
         add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
-        panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
 
     def _add_confusions(self, panel, ctx):
+        panel.md(f"**{ctx.panel.state.confused_title}**", name="confused_said")
         if not ctx.panel.state.confused:
-            panel.md("**No class was taken for another**", name="no_confusions")
             return
         label = "Classes taken for one another: click a row to see those labels"
         add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
@@ -257,7 +258,8 @@ def _level_rows(own, chosen):
 
 
 def _with_share(counts, place):
-    return f"{counts[place]:,} ({significant(100 * counts[place] / max(sum(counts), 1))} %)"
+    share = significant(100 * counts[place] / max(sum(counts), 1))
+    return f"{counts[place]:,} ({share}\u00a0%)"
 
 
 def _merged_title(found):
@@ -275,6 +277,16 @@ def _merged_row(row):
         "parts": f"{row.parts_rater}: {row.parts} × {row.parts_category}",
         "similarity": significant(row.similarity),
     }
+
+
+def _confused_title(found):
+    if not found:
+        return "No class was taken for another"
+    total, most = sum(row["count"] for row in found), found[0]
+    return (
+        f"{total:,} times classes were taken for one another, most often {most['category_a']} and "
+        f"{most['category_b']} ({most['count']:,})"
+    )
 
 
 def _show(ctx, view, what):

@@ -112,12 +112,17 @@ class App:
         expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
         self.page.mouse.click(x, y)
 
-    def choose_section(self, name: str) -> None:
-        """A tab inside the Agreement panel."""
-        self.expect_idle("agreement")  # what is still loading would draw the section that was shown before
-        tab = self.panel("agreement").get_by_role("tab", name=name, exact=True)
+    def choose_tab(self, panel: str, name: str) -> Locator:
+        """A tab inside a panel."""
+        self.expect_idle(panel)  # what is still loading would draw the tab that was shown before
+        tab = self.panel(panel).get_by_role("tab", name=name, exact=True)
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
+        return self.panel(panel)
+
+    def choose_section(self, name: str) -> None:
+        """A tab inside the Agreement panel."""
+        self.choose_tab("agreement", name)
         expect(self.panel("agreement")).to_contain_text(SECTIONS[name])
         expect(self.panel("agreement").locator(".js-plotly-plot .main-svg").first).to_be_visible()
 

@@ -17,22 +17,13 @@ from tests.browser.conftest import expect, rows
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
 
-def choose(app: Any, section: str) -> Any:
-    """A tab of the panel."""
-    panel = app.panel("variations")
-    app.expect_idle("variations")
-    tab = panel.get_by_role("tab", name=section, exact=True)
-    tab.click()
-    expect(tab).to_have_attribute("aria-selected", "true")
-    return panel
-
-
 def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> None:
     shares = kf.load_diagnostics(analysed, "variations")["shares"]
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
-    panel = choose(app, "Thresholds")
+    panel = app.choose_tab("variations", "Thresholds")
     expect(panel).to_contain_text(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
+    expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     app.picture("70-thresholds", readme="thresholds")
     app.expect_nothing_cut_off("variations")
     table = panel.locator("table")
@@ -65,10 +56,10 @@ def test_outlines_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
     boundary = kf.load_diagnostics(analysed, "variations")["boundary"]
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
-    panel = choose(app, "Boundaries")
+    panel = app.choose_tab("variations", "Boundaries")
     expect(panel).to_contain_text(boundary_title(boundary["findings"], boundary["median"], boundary["identical"]))
     expect(panel.locator(".js-plotly-plot")).to_be_visible()
-    app.picture("73-outlines", readme="outlines")
+    app.picture("73-outlines")
     app.expect_nothing_cut_off("variations")
     filled = np.flatnonzero(boundary["counts"])
     place = int(filled[np.argmin(np.array(boundary["counts"])[filled])])
@@ -83,18 +74,18 @@ def test_a_mark_and_its_parts_are_shown_together(app: Any, analysed: fo.Dataset)
     found = kf.merged_findings(analysed, "variations")
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
-    panel = choose(app, "Merged")
+    panel = app.choose_tab("variations", "Merged")
     table = panel.locator("table")
     expect(table.locator("tbody tr")).to_have_count(min(len(found), 50))
     expect(panel).to_contain_text(f"{len(found)} times one mark was drawn in parts by another rater")
-    app.picture("75-merged", readme="merged")
+    app.picture("75-merged")
     app.expect_nothing_cut_off("variations")
     panel.get_by_role("button", name="Show all of them in the grid").click()
     app.expect_count(len(kf.view_of_merged(analysed, "variations")))
     app.picture("76-merged-in-the-grid")
     table.locator("tbody tr").first.click()
     app.expect_open_sample(found[0].file)
-    app.picture("77-merged-open")
+    app.picture("77-merged-open", readme="merged")
 
     # and beside the open sample a row selects the mark with its parts
     beside = app.sample_panel()
