@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -21,11 +22,19 @@ def pytest_configure(config: pytest.Config) -> None:
         fiftyone_environment.share_database()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker has all tests of the browser, and so one App: two would take the time from each other."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files to each worker, and all of the browser's to one: two Apps would take the time from each other.
+
+    Not `--dist loadgroup`: with pytest 9.2, pytest-xdist 3.8 ignores the groups.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_unconfigure() -> None:
