@@ -72,7 +72,8 @@ CAPTIONS = {
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
-PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "alignItems": "center"}
+PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-24px"}
+"""Side by side, without the room that the App leaves above and below a slider."""
 
 FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "end"}
 
@@ -90,17 +91,16 @@ class ConvergencePanel(RunPanel):
         if state.shown != key:
             levels = run.settings["thresholds"]
             state.shown, state.levels = key, levels
-            state.least, state.greatest = min(levels), max(levels)
-            state.typed, state.placed, state.wrong = "", "", ""
+            state.limits = {"least": min(levels), "greatest": max(levels)}
+            state.more, state.placed, state.wrong = {"typed": ""}, "", ""
         state.changed = changed_since(ctx, key)
         self._load_thresholds(ctx)
 
     def _load_thresholds(self, ctx):
         """All that depends on the thresholds and the models, from the replicates of the run."""
         state = ctx.panel.state
-        limits = {"least": state.least, "greatest": state.greatest}
-        found = kf.convergence_figures(ctx.dataset, state.run, **limits, models=state.placed)
-        points = kf.replicate_points(ctx.dataset, state.run, **limits)
+        found = kf.convergence_figures(ctx.dataset, state.run, **state.limits, models=state.placed)
+        points = kf.replicate_points(ctx.dataset, state.run, **state.limits)
         state.headline = headline(found) + state.changed
         state.models = _models(found, state)
         drawn = _drawn(found["parts"])
@@ -129,28 +129,29 @@ class ConvergencePanel(RunPanel):
 
     @guarded
     def on_change_least(self, ctx):
-        state = ctx.panel.state
-        state.least = _nearest(state.levels, ctx.params["value"])
-        state.greatest = max(state.least, state.greatest)
-        self._load_thresholds(ctx)
+        least = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        self._narrow(ctx, least, max(least, ctx.panel.state.limits["greatest"]))
 
     @guarded
     def on_change_greatest(self, ctx):
-        state = ctx.panel.state
-        state.greatest = _nearest(state.levels, ctx.params["value"])
-        state.least = min(state.least, state.greatest)
+        greatest = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        self._narrow(ctx, min(greatest, ctx.panel.state.limits["least"]), greatest)
+
+    def _narrow(self, ctx, least, greatest):
+        ctx.panel.state.limits = {"least": least, "greatest": greatest}
         self._load_thresholds(ctx)
 
     @guarded
     def place(self, ctx):
         """Models that are typed, beside those of the run."""
         state = ctx.panel.state
+        typed = state.more["typed"]
         try:
-            read_models(state.typed)
+            read_models(typed)
         except InputError as error:
             state.wrong = str(error)
             return
-        state.placed, state.wrong = state.typed, ""
+        state.placed, state.wrong = typed, ""
         self._load_thresholds(ctx)
 
     @guarded
@@ -193,14 +194,15 @@ class ConvergencePanel(RunPanel):
         if len(state.levels) < 2:
             return
         low, high = min(state.levels), max(state.levels)
-        row = panel.h_stack("range", gap=2, componentsProps={"grid": {"sx": PAIR}})
+        row = panel.h_stack("limits", gap=2, componentsProps={"grid": {"sx": PAIR}})
         for name, label, on_change in (
             ("least", "Least threshold", self.on_change_least),
             ("greatest", "Greatest threshold", self.on_change_greatest),
         ):
             slider = types.SliderView(
-                label=label,
+                label=f"{label}: {state.limits[name]:.3g}",
                 label_position="top",
+                value_label_display="auto",
                 min=low,
                 max=high,
                 view_multiple_of=(high - low) / (len(state.levels) - 1),
@@ -212,7 +214,7 @@ class ConvergencePanel(RunPanel):
         """What the place of each model means, and a field for more of them."""
         if state.models:
             panel.md(state.models, name="models")
-        row = panel.h_stack("place_models", gap=2, componentsProps={"grid": {"sx": FIELD}})
+        row = panel.h_stack("more", gap=2, componentsProps={"grid": {"sx": FIELD}})
         row.str("typed", label="Place models: names with their mAP, such as YOLO 0.412, DETR 0.437")
         row.btn("place", label="Place", icon="add_location", on_click=self.place, variant="contained")
         if state.wrong:
@@ -225,7 +227,7 @@ def headline(found):
     title = convergence_title(found["mean"], found["interval"], found["images_per_subset"])
     text = (
         f"###### {title}\n\n{found['subsets']:,} subsets of {found['images']:,} images, {len(found['raters'])} raters, "
-        f"thresholds {low:.3g} to {high:.3g}; {found['route']}."
+        f"thresholds {low:.3g} to {high:.3g}; {_route(found)}."
     )
     if found["images_per_subset"] < FEW_IMAGES:
         text += (
@@ -233,6 +235,14 @@ def headline(found):
             "those of larger ones."
         )
     return text
+
+
+def _route(found):
+    """How the interval came about, in short; the summary of the run says it in full."""
+    if found["route"].startswith("measured"):
+        return found["route"]
+    line = found["lines"][-1]["name"]
+    return f"inferred from α of all raters with the {line} line (more than two raters have no one mAP)"
 
 
 def _models(found, state):

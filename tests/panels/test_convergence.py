@@ -54,7 +54,10 @@ def test_the_interval_comes_first(marked):
     panel = Panel("convergence", marked).load()
     found = kf.convergence_figures(marked, "convergence")
     assert title(found) in panel.text()
-    assert "20 subsets of 12 images, 3 raters, thresholds 0.5 to 0.9; inferred from alpha" in panel.text()
+    assert (
+        "20 subsets of 12 images, 3 raters, thresholds 0.5 to 0.9; inferred from α of all raters with the published"
+        in panel.text()
+    )
     assert "Subsets of fewer than 100 images" in panel.text()
     bars, _, diamonds = panel.data["bars"]
     assert panel.state["tags"] == ["all images", "day", "night"]  # the rare tag has no interval
@@ -83,14 +86,14 @@ def test_sliders_choose_thresholds_from_the_stored_replicates(marked, monkeypatc
     monkeypatch.setattr("kalos_core.fiftyone.analyses.convergence.compute_pairs", None)  # nothing is matched again
     panel.send("on_change_least", value=0.72)
     found = kf.convergence_figures(marked, "convergence", least=0.7)
-    assert (panel.state["least"], panel.state["greatest"]) == (0.7, 0.9)
+    assert panel.state["limits"] == {"least": 0.7, "greatest": 0.9}
     assert title(found) in panel.text()
     assert "Typed values stay as they are" in panel.text()
     panel.send("on_change_greatest", value=0.5)
-    assert (panel.state["least"], panel.state["greatest"]) == (0.5, 0.5)
+    assert panel.state["limits"] == {"least": 0.5, "greatest": 0.5}
     assert title(kf.convergence_figures(marked, "convergence", greatest=0.5)) in panel.text()
     panel.send("on_change_least", value=0.9)
-    assert (panel.state["least"], panel.state["greatest"]) == (0.9, 0.9)
+    assert panel.state["limits"] == {"least": 0.9, "greatest": 0.9}
     assert len(panel.data["scatter"][0]["x"]) == 20
 
 
@@ -129,11 +132,11 @@ def test_two_raters_have_a_fitted_line_with_its_quality(marked):
 
 def test_models_are_placed_without_a_new_run(marked):
     panel = Panel("convergence", marked).load()
-    panel.state["typed"] = "mine 99"
+    panel.state["more"] = {"typed": "mine 99"}
     panel.send("place")
     assert "expected the mAP of 'mine' from 0 to 1, got 99.0; 99 % is 0.99" in panel.text()
     assert "- **YOLO**" in panel.text()  # the rest stays
-    panel.state["typed"] = "mine 0.99"
+    panel.state["more"] = {"typed": "mine 0.99"}
     panel.send("place")
     assert "could not be placed" not in panel.text()
     mine = kf.convergence_figures(marked, "convergence", models="mine 0.99")["models"][1]
@@ -155,14 +158,14 @@ def test_the_bar_of_a_tag_leads_to_its_images(marked):
 def test_another_run_starts_from_its_own_thresholds(marked):
     panel = Panel("convergence", marked).load()
     panel.send("on_change_least", value=0.9)
-    panel.state["typed"] = panel.state["placed"] = "mine 0.99"
+    panel.state["placed"] = "mine 0.99"
     estimate(marked, "one", thresholds=(0.6,))
     panel.load()
-    assert (panel.state["run"], panel.state["least"], panel.state["greatest"]) == ("one", 0.6, 0.6)
-    assert "range" not in panel.shown  # one threshold is no range
+    assert (panel.state["run"], panel.state["limits"]) == ("one", {"least": 0.6, "greatest": 0.6})
+    assert "limits" not in panel.shown  # one threshold is no range
     assert "mine" not in panel.text()
     panel.send("on_change_run", value="convergence")
-    assert (panel.state["least"], panel.state["greatest"]) == (0.5, 0.9)
+    assert panel.state["limits"] == {"least": 0.5, "greatest": 0.9}
 
 
 def test_changed_labels_are_said():
