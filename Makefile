@@ -25,8 +25,8 @@ ifeq ($(CI),true)
 export KALOS_REQUIRE_BROWSER := 1
 endif
 
-# A worker for each core, four at most: each imports FiftyOne. A file's tests stay together, as they share data sets, and
-# so do all of the browser's (tests/conftest.py). Few, but the longest: in the order of the folders they begin early.
+# A worker for each core, four at most: each imports FiftyOne. A file's tests stay together, as they share data sets; so
+# do all of the browser's (tests/conftest.py). Few, but the longest: in the order of the folders they begin early.
 WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 define CHECK
