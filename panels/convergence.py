@@ -72,7 +72,7 @@ CAPTIONS = {
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
-PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-24px"}
+PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-20px"}
 """Side by side, without the room that the App leaves above and below a slider."""
 
 FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "end"}
@@ -180,7 +180,7 @@ class ConvergencePanel(RunPanel):
                 add_table(panel, "parts", "All images and each tag", PART_COLUMNS)
         elif state.section == "Subsets":
             add_part(panel, ctx, "scatter", CAPTIONS["scatter"])
-            add_table(panel, "summary", "Over the subsets; bold: label convergence", SUMMARY_COLUMNS)
+            add_table(panel, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
         elif state.section == "Raters":
             add_part(panel, ctx, "matrix", CAPTIONS["matrix"])
         else:
@@ -190,18 +190,18 @@ class ConvergencePanel(RunPanel):
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
     def _add_thresholds(self, panel, state):
-        """Two sliders; none where there is one threshold."""
+        """Two sliders; none where there is one threshold. The App leaves 100 pixels for the label of each."""
         if len(state.levels) < 2:
             return
         low, high = min(state.levels), max(state.levels)
+        panel.md("**Thresholds** over which mAP is the mean, of those of this run:", name="thresholds")
         row = panel.h_stack("limits", gap=2, componentsProps={"grid": {"sx": PAIR}})
         for name, label, on_change in (
-            ("least", "Least threshold", self.on_change_least),
-            ("greatest", "Greatest threshold", self.on_change_greatest),
+            ("least", "Least", self.on_change_least),
+            ("greatest", "Greatest", self.on_change_greatest),
         ):
             slider = types.SliderView(
                 label=f"{label}: {state.limits[name]:.3g}",
-                label_position="top",
                 value_label_display="auto",
                 min=low,
                 max=high,

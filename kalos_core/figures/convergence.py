@@ -103,6 +103,7 @@ def replicate_scatter(
         yaxis={"title": {"text": "modified mAP of a subset"}, "fixedrange": True, "zeroline": False},
         margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
         height=380,
+        showlegend=True,
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
     )
     return figure
@@ -198,6 +199,7 @@ def interval_bars(
         },
         margin={"t": 40 if title else 10, "b": 90, "l": 140, "r": 20},
         height=(40 if title else 10) + 100 + 2 * BAR_HEIGHT * max(len(rows), 2),
+        showlegend=True,
         legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
         bargap=0.45,
     )
