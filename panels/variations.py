@@ -181,14 +181,12 @@ class VariationsPanel(RunPanel):
         panel.md(state.headline, name="headline")
         if state.alarm:
             panel.view("alarm", types.Warning(label=state.alarm))
+            self._add_copies(panel, ctx)
         add_run_menu(panel, ctx, self.on_change_run)
         add_tabs(panel, SECTIONS, self.on_change_section)
         sections = (self._add_types, self._add_thresholds, self._add_boundaries, self._add_merged, self._add_confusions)
         dict(zip(SECTIONS, sections, strict=True))[state.section](panel, ctx)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        if state.copies and (state.alarm or state.section == "Boundaries"):
-            label = f"Show the labels of {state.copies:,} identical pair" + "s" * (state.copies > 1)
-            buttons.btn("show_copies", label=label, icon="content_copy", on_click=self.show_copies)
         buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
@@ -212,6 +210,14 @@ class VariationsPanel(RunPanel):
 
     def _add_boundaries(self, panel, ctx):
         add_part(panel, ctx, "boundary", CAPTIONS["boundary"], self.on_click_boundary)
+        if not ctx.panel.state.alarm:  # else they stand with it
+            self._add_copies(panel, ctx)
+
+    def _add_copies(self, panel, ctx):
+        copies = ctx.panel.state.copies
+        if copies:
+            label = f"Show the labels of {copies:,} identical pair" + "s" * (copies > 1)
+            panel.btn("show_copies", label=label, icon="content_copy", on_click=self.show_copies)
 
     def _add_merged(self, panel, ctx):
         state = ctx.panel.state
