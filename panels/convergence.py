@@ -72,8 +72,11 @@ CAPTIONS = {
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
-PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-20px"}
+PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-24px"}
 """Side by side, without the room that the App leaves above and below a slider."""
+
+NARROWER = {"width": "calc(100% - 24px)"}
+"""Of a slider, whose thumb would reach beyond its place at the right end."""
 
 FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "end"}
 
@@ -190,23 +193,24 @@ class ConvergencePanel(RunPanel):
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
     def _add_thresholds(self, panel, state):
-        """Two sliders; none where there is one threshold. The App leaves 100 pixels for the label of each."""
+        """Two sliders; none where there is one threshold."""
         if len(state.levels) < 2:
             return
         low, high = min(state.levels), max(state.levels)
-        panel.md("**Thresholds** over which mAP is the mean, of those of this run:", name="thresholds")
         row = panel.h_stack("limits", gap=2, componentsProps={"grid": {"sx": PAIR}})
         for name, label, on_change in (
-            ("least", "Least", self.on_change_least),
-            ("greatest", "Greatest", self.on_change_greatest),
+            ("least", "Least threshold", self.on_change_least),
+            ("greatest", "Greatest threshold", self.on_change_greatest),
         ):
             slider = types.SliderView(
                 label=f"{label}: {state.limits[name]:.3g}",
-                value_label_display="auto",
+                label_position="top",
+                value_label_display="off",  # it would cover the label, which has the value
                 min=low,
                 max=high,
                 view_multiple_of=(high - low) / (len(state.levels) - 1),
                 value_precision=2,
+                componentsProps={"slider": {"sx": NARROWER}},
             )
             row.float(name, view=slider, on_change=on_change)
 

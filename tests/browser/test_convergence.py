@@ -30,13 +30,13 @@ def title(found: Any) -> str:
     return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
 
 
-def slide(app: Any, place: int, steps: int) -> None:
-    """Move a slider of the panel by the keyboard: 0 the least threshold, 1 the greatest."""
+def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
+    """Move a slider of the panel by a key: 0 the least threshold, 1 the greatest; what both are then."""
     app.expect_idle("convergence")
-    thumb = app.panel("convergence").locator("input[type=range]").nth(place)
-    thumb.focus()
-    for _ in range(abs(steps)):
-        app.page.keyboard.press("ArrowRight" if steps > 0 else "ArrowLeft")
+    panel = app.panel("convergence")
+    panel.locator("input[type=range]").nth(place).focus()
+    app.page.keyboard.press(key)
+    expect(panel).to_contain_text(f"thresholds {least:.3g} to {greatest:.3g};")
 
 
 def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
@@ -78,13 +78,13 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     app.expect_nothing_cut_off("convergence")
 
     # other thresholds, from the stored replicates
-    slide(app, 0, 5)
-    some = kf.convergence_figures(beside, "convergence", least=0.75)
+    step(app, 0, "ArrowRight", 0.55, 0.95)
+    step(app, 0, "ArrowRight", 0.6, 0.95)
+    some = kf.convergence_figures(beside, "convergence", least=0.6)
     assert some["mean"] < whole["mean"]
     expect(panel).to_contain_text(title(some))
-    expect(panel).to_contain_text("thresholds 0.75 to 0.95")
-    slide(app, 1, -4)
-    expect(panel).to_contain_text(title(kf.convergence_figures(beside, "convergence", least=0.75, greatest=0.75)))
+    step(app, 1, "ArrowLeft", 0.6, 0.9)
+    expect(panel).to_contain_text(title(kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9)))
 
     # a model that is typed
     field = panel.get_by_role("textbox").first
@@ -93,7 +93,7 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     expect(panel).to_contain_text("expected the mAP of 'mine' from 0 to 1, got 55.0; 55 % is 0.55")
     field.fill("mine 0.55")
     panel.get_by_role("button", name="Place").click()
-    placed = kf.convergence_figures(beside, "convergence", least=0.75, greatest=0.75, models="mine 0.55")
+    placed = kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
     expect(panel).to_contain_text(placed["models"][0]["meaning"])
     app.picture("97-convergence-placed")
     app.expect_nothing_cut_off("convergence")
@@ -116,7 +116,7 @@ def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
         "Checks": "Can the data carry this?",
     }
     for number, (section, text) in enumerate(said.items()):
-        panel.get_by_role("tab", name=section, exact=True).click()
+        app.choose_tab("convergence", section)
         expect(panel).to_contain_text(text)
         app.expect_idle("convergence")
         app.scroll_to(panel.get_by_text("New run"))
@@ -125,7 +125,7 @@ def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
     assert [row[1] for row in rows(panel.locator("table"))] == [line["criterion"] for line in found["checklist"]]
     app.use_light_theme()
     for number, section in enumerate(["Interval", *said]):
-        panel.get_by_role("tab", name=section, exact=True).click()
+        app.choose_tab("convergence", section)
         app.expect_idle("convergence")
         app.scroll_to(panel.get_by_text("New run"))
         app.picture(f"991-{number}-convergence-{section.lower()}-light")
