@@ -25,6 +25,10 @@ ifeq ($(CI),true)
 export KALOS_REQUIRE_BROWSER := 1
 endif
 
+# A worker for each core, four at most: each imports FiftyOne. A file's tests stay together, as they share data sets; so
+# do all of the browser's (tests/conftest.py). Few, but the longest: in the order of the folders they begin early.
+WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
 define CHECK
 $(RUN) ruff check
 $(RUN) ruff format --check
@@ -44,7 +48,7 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 test: ## check style and types, then run all tests
 	@$(SETUP) --extras test,dev --browser
 	$(CHECK)
-	$(RUN) pytest
+	$(RUN) pytest $(WORKERS)
 
 lint: ## check style and types
 	@$(SETUP) --extras test,dev

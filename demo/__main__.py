@@ -7,11 +7,15 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kalos_core import InputError, KalosError, KalosWarning
+
+if TYPE_CHECKING:
+    from demo.scenes import Scene
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKSPACE = "raters"
@@ -23,6 +27,9 @@ MADE_HERE = "made by `make demo`"
 REPLICATES = 100
 """Of the calibration's intervals, as in the paper."""
 
+HALF = 0.5
+"""Share of the images in a subset: a tenth of so few would say nothing."""
+
 WHAT_TO_TRY = """
   Open {address}
 
@@ -32,6 +39,8 @@ WHAT_TO_TRY = """
   - Calibration: which similarity tells signal from chance best, and from which threshold on; one click makes it the
     default of later forms.
   - Variations: click a bar to see only those labels; click a pair of classes taken for one another.
+  - Convergence: the mAP that no model can be expected to pass; move the sliders of the thresholds, place a model of
+    your own, click the bar of a tag to see its images.
   - Open a sample and choose the tab "Raters on this sample" (the split icon keeps the picture beside it):
     every object, and what each rater gave it. Choose a row to select its labels.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
@@ -62,6 +71,8 @@ def main() -> int:
     print(f"\n{agreement.result}")
     if "calibration" in runs:
         print(f"Calibration: {runs['calibration'].result.best}")
+    if "convergence" in runs:
+        print(f"Ceiling of any model: {runs['convergence'].result}")
     findings = variations.figures["counts"].items()
     print("Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in findings))
     _arrange(dataset, agreement, fo)
@@ -133,6 +144,7 @@ def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[s
             "variations": kf.find_variations(dataset, "variations", progress=True),
         }
         runs |= _calibrate(dataset, kf)
+        runs |= _estimate(dataset, kf)
         if fo.dataset_exists(name):
             fo.delete_dataset(name)
         dataset.name = name
@@ -154,6 +166,16 @@ def _calibrate(dataset: Any, kf: Any) -> dict[str, Any]:
         return {}
 
 
+def _estimate(dataset: Any, kf: Any) -> dict[str, Any]:
+    """Label convergence, as far as the labels have one: a single image, say, has no subsets."""
+    try:
+        run = kf.estimate_convergence(dataset, "convergence", fraction=HALF, tags=True, progress=True)
+    except InputError as error:
+        print(f"Note: no label convergence: {error}", file=sys.stderr)
+        return {}
+    return {"convergence": run}
+
+
 def _drawn(options: argparse.Namespace, kf: Any) -> Any:
     """The drawn scenes with four simulated raters."""
     from demo.files import IMAGES, LABELS, write
@@ -163,7 +185,15 @@ def _drawn(options: argparse.Namespace, kf: Any) -> Any:
     print("Drawing 72 scenes and simulating four raters ...", flush=True)
     scenes = draw_scenes()
     folder = write(options.home / "scenes", scenes, simulate(scenes))
-    return _load(kf, folder / LABELS, folder / IMAGES, canvas=None)
+    dataset = _load(kf, folder / LABELS, folder / IMAGES, canvas=None)
+    tag_themes(dataset, scenes)
+    return dataset
+
+
+def tag_themes(dataset: Any, scenes: Sequence[Scene]) -> None:
+    """Streets, parks, harbours and farmyards as tags of the samples."""
+    theme_of = {scene.name: scene.theme for scene in scenes}
+    dataset.set_values("tags", [[theme_of[Path(path).stem]] for path in dataset.values("filepath")], progress=False)
 
 
 def _own(options: argparse.Namespace, kf: Any) -> Any:
@@ -199,9 +229,10 @@ def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
     from kalos_core.figures import RATER_COLOURS
 
     grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")
+    behind = [fo.Panel(type=name) for name in ("calibration", "convergence")]  # three tabs are too many at the right
     spaces = fo.Space(
         children=[
-            fo.Space(children=[grid, fo.Panel(type="calibration")], active_child=grid.component_id),
+            fo.Space(children=[grid, *behind], active_child=grid.component_id),
             fo.Space(children=[first, fo.Panel(type="variations")], active_child=first.component_id),
         ],
         orientation="horizontal",

@@ -4,6 +4,7 @@ from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
 from .delete_run import DeleteRun
+from .estimate_convergence import EstimateConvergence
 from .find_variations import FindVariations
 from .load_raters import LoadRaters
 
@@ -14,4 +15,5 @@ def register(plugin):
     plugin.register(FindVariations)
     plugin.register(CalibrateThreshold)
     plugin.register(ChooseThreshold)
+    plugin.register(EstimateConvergence)
     plugin.register(DeleteRun)

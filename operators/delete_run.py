@@ -8,7 +8,7 @@ from . import running
 
 
 class DeleteRun(running.Action):
-    NAME, LABEL = "delete_run", "Delete an agreement, variations or calibration run"
+    NAME, LABEL = "delete_run", "Delete a run"
     DESCRIPTION = "Delete a run with all it wrote, and nothing else"
     ICON, RESULT = "/assets/delete.svg", "Deleted"
     STREAMED = False
@@ -35,5 +35,5 @@ class DeleteRun(running.Action):
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
-        running.reload_panels(ctx, "agreement", "variations", "calibration")
+        running.reload_panels(ctx, "agreement", "variations", "calibration", "convergence")
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}

@@ -2,7 +2,7 @@
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, significant, variations_title
+from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
 
 from . import forms, running
 
@@ -24,7 +24,7 @@ class FindVariations(running.Analysis):
         )
 
     def settings(self, params):
-        return forms.compared(params) | forms.given(params, "max_merge")
+        return forms.compared(params) | forms.given(params, "max_merge", "thresholds")
 
     def analyse(self, samples, run_key, **settings):
         return kf.find_variations(samples, run_key, **settings)
@@ -37,8 +37,12 @@ class FindVariations(running.Analysis):
             f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {significant(100 * counts[name] / total)} % |"
             for name in VARIATION_TYPES
         )
-        names = run.names
+        names, shares, boundary = run.names, run.diagnostics["shares"], run.diagnostics["boundary"]
+        notes = [boundary_title(boundary["findings"], boundary["median"], boundary["identical"])]
+        if "reason" not in shares:
+            notes.append(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
         return (
             f"**{variations_title(counts)}**\n\n| type | findings | share |\n|---|---|---|\n{table}\n\n"
+            f"{'. '.join(notes)}.\n\n"
             f"Written on every label: `{names.variation}`, `{names.similarity}`, `{names.match}`."
         )

@@ -38,7 +38,7 @@ def add_run_key(ctx, inputs, base):
         label="Run key",
         description="Names everything this run writes, so that it can be deleted again",
     )
-    _check(key, lambda: kf.check_run_key(ctx.dataset, ctx.params.get("run_key", suggestion)))
+    check(key, lambda: kf.check_run_key(ctx.dataset, ctx.params.get("run_key", suggestion)))
 
 
 def add_label_choice(ctx, inputs):
@@ -131,7 +131,7 @@ def _add_raters(ctx, inputs, property_name, offered):
     if unknown and property_name == RATERS_IN_FIELD:
         refuse(raters, f"There is no rater {unknown[0]!r}")
     elif unknown:  # a call from Python may name a stored rater by the field, too
-        _check(raters, lambda: kf.default_similarity(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
+        check(raters, lambda: kf.default_similarity(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
     if len(set(chosen)) < 2:
         refuse(raters, "Agreement needs at least two raters")
 
@@ -199,6 +199,16 @@ def fitting_similarities(ctx):
 def add_similarity(ctx, inputs):
     """How marks are compared, and from which similarity on two of them may be the same object."""
     fitting = fitting_similarities(ctx)
+    chosen = add_similarity_field(ctx, inputs, fitting)
+    calibrated = kf.default_threshold(ctx.dataset, chosen)
+    said = "Least similarity, from 0 to 1, at which two marks may be the same object"
+    if calibrated is not None:  # one that was chosen from a calibration is the default
+        said += f". Calibrated for {chosen}: {calibrated:.3g} ({_calibration_of(ctx, chosen, calibrated)})"
+    add_threshold_field(ctx, inputs, chosen, fitting[0], calibrated, said)
+
+
+def add_similarity_field(ctx, inputs, fitting):
+    """How marks are compared: the similarity that is chosen."""
     chosen = ctx.params.get("similarity") or fitting[0]
     choices = types.DropdownView()
     for name in fitting:
@@ -209,11 +219,7 @@ def add_similarity(ctx, inputs):
     similarity = inputs.enum("similarity", offered, default=fitting[0], view=choices, label="Similarity")
     if chosen not in fitting:
         refuse(similarity, f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}")
-    calibrated = kf.default_threshold(ctx.dataset, chosen)
-    said = "Least similarity, from 0 to 1, at which two marks may be the same object"
-    if calibrated is not None:  # one that was chosen from a calibration is the default
-        said += f". Calibrated for {chosen}: {calibrated:.3g} ({_calibration_of(ctx, chosen, calibrated)})"
-    add_threshold_field(ctx, inputs, chosen, fitting[0], calibrated, said)
+    return chosen
 
 
 def add_threshold_field(ctx, inputs, similarity, first, value, said):
@@ -280,6 +286,15 @@ def read_label_choice(ctx):
     )
 
 
+def fields_of_raters(ctx):
+    """The label fields that the chosen raters' labels are in, the reference's among them."""
+    choice, stored = read_label_choice(ctx), kf.rater_fields(ctx.dataset)
+    if choice.field is not None:
+        return {choice.field}
+    named = [*(choice.raters or stored), *([choice.reference] if choice.reference else [])]
+    return {stored.get(name, name) for name in named}
+
+
 def given(params, *names):
     """The params of these names as far as they are set: what is left out has the default of the function it goes to."""
     return {name: params[name] for name in names if params.get(name) is not None}
@@ -308,9 +323,10 @@ def check_view(ctx, inputs):
         refuse(refused, str(error))
 
 
-def _check(prop, check):
+def check(prop, question):
+    """Mark an input as wrong if what asks about it raises."""
     try:
-        check()
+        question()
     except InputError as error:
         refuse(prop, str(error))
 

@@ -2,6 +2,7 @@
 
 from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
+from .convergence import ConvergencePanel
 from .sample import SamplePanel
 from .variations import VariationsPanel
 
@@ -10,4 +11,5 @@ def register(plugin):
     plugin.register(AgreementPanel)
     plugin.register(VariationsPanel)
     plugin.register(CalibrationPanel)
+    plugin.register(ConvergencePanel)
     plugin.register(SamplePanel)

@@ -6,7 +6,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import agreement_title, alpha_bins, significant, with_interval
 
 from . import sections
-from .common import RunPanel, add_run_menu, add_table, changed_since, guarded, put_figures
+from .common import RunPanel, add_part, add_run_menu, add_table, add_tabs, changed_since, guarded, put_parts
 
 WORST = 25
 
@@ -14,9 +14,6 @@ COLUMNS = (("rank", "#"), ("file", "Image"), ("alpha", "α"), ("labels", "Labels
 
 ALL = "0"
 """In the drop-downs of classes and raters; the others are numbers from 1: a name might be anything."""
-
-EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 4px"}}}
-"""Tabs that share the width of the panel; by default the last ones are out of sight."""
 
 NOTHING_YET = (
     "**Agreement of raters**\n\nNothing is computed yet. Matching finds which labels of different raters mean the "
@@ -55,8 +52,7 @@ class AgreementPanel(RunPanel):
             state.part, alphas = _part(category, rater, found), found["image_alpha"]
             figures |= {name: found[name] for name in ("class_difficulty", "collaboration")}
         parts = sections.build(run, figures, alphas, category, rater)
-        put_figures(ctx, {name: part.figure for name, part in parts.items() if part.figure})
-        state.said = {name: [part.said, part.note] for name, part in parts.items()}
+        put_parts(ctx, parts)
         state.edges = alpha_bins(alphas)[0].tolist()
         state.shown_classes = sections.shown_classes(figures["class_difficulty"])
         state.shown_raters = sections.shown_raters(figures["collaboration"])
@@ -75,10 +71,6 @@ class AgreementPanel(RunPanel):
         )
 
     # ---- what is chosen ----
-
-    @guarded
-    def on_change_section(self, ctx):
-        ctx.panel.state.section = ctx.params["value"]
 
     @guarded
     def on_change_category(self, ctx):
@@ -146,12 +138,9 @@ class AgreementPanel(RunPanel):
         panel.md(state.headline, name="headline")
         add_run_menu(panel, ctx, self.on_change_run)
         self._add_filter(panel, ctx)
-        tabs = types.TabsView(componentsProps=EVENLY)
-        for name in sections.NAMES:
-            tabs.add_choice(name, label=name)
-        panel.enum("section", tabs.values(), view=tabs, on_change=self.on_change_section)
+        add_tabs(panel, sections.NAMES, self.on_change_section)
         for name in sections.FIGURES[state.section]:
-            sections.add(panel, ctx, name, self._handler(name))
+            add_part(panel, ctx, name, sections.CAPTIONS[name], self._handler(name))
         if state.section == "Images" and state.worst:
             label = f"The {len(state.worst):,} worst images: click one to open it"
             add_table(panel, "worst", label, COLUMNS, self.on_click_worst)

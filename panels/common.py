@@ -3,6 +3,8 @@
 import functools
 import logging
 import time
+from dataclasses import dataclass
+from typing import Any
 
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
@@ -19,6 +21,12 @@ ASKED_TWICE = 1.5
 
 CROWDED = 5
 """More columns than this share the width of a panel only in smaller letters."""
+
+
+EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 4px"}}}
+"""Tabs that share the width of the panel; by default the last ones are out of sight."""
+
+TOO_OLD = "This run was made by an older version, which stored no diagnostics: make a new run."
 
 
 def guarded(handler):
@@ -106,6 +114,12 @@ class RunPanel(foo.Panel):
         self.reload(ctx)
 
     @guarded
+    def on_change_section(self, ctx):
+        """The App has changed the tab itself: told again, it asks again, and two that cross take turns for ever."""
+        if ctx.panel.state.section != ctx.params["value"]:
+            ctx.panel.state.section = ctx.params["value"]
+
+    @guarded
     def show_all(self, ctx):
         view = kf.load_run_view(ctx.dataset, ctx.panel.state.run)
         if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
@@ -159,6 +173,41 @@ def add_figure(panel, ctx, name, on_click=None):
     """A figure of `put_figures`."""
     handler = {"on_click": on_click} if on_click else {}
     panel.plot(name, layout=ctx.panel.state.layouts[name], config={"displayModeBar": False}, **handler)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure with its finding; without a figure, `said` is why there is none. `note`: what the figure leaves out."""
+
+    said: str
+    figure: Any = None
+    note: str = ""
+
+
+def put_parts(ctx, parts):
+    """Parts by name, for `add_part`."""
+    put_figures(ctx, {name: part.figure for name, part in parts.items() if part.figure})
+    ctx.panel.state.said = {name: [part.said, part.note] for name, part in parts.items()}
+
+
+def add_part(panel, ctx, name, caption, on_click=None):
+    """A part of `put_parts`: its finding, its figure, and how to read it below; nothing where the run has none."""
+    if name not in ctx.panel.state.said:
+        return
+    said, note = ctx.panel.state.said[name]
+    if said:
+        panel.md(f"**{said}**", name=f"{name}_said")
+    if name in ctx.panel.state.layouts:
+        add_figure(panel, ctx, name, on_click)
+        add_caption(panel, f"{caption} {note}".rstrip(), name=f"{name}_caption")
+
+
+def add_tabs(panel, names, on_change):
+    """Tabs that choose `section` in the panel's state."""
+    tabs = types.TabsView(componentsProps=EVENLY)
+    for name in names:
+        tabs.add_choice(name, label=name)
+    panel.enum("section", tabs.values(), view=tabs, on_change=on_change)
 
 
 def add_table(panel, name, label, columns, on_click_row=None):

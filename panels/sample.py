@@ -13,6 +13,8 @@ from .common import (
 
 MOST_UNITS = 100
 
+MERGED_COLUMNS = (("whole", "One mark"), ("parts", "In parts"))
+
 NOTHING_YET = (
     "**Agreement on this image**\n\nNothing is computed yet. Match the raters to see which of their labels mean the "
     "same object."
@@ -49,6 +51,11 @@ class SamplePanel(RunPanel):
         ]
         ctx.panel.state.sample = ctx.current_sample
         ctx.panel.set_data("units", [_row(number, unit) for number, unit in enumerate(report.cells[:MOST_UNITS], 1)])
+        ctx.panel.state.merged = [
+            [{"label_id": cell.label_id, "field": cell.field} for cell in (found.whole, *found.parts)]
+            for found in report.merged
+        ]
+        ctx.panel.set_data("merged", [_merged_row(found) for found in report.merged])
 
     @guarded
     def on_change_current_sample(self, ctx):
@@ -57,9 +64,14 @@ class SamplePanel(RunPanel):
 
     @guarded
     def on_click_unit(self, ctx):
-        sample = ctx.panel.state.sample
-        labels = ctx.panel.state.labels[ctx.params["row"]]
-        ctx.ops.set_selected_labels([{"sample_id": sample, **label} for label in labels])
+        self._select(ctx, ctx.panel.state.labels[ctx.params["row"]])
+
+    @guarded
+    def on_click_merged(self, ctx):
+        self._select(ctx, ctx.panel.state.merged[ctx.params["row"]])
+
+    def _select(self, ctx, labels):
+        ctx.ops.set_selected_labels([{"sample_id": ctx.panel.state.sample, **label} for label in labels])
 
     def render_run(self, panel, ctx):
         panel.md(ctx.panel.state.headline or "", name="headline")
@@ -71,6 +83,9 @@ class SamplePanel(RunPanel):
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
         add_table(panel, "units", "Units: choose one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)
+        if ctx.panel.state.merged:
+            label = "Drawn in parts: choose one to select the mark and its parts"
+            add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
 
 def headline(report):
@@ -94,3 +109,11 @@ def _text(cell):
     if cell.similarity is not None:
         second.append(f"{cell.similarity:.2f}")
     return "\n".join([first, *([" ".join(second)] if second else [])])
+
+
+def _merged_row(found):
+    """Who drew one mark, and who its parts, with their classes."""
+    return {
+        "whole": f"{found.whole_rater}: {found.whole.category}",
+        "parts": f"{found.parts_rater}: {len(found.parts)} × {found.parts[0].category}",
+    }

@@ -1,7 +1,6 @@
 """The sections of the Agreement panel: which figures each has, what they say, and how to read them."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import (
@@ -24,7 +23,7 @@ from kalos_core.figures import (
     vitality_title,
 )
 
-from .common import add_caption, add_figure
+from .common import TOO_OLD, Part
 
 FIGURES = {
     "Images": ("histogram",),
@@ -69,20 +68,9 @@ CAPTIONS = {
 }
 """One line under each figure: what is shown, formula, range, how to read it."""
 
-TOO_OLD = "This run was made by an older version, which stored no diagnostics: make a new run."
-
 DIAGNOSTICS = ("sensitivity", "class_difficulty", "vitality", "collaboration", "intra_rater", "team_agreement")
 
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
-
-
-@dataclass(frozen=True)
-class Part:
-    """A figure with its finding; without a figure, `said` is why there is none. `note`: what the figure leaves out."""
-
-    said: str
-    figure: Any = None
-    note: str = ""
 
 
 def diagnostics_of(dataset, key):
@@ -176,15 +164,3 @@ def published_rows(run):
         }
         for record in records
     ]
-
-
-def add(panel, ctx, name, on_click):
-    """A figure with its finding above and how to read it below; why there is none where it is undefined."""
-    if name not in ctx.panel.state.said:  # a figure that this run does not have at all
-        return
-    said, note = ctx.panel.state.said[name]
-    if said:
-        panel.md(f"**{said}**", name=f"{name}_said")
-    if name in ctx.panel.state.layouts:
-        add_figure(panel, ctx, name, on_click)
-        add_caption(panel, f"{CAPTIONS[name]} {note}".rstrip(), name=f"{name}_caption")

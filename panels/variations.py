@@ -1,86 +1,313 @@
-"""How the raters differ: counts by type, confused classes, counts by rater."""
+"""How the raters differ: by type and rater, over thresholds, in outlines, in parts, and by class."""
+
+from collections import Counter
+
+import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, significant, variation_bars, variations_title
-
-from .common import (
-    RunPanel,
-    add_caption,
-    add_figure,
-    add_run_menu,
-    add_table,
-    changed_since,
-    guarded,
-    put_figures,
+from kalos_core.figures import (
+    VARIATION_LABELS,
+    boundary_histogram,
+    boundary_title,
+    shares_over_thresholds,
+    shares_title,
+    significant,
+    variation_bars,
+    variations_title,
 )
 
-CONFUSIONS = 25
+from .common import (
+    TOO_OLD,
+    Part,
+    RunPanel,
+    add_part,
+    add_run_menu,
+    add_table,
+    add_tabs,
+    changed_since,
+    guarded,
+    put_parts,
+)
+
+SECTIONS = ("Types", "Thresholds", "Boundaries", "Merged", "Confusions")
+
+CONFUSIONS, MERGED = 25, 50
+"""Rows of the tables."""
+
+ALARMING = 0.05
+"""Share of correct findings with the very same outline from which on copies are suspected."""
 
 CONFUSION_COLUMNS = (("category_a", "Class"), ("category_b", "and class"), ("count", "Findings"))
 
 RATER_COLUMNS = (("rater", "Rater"), *((name, VARIATION_LABELS[name]) for name in VARIATION_TYPES))
+
+MERGED_COLUMNS = (("file", "Image"), ("whole", "One mark"), ("parts", "In parts"), ("similarity", "Similarity"))
 
 NOTHING_YET = (
     "**Variations between raters**\n\nNothing is computed yet. Every difference between two raters gets a name: wrong "
     "class, merged, missing or additional, and is tagged on the labels."
 )
 
-CAPTION = (
-    "For each two raters of an image, every mark is in exactly one finding: *correct* (same place and class), *merged* "
-    "(several marks of one for one mark of the other), *wrong class*, *missing* (only the first rater drew it) or "
-    "*additional* (only the second did). **Click a bar to see only those labels.**"
-)
+CAPTIONS = {
+    "counts": (
+        "For each two raters of an image, every mark is in exactly one finding: *correct* (same place and class), "
+        "*merged* (several marks of one for one mark of the other), *wrong class*, *missing* (only the first rater "
+        "drew it) or *additional* (only the second did). **Click a bar to see only those labels.**"
+    ),
+    "shares": (
+        "Share of each type when two marks need at least this similarity to be the same object; dotted: from there on "
+        "missing and additional outnumber all others. What turns into these on the way is imprecise outlines, what is "
+        "there at the left already other objects and classes. **Click a threshold to read its counts below** (solid "
+        "line); labels are tagged at this run's."
+    ),
+    "boundary": (
+        "1 − similarity of the two marks of each correct finding. 0: the very same outline; farthest right: what this "
+        "run's threshold just allows. Near 0 everywhere means careful raters, or copied labels. **Click a bar to see "
+        "only those labels.**"
+    ),
+}
+"""Below each figure: what is shown, formula, range, how to read it."""
 
 
 class VariationsPanel(RunPanel):
     NAME, LABEL, ICON = "variations", "Variations", "/assets/variations.svg"
-    HELP = "Differences between raters by type, class and rater"
+    HELP = "Differences between raters by type and rater, over thresholds, in outlines, in parts, and by class"
     KIND, OPERATOR, BUTTON = "variations", "find_variations", "Find variations between raters"
     NOTHING_YET = NOTHING_YET
 
     def load_run(self, ctx, key):
-        figures = kf.load_figures(ctx.dataset, key).figures
-        confusions = figures["confusions"][:CONFUSIONS]
-        ctx.panel.state.headline = headline(figures) + changed_since(ctx, key)
-        ctx.panel.state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
-        put_figures(ctx, {"counts": variation_bars(figures["counts"])})
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        stored = kf.load_diagnostics(ctx.dataset, key)
+        if not state.section:  # else it may just be changing in the App
+            state.section = SECTIONS[0]
+        state.headline = headline(run.figures) + changed_since(ctx, key)
+        state.alarm = alarm(run.figures["identical_share"])
+        state.copies = stored["boundary"]["identical"] if stored else 0
+        self._load_parts(ctx, run, stored)
+        self._load_merged(ctx, key, bool(stored))
+        state.confused_title = _confused_title(run.figures["confusions"])
+        confusions = run.figures["confusions"][:CONFUSIONS]
+        state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
         ctx.panel.set_data("confusions", confusions)
-        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in figures["by_rater"].items()])
+        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in run.figures["by_rater"].items()])
+
+    def _load_parts(self, ctx, run, stored):
+        """The figures, and the counts at the threshold that is chosen: at first the run's own."""
+        state = ctx.panel.state
+        shares, boundary = stored.get("shares", {"reason": TOO_OLD}), stored.get("boundary")
+        state.edges = boundary["edges"] if boundary else []
+        state.levels = [str(level) for level in shares.get("threshold", [])]
+        if state.levels:
+            state.own = str(run.settings["threshold"])
+            if state.level not in state.levels:
+                state.level = state.own
+            counts = dict(zip(state.levels, shares["counts"], strict=True))
+            ctx.panel.set_data("at_level", _level_rows(counts[state.own], counts[state.level]))
+        parts = {
+            "counts": Part("", variation_bars(run.figures["counts"])),
+            "shares": _shares(shares, state.level),
+            "boundary": _boundary(boundary),
+        }
+        put_parts(ctx, parts)
+
+    def _load_merged(self, ctx, key, stored):
+        state = ctx.panel.state
+        found = kf.merged_findings(ctx.dataset, key) if stored else []
+        state.merged_title = _merged_title(found) if stored else TOO_OLD
+        state.merged = [[row.finding, row.sample_id] for row in found[:MERGED]]
+        ctx.panel.set_data("merged", [_merged_row(row) for row in found[:MERGED]])
+
+    # ---- what is chosen ----
+
+    @guarded
+    def on_change_level(self, ctx):
+        self._choose_level(ctx, ctx.params["value"])
+
+    @guarded
+    def on_click_threshold(self, ctx):
+        nearest = min(ctx.panel.state.levels, key=lambda level: abs(float(level) - ctx.params["x"]))
+        self._choose_level(ctx, nearest)
+
+    def _choose_level(self, ctx, level):
+        state = ctx.panel.state
+        run = kf.load_figures(ctx.dataset, state.run)
+        state.level = level
+        self._load_parts(ctx, run, kf.load_diagnostics(ctx.dataset, run.key))
+
+    # ---- what a click leads to ----
 
     @guarded
     def on_click_bar(self, ctx):
         kind = VARIATION_TYPES[ctx.params["idx"]]
         view = kf.view_of_variation(ctx.dataset, ctx.panel.state.run, kind)
-        ctx.ops.set_view(view)
-        ctx.ops.notify(f"{len(view):,} images with labels in findings of type {VARIATION_LABELS[kind]}")
+        _show(ctx, view, f"images with labels in findings of type {VARIATION_LABELS[kind]}")
+
+    @guarded
+    def on_click_boundary(self, ctx):
+        state, place = ctx.panel.state, ctx.params["idx"]
+        low, high = state.edges[place : place + 2]
+        view = kf.view_of_boundary(ctx.dataset, state.run, low, high)
+        _show(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
+
+    @guarded
+    def show_copies(self, ctx):
+        view = kf.view_of_copies(ctx.dataset, ctx.panel.state.run)
+        _show(ctx, view, "images with labels of the very same outline")
+
+    @guarded
+    def on_click_merged(self, ctx):
+        """Only the whole and its parts, in the image they are of."""
+        state = ctx.panel.state
+        finding, sample = state.merged[ctx.params["row"]]
+        ctx.ops.set_view(kf.view_of_merged(ctx.dataset, state.run, finding))
+        ctx.ops.open_sample(id=sample)
+
+    @guarded
+    def show_merged(self, ctx):
+        view = kf.view_of_merged(ctx.dataset, ctx.panel.state.run)
+        _show(ctx, view, "images with marks that another rater drew in parts")
 
     @guarded
     def on_click_confusion(self, ctx):
         first, second = ctx.panel.state.confused[ctx.params["row"]]
         view = kf.view_of_confusion(ctx.dataset, ctx.panel.state.run, first, second)
-        ctx.ops.set_view(view)
-        ctx.ops.notify(f"{len(view):,} images where {first} and {second} were taken for one another")
+        _show(ctx, view, f"images where {first} and {second} were taken for one another")
+
+    # ---- layout ----
 
     def render_run(self, panel, ctx):
-        panel.md(ctx.panel.state.headline, name="headline")
+        state = ctx.panel.state
+        panel.md(state.headline, name="headline")
+        if state.alarm:
+            panel.view("alarm", types.Warning(label=state.alarm))
+            self._add_copies(panel, ctx)
         add_run_menu(panel, ctx, self.on_change_run)
-        add_figure(panel, ctx, "counts", self.on_click_bar)
-        add_caption(panel, CAPTION)
-        if ctx.panel.state.confused:
-            label = "Classes taken for one another: click a row to see those labels"
-            add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
-        add_table(panel, "by_rater", "Findings as each rater sees them", RATER_COLUMNS)
+        add_tabs(panel, SECTIONS, self.on_change_section)
+        sections = (self._add_types, self._add_thresholds, self._add_boundaries, self._add_merged, self._add_confusions)
+        dict(zip(SECTIONS, sections, strict=True))[state.section](panel, ctx)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
         buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
+    def _add_types(self, panel, ctx):
+        add_part(panel, ctx, "counts", CAPTIONS["counts"], self.on_click_bar)
+        add_table(panel, "by_rater", "Findings as each rater sees them", RATER_COLUMNS)
+
+    def _add_thresholds(self, panel, ctx):
+        add_part(panel, ctx, "shares", CAPTIONS["shares"], self.on_click_threshold)
+        state = ctx.panel.state
+        if not state.levels:
+            return
+        choices = types.DropdownView()
+        for level in state.levels:
+            choices.add_choice(level, label=f"threshold {float(level):g}" + " (this run)" * (level == state.own))
+        panel.enum("level", choices.values(), view=choices, on_change=self.on_change_level)
+        columns = [("type", "Type"), ("own", f"At {float(state.own):g} (this run)")]
+        if state.level != state.own:
+            columns += [("chosen", f"At {float(state.level):g}"), ("change", "Change")]
+        add_table(panel, "at_level", "Findings of each type", columns)
+
+    def _add_boundaries(self, panel, ctx):
+        add_part(panel, ctx, "boundary", CAPTIONS["boundary"], self.on_click_boundary)
+        if not ctx.panel.state.alarm:  # else they stand with it
+            self._add_copies(panel, ctx)
+
+    def _add_copies(self, panel, ctx):
+        copies = ctx.panel.state.copies
+        if copies:
+            label = f"Show the labels of {copies:,} identical pair" + "s" * (copies > 1)
+            panel.btn("show_copies", label=label, icon="content_copy", on_click=self.show_copies)
+
+    def _add_merged(self, panel, ctx):
+        state = ctx.panel.state
+        panel.md(f"**{state.merged_title}**", name="merged_said")
+        if not state.merged:
+            return
+        panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
+        label = "One mark, and its parts by another rater: click a row to see just these on their image"
+        add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
+
+    def _add_confusions(self, panel, ctx):
+        panel.md(f"**{ctx.panel.state.confused_title}**", name="confused_said")
+        if not ctx.panel.state.confused:
+            return
+        label = "Classes taken for one another: click a row to see those labels"
+        add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
+
+
+def _shares(found, level):
+    if "reason" in found:
+        return Part(found["reason"])
+    figure = shares_over_thresholds(found["threshold"], found["counts"], found["equilibrium"], chosen=float(level))
+    return Part(shares_title(found["equilibrium"], found["no_equilibrium"]), figure)
+
+
+def _boundary(found):
+    if found is None:
+        return Part(TOO_OLD)
+    said = boundary_title(found["findings"], found["median"], found["identical"])
+    return Part(said, boundary_histogram(found["edges"], found["counts"]) if found["findings"] else None)
+
+
+def _level_rows(own, chosen):
+    """How many findings of each type there are at the run's own threshold and at the chosen one."""
+    return [
+        {
+            "type": VARIATION_LABELS[name],
+            "own": _with_share(own, place),
+            "chosen": _with_share(chosen, place),
+            "change": f"{chosen[place] - own[place]:+,}",
+        }
+        for place, name in enumerate(VARIATION_TYPES)
+    ]
+
+
+def _with_share(counts, place):
+    share = significant(100 * counts[place] / max(sum(counts), 1))
+    return f"{counts[place]:,} ({share}\u00a0%)"
+
+
+def _merged_title(found):
+    if not found:
+        return "No mark was drawn in parts by another rater"
+    ((rater, most),) = Counter(row.parts_rater for row in found).most_common(1)
+    shown = f"; {MERGED} of them below" if len(found) > MERGED else ""
+    return f"{len(found):,} times one mark was drawn in parts by another rater, most often by {rater} ({most:,}){shown}"
+
+
+def _merged_row(row):
+    return {
+        "file": row.file,
+        "whole": f"{row.whole_rater}: {row.whole_category}",
+        "parts": f"{row.parts_rater}: {row.parts} × {row.parts_category}",
+        "similarity": significant(row.similarity),
+    }
+
+
+def _confused_title(found):
+    if not found:
+        return "No class was taken for another"
+    total, most = sum(row["count"] for row in found), found[0]
+    return (
+        f"{total:,} times classes were taken for one another, most often {most['category_a']} and "
+        f"{most['category_b']} ({most['count']:,})"
+    )
+
+
+def _show(ctx, view, what):
+    ctx.ops.set_view(view)
+    ctx.ops.notify(f"{len(view):,} {what}")
+
 
 def headline(figures):
-    """The finding first, then what it is over, and the alarm for copied labels."""
+    """The finding first, then what it is over."""
     text = f"###### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
-    text += f"raters {', '.join(figures['raters'])}."
-    share = figures["identical_share"]
-    if share is not None and share >= 0.05:
-        text += f" **{significant(100 * share)} % of the correct pairs are identical: were labels copied?**"
-    return text
+    return text + f"raters {', '.join(figures['raters'])}."
+
+
+def alarm(share):
+    """What to say of identical outlines, None where there are few."""
+    if share is None or share < ALARMING:
+        return None
+    return f"{significant(100 * share)} % of the correct pairs are identical: were labels copied?"

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,26 @@ from tests import fiftyone_environment  # before any test imports FiftyOne
 settings.register_profile("kalos", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("kalos")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("numprocesses", None):  # this process only hands the tests to pytest-xdist's workers
+        fiftyone_environment.share_database()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files to each worker, and all of the browser's to one: two Apps would take the time from each other.
+
+    Not `--dist loadgroup`: with pytest 9.2, pytest-xdist 3.8 ignores the groups.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_unconfigure() -> None:

@@ -37,6 +37,19 @@ def isolate() -> Path:
     return folder
 
 
+def share_database() -> None:
+    """Name the database server of this process, which runs for as long as it does, to the processes it starts.
+
+    Left alone, workers that begin at once might each start a server, and a program that a test runs attach to another
+    worker's. The databases in it have the names of their processes.
+    """
+    if "FIFTYONE_DATABASE_URI" not in os.environ:
+        from fiftyone.core.odm import get_db_client
+
+        host, port = get_db_client().address
+        os.environ["FIFTYONE_DATABASE_URI"] = f"mongodb://{host}:{port}"
+
+
 def tear_down() -> None:
     """Drop the database of this process, and remove its folders."""
     if "fiftyone" in sys.modules:

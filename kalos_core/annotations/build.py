@@ -10,9 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
-from kalos_core.annotations.table import Annotations, id_array, object_array
+from kalos_core.annotations.table import Annotations
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, listed
+from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
 """Pixels by which a mark may pass the edge of its picture before it is counted as reaching beyond."""
@@ -82,35 +84,20 @@ def build_annotations(
     name_of = describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
     found = problems if problems is not None else Problems(source)
     names = list(dict.fromkeys(categories.values()))
-    code_of_name = {name: code for code, name in enumerate(names)}
+    image_code, rater_code, code_of_name = _codes(images), _codes(raters), _codes(names)
     category_code = {key: code_of_name[name] for key, name in categories.items()}
-    image_code = {key: code for code, key in enumerate(images)}
-    rater_code = {name: code for code, name in enumerate(raters)}
 
-    who = np.zeros((len(images), len(raters)), np.bool_)
-    for position, listed_raters in enumerate(assigned):
-        if listed_raters is None:
-            who[position] = True
-            continue
-        strangers = [name for name in listed_raters if not (is_hashable(name) and name in rater_code)]
-        if strangers:
-            found.add(f"image {images[position]!r}", "known raters assigned to it", listed(map(repr, strangers)))
-        else:
-            who[position, [rater_code[name] for name in listed_raters]] = True
-
+    who = _encode_assignment(assigned, images, raters, found)
     image = _encode(table.image, image_code, "an image of the source", name_of, found)
     rater = _encode(table.rater, rater_code, "a rater of the source", name_of, found)
     category = _encode(table.category, category_code, "a category of the source", name_of, found)
     _check_ids(table.id, name_of, found)
-    known = (image >= 0) & (rater >= 0)
-    stray = np.flatnonzero(known)[~who[image[known], rater[known]]]
+    stray = _refused(who, image, rater)
     found.add_all(stray, name_of, "a rater in its image's list", lambda row: f"rater {table.rater[row]!r}")
     limits = _category_limits(assigned_categories, raters, names, found)
     if limits is not None:
-        known = (rater >= 0) & (category >= 0)
-        unasked = np.flatnonzero(known)[~limits[rater[known], category[known]]]
         found.add_all(
-            unasked,
+            _refused(limits, rater, category),
             name_of,
             "a class its rater was asked for",
             lambda row: f"{names[category[row]]!r} by {raters[rater[row]]!r}",
@@ -127,8 +114,7 @@ def build_annotations(
     kept[sorted(faults.rows)] = False
     rows = np.flatnonzero(kept)
     if faults.rows:
-        shapes = {kind: column.take(rows) for kind, column in shapes.items()}
-        warnings.warn(f"{broken.text()}\nThey are left out.", KalosWarning, stacklevel=stacklevel)
+        shapes = _leave_out(shapes, rows, broken, stacklevel + 1)
     made = Annotations(
         image=image[rows],
         rater=rater[rows],
@@ -151,6 +137,45 @@ def build_annotations(
     )
     _warn_of_marks_outside(made, source, stacklevel + 1)
     return made
+
+
+def _codes(vocabulary: Sequence[Hashable]) -> dict[Any, int]:
+    return {entry: code for code, entry in enumerate(vocabulary)}
+
+
+def _encode_assignment(
+    assigned: Sequence[Sequence[str] | None],
+    images: Sequence[Hashable],
+    raters: Sequence[str],
+    problems: Problems,
+) -> NDArray[np.bool_]:
+    """(I, R) True where a rater is in the list of an image, or the image has none."""
+    code = _codes(raters)
+    who = np.zeros((len(images), len(raters)), np.bool_)
+    for position, listed_raters in enumerate(assigned):
+        if listed_raters is None:
+            who[position] = True
+            continue
+        strangers = [name for name in listed_raters if not (is_hashable(name) and name in code)]
+        if strangers:
+            problems.add(f"image {images[position]!r}", "known raters assigned to it", listed(map(repr, strangers)))
+        else:
+            who[position, [code[name] for name in listed_raters]] = True
+    return who
+
+
+def _refused(asked: NDArray[np.bool_], row_code: NDArray[np.intp], column_code: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Marks whose cell of `asked` is False; unknown codes (-1) are a fault of their own."""
+    known = np.flatnonzero((row_code >= 0) & (column_code >= 0))
+    return known[~asked[row_code[known], column_code[known]]]
+
+
+def _leave_out(
+    shapes: Mapping[str, ShapeColumn], kept: NDArray[np.intp], broken: Problems, stacklevel: int
+) -> dict[str, ShapeColumn]:
+    """The shapes that can be used, and a warning that names the others."""
+    warnings.warn(f"{broken.text()}\nThey are left out.", KalosWarning, stacklevel=stacklevel)
+    return {kind: column.take(kept) for kind, column in shapes.items()}
 
 
 def _encode(
@@ -209,7 +234,7 @@ def _category_limits(
     if not asked_for:
         return None
     limits = np.ones((len(raters), len(names)), np.bool_)
-    row, column = ({name: code for code, name in enumerate(entries)} for entries in (raters, names))
+    row, column = _codes(raters), _codes(names)
     for rater, classes in asked_for.items():
         record = f"classes asked of rater {rater!r}"
         stray = [name for name in classes if not (is_hashable(name) and name in column)]

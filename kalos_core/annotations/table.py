@@ -8,18 +8,31 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import assignment
-from kalos_core.errors import InputError, Problems, is_hashable, listed
+from kalos_core.annotations.columns import (
+    as_name,
+    by_image,
+    distinct,
+    exclusion_triples,
+    id_array,
+    names_of,
+    new_codes,
+    object_array,
+    positions,
+    repeated,
+)
+from kalos_core.errors import InputError, Problems, listed
 from kalos_core.shapes import ShapeColumn
 
 if TYPE_CHECKING:
     from kalos_core.annotations.build import OnInvalid
+
+__all__ = ["Annotations", "as_name", "id_array", "object_array"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +169,7 @@ class Annotations:
             raise InputError("image_size: expected positive widths and heights, NaN where unknown, got others")
         for name in ("images", "raters", "categories"):
             if len(set(getattr(self, name))) != len(getattr(self, name)):
-                raise InputError(
-                    f"{name}: expected each entry once, got {listed(_repeated(getattr(self, name)))} again"
-                )
+                raise InputError(f"{name}: expected each entry once, got {listed(repeated(getattr(self, name)))} again")
 
     def _check_assignment(self) -> None:
         stray = ~self.assigned[self.image, self.rater]
@@ -276,8 +287,8 @@ class Annotations:
             **{kind: [row.get(kind) for row in records] for kind in SHAPE_FIELDS},
         )
         image_keys = list(images) if images is not None else distinct(table.image)
-        rater_names = _names(raters, table.rater, "raters")
-        category_names = _names(categories, table.category, "categories")
+        rater_names = names_of(raters, table.rater, "raters")
+        category_names = names_of(categories, table.category, "categories")
         sizes, lists = image_size or {}, assigned or {}
         strangers = [key for key in lists if key not in set(image_keys)]
         if strangers:
@@ -293,11 +304,11 @@ class Annotations:
             assigned=[None if lists.get(key) is None else [as_name(name) for name in lists[key]] for key in image_keys],
             assigned_categories=assigned_categories
             and {as_name(rater): [as_name(name) for name in names] for rater, names in assigned_categories.items()},
-            exclusions=_triples(exclusions or ()),
+            exclusions=exclusion_triples(exclusions or ()),
             person=person,
             session=session,
             raters_are_local=raters_are_local,
-            slice_positions=None if slice_positions is None else _of_images(slice_positions, image_keys),
+            slice_positions=None if slice_positions is None else by_image(slice_positions, image_keys),
             pixel_spacing=None if pixel_spacing is None else [pixel_spacing.get(key, np.nan) for key in image_keys],
             on_invalid=on_invalid,
         )
@@ -324,11 +335,11 @@ class Annotations:
         Annotations
             With `images` and `raters` cut down to those kept; `categories` stay.
         """
-        chosen_rows = _positions(rows, len(self), "rows")
-        chosen_images = _positions(images, len(self.images), "images")
-        chosen_raters = _positions(self._rater_codes(raters), len(self.raters), "raters")
-        image_code = _new_codes(chosen_images, len(self.images))
-        rater_code = _new_codes(chosen_raters, len(self.raters))
+        chosen_rows = positions(rows, len(self), "rows")
+        chosen_images = positions(images, len(self.images), "images")
+        chosen_raters = positions(self._rater_codes(raters), len(self.raters), "raters")
+        image_code = new_codes(chosen_images, len(self.images))
+        rater_code = new_codes(chosen_raters, len(self.raters))
         kept = (image_code[self.image[chosen_rows]] >= 0) & (rater_code[self.rater[chosen_rows]] >= 0)
         take = chosen_rows[kept]
         limits = self.assigned_categories
@@ -375,7 +386,7 @@ class Annotations:
         [1, 2, 0]
         """
         by_id = np.argsort(np.array([repr(key) for key in self.images], dtype=np.str_), kind="stable")
-        return _new_codes(by_id, len(by_id))
+        return new_codes(by_id, len(by_id))
 
     @cached_property
     def asked(self) -> NDArray[np.bool_]:
@@ -404,109 +415,8 @@ class Annotations:
         )
 
 
-def _triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
-    """Exclusions as image, rater name, class name."""
-    entries = list(exclusions)
-    strange = [
-        entry for entry in entries if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3
-    ]
-    if strange:
-        raise InputError(f"exclusions: expected triples of image, rater and class, got {listed(map(repr, strange))}")
-    return [(image, as_name(rater), as_name(name)) for image, rater, name in entries]
-
-
-def _of_images(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:
-    return [np.asarray(values[key], dtype=np.float64) if key in values else None for key in images]
-
-
-def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
-    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
-    entries = list(values) if isinstance(values, Iterable) else [values]
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
-
-
-def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
-    """Ids as int64 where all are whole numbers, else as Python objects."""
-    if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
-        return ids.astype(np.int64, copy=False)
-    entries = list(ids) if isinstance(ids, Iterable) else [ids]
-    whole = all(
-        isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and -(1 << 63) <= entry < 1 << 63
-        for entry in entries
-    )
-    return np.array(entries, dtype=np.int64) if whole else object_array(entries)
-
-
 def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
     """Set a field of a frozen dataclass to a read-only view, leaving the caller's own array writable."""
     view = array.view()
     view.setflags(write=False)
     object.__setattr__(owner, name, view)
-
-
-def _positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp]:
-    if chosen is None:
-        return np.arange(size)
-    array = np.asarray(chosen)
-    if array.dtype == np.bool_:
-        if array.shape != (size,):
-            raise InputError(f"{what}: expected a mask of shape ({size},), got {array.shape}")
-        return np.flatnonzero(array)
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise InputError(
-            f"{what}: expected a mask or whole numbers, got {listed(map(repr, array.reshape(-1).tolist()))}"
-        )
-    codes = array.astype(np.intp).reshape(-1)
-    if len(codes) and (codes.min() < 0 or codes.max() >= size):
-        raise InputError(f"{what}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
-    if len(np.unique(codes)) != len(codes):
-        raise InputError(f"{what}: expected each code once, got {listed(_repeated(codes))} again")
-    return codes
-
-
-def _new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    codes = np.full(size, -1, dtype=np.intp)
-    codes[kept] = np.arange(len(kept))
-    return codes
-
-
-def distinct(values: Iterable[Any]) -> list[Any]:
-    """The values other than None, each once, in order of first occurrence; what cannot be a key is left out."""
-    return list(dict.fromkeys(value for value in values if value is not None and is_hashable(value)))
-
-
-def as_name(value: Any) -> Any:
-    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it came, to be refused.
-
-    Examples
-    --------
-    >>> as_name("ann"), as_name(7), as_name(7.0), as_name(""), as_name(["ann"])
-    ('ann', '7', '7', None, ['ann'])
-    """
-    if isinstance(value, str):  # first, since nearly all names are text
-        return value or None
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, Integral):
-        return str(int(value)) if abs(int(value)) < 1 << 63 else value
-    if isinstance(value, float):
-        return None if value != value else str(int(value)) if value.is_integer() else value
-    return value
-
-
-def _names(given: Sequence[Any] | None, used: list[Any], what: str) -> list[str]:
-    if given is None:
-        return [name for name in distinct(used) if isinstance(name, str)]
-    names = [given] if isinstance(given, str) else [as_name(name) for name in given]
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong or len(set(names)) != len(names):
-        came = map(repr, wrong or _repeated(names))
-        raise InputError(f"{what}: expected names, each once, got {listed(came)}{'' if wrong else ' again'}")
-    return names
-
-
-def _repeated(values: Iterable[Any]) -> list[Any]:
-    seen: set[Any] = set()
-    return distinct(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]

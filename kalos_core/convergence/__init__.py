@@ -2,9 +2,11 @@
 
 from kalos_core.convergence.criteria import Criterion, check_convergence
 from kalos_core.convergence.interval import LabelConvergence, label_convergence
+from kalos_core.convergence.models import read_models
 from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
 from kalos_core.convergence.predictions import PredictionMap, map_of_predictions
 from kalos_core.convergence.regression import PUBLISHED_LINE, Line, fit_line
+from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import MEANINGS, Spread
 
 __all__ = [
@@ -17,10 +19,12 @@ __all__ = [
     "Line",
     "ModifiedMap",
     "PredictionMap",
+    "Replicates",
     "Spread",
     "check_convergence",
     "fit_line",
     "label_convergence",
     "map_of_predictions",
     "modified_map",
+    "read_models",
 ]

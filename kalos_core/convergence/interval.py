@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.agreement import Configuration, agreement
 from kalos_core.annotations import Annotations
+from kalos_core.convergence.counting import Counted
 from kalos_core.convergence.modified import (
     SIZES,
     THRESHOLDS,
@@ -25,7 +26,8 @@ from kalos_core.convergence.modified import (
     modified_map,
     usable_images,
 )
-from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
+from kalos_core.convergence.regression import PUBLISHED_LINE, Line
+from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole
 from kalos_core.pairs import Pairs
@@ -36,6 +38,12 @@ if TYPE_CHECKING:
 
 FEW_IMAGES = 100
 """Images of a replicate below which its interval is too wide to be set beside the paper's."""
+
+MATCHED, COUNTED = 0.1, 0.4
+"""Share of the work done when marks are matched, and when every image has its alpha."""
+
+AT_ONCE = 50
+"""Subsets between two words of progress."""
 
 PAPER_SOLVER, PAPER_COST = "shm", "neg"
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
@@ -105,36 +113,42 @@ class LabelConvergence:
         return mean_of_directions(self.pair_map)
 
     @property
+    def replicates(self) -> Replicates:
+        """What every figure below comes from, without marks; over some of the thresholds, see its `between`."""
+        return Replicates(
+            thresholds=self.thresholds,
+            map=self.map,
+            alpha=self.alpha,
+            raters=len(self.whole.raters),
+            images=self.images,
+            images_per_replicate=self.images_per_replicate,
+            configuration=self.configuration,
+            line=self.line,
+        )
+
+    @property
     def measured(self) -> Spread:
-        """Modified mAP, mean over the thresholds; for more than two raters also over the ordered pairs of raters."""
-        return Spread(self.map.mean(axis=1))
+        """As of `Replicates`."""
+        return self.replicates.measured
 
     @property
     def inferred(self) -> Spread | None:
-        """MAP inferred from alpha with `line`, mean over the thresholds; None without a line."""
-        return None if self.line is None else self.inferred_with(self.line)
+        """As of `Replicates`."""
+        return self.replicates.inferred
 
     def inferred_with(self, line: Line) -> Spread:
-        """MAP inferred from alpha with any line, such as `PUBLISHED_LINE` or `fitted` of another result."""
-        return Spread(line.map_of(self.alpha).mean(axis=1))
+        """As of `Replicates`."""
+        return self.replicates.inferred_with(line)
 
     @property
     def convergence(self) -> Spread:
         """The paper's figure: measured for two raters, inferred from alpha for more, if there is a line."""
-        inferred = self.inferred
-        return self.measured if len(self.whole.raters) == 2 or inferred is None else inferred
+        return self.replicates.convergence
 
     @property
     def route(self) -> str:
         """How `convergence` came about, for people."""
-        if len(self.whole.raters) == 2:
-            return "measured: modified mAP of both directions"
-        if self.line is None:
-            return (
-                "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's figure for more "
-                f"than two raters (no line belongs to {self.configuration.notation})"
-            )
-        return f"inferred from alpha of all raters, {self.configuration.notation}, with {self.line.source}"
+        return self.replicates.route
 
     @property
     def interval(self) -> NDArray[np.float64]:
@@ -142,27 +156,8 @@ class LabelConvergence:
         return self.convergence.interval
 
     def summary(self) -> pd.DataFrame:
-        """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
-
-        `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that `convergence`
-        is.
-        """
-        import pandas as pd
-
-        figures = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
-        chosen = 0 if len(self.whole.raters) == 2 or self.inferred is None else 1
-        rows = [
-            {
-                "figure": name,
-                "is_convergence": place == chosen,
-                "images": self.images,
-                "sample_size": self.images_per_replicate,
-                **spread.row(),
-            }
-            for place, (name, spread) in enumerate([*figures, ("alpha", Spread(self.alpha.mean(axis=1)))])
-            if spread is not None
-        ]
-        return pd.DataFrame(rows)
+        """A row each for measured mAP, inferred mAP and alpha: see `Replicates`."""
+        return self.replicates.summary()
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each replicate and threshold: modified mAP and alpha."""
@@ -201,6 +196,7 @@ def label_convergence(
     cost: str = PAPER_COST,
     line: Line | None = None,
     pairs: Pairs | None = None,
+    progress: Callable[[float, str], None] | None = None,
 ) -> LabelConvergence:
     """The mAP that no model can be expected to pass, given how the raters differ (label convergence §4).
 
@@ -221,6 +217,9 @@ def label_convergence(
         Of alpha. The published line belongs to the defaults and is used with no others.
     line : Line, optional
         Fitted elsewhere (`fitted` of another result); by default the published one.
+    progress : callable, optional
+        ``progress(share, label)``: the share of the work that is done, and what comes next. What it raises ends the
+        work.
 
     Returns
     -------
@@ -258,26 +257,26 @@ def label_convergence(
     drawn = _draw(usable, _subset_size(len(usable), fraction), samples, np.random.default_rng(seed))
     subsets = np.zeros((samples, len(annotations.images)), np.bool_)
     subsets[np.arange(samples)[:, None], drawn] = True
+    tell = progress or _tell_nobody
+    tell(0.0, f"Matching {len(annotations):,} annotations")
     pairs = comparable_pairs(annotations, measure, levels, pairs)
     in_size = marks_in_size(annotations, measure, SIZES["all"])
     counted = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
+    image_alpha = _image_alpha(annotations, measure, levels, solver, cost, pairs, tell)
     of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
     result = LabelConvergence(
         whole=modified_map(annotations, measure, levels, ties, orders=orders, seed=seed, pairs=pairs),
         drawn=drawn,
         images=len(usable),
-        pair_map=np.mean([order.directions(subsets, len(annotations.raters)) for order in counted], axis=0),
-        alpha=_mean_alpha(_image_alpha(annotations, measure, levels, solver, cost, pairs), subsets),
+        pair_map=_pair_map(counted, subsets, len(annotations.raters), tell),
+        alpha=_mean_alpha(image_alpha, subsets),
         configuration=Configuration(measure.name, float(levels[0]), solver, cost, 0, seed),
         line=line if line is not None else PUBLISHED_LINE if of_paper else None,
         fitted=None,
     )
     _check_replicates(result)
-    defined = result.alpha[np.isfinite(result.alpha)]
-    if len(annotations.raters) > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
-        return result
-    source = f"fitted on {samples:,} subsets x {len(levels)} thresholds, α = {result.configuration.notation}"
-    return replace(result, fitted=fit_line(result.alpha.ravel(), result.map.ravel(), source))
+    tell(1.0, "Done")
+    return replace(result, fitted=result.replicates.fitted)
 
 
 def _check_replicates(result: LabelConvergence) -> None:
@@ -320,13 +319,30 @@ def _image_alpha(
     solver: str,
     cost: str,
     pairs: Pairs,
+    tell: Callable[[float, str], None],
 ) -> NDArray[np.float64]:
     """(I, T) alpha of every image at every threshold."""
-    columns = [
-        agreement(annotations, measure, float(level), solver, cost, bootstrap=0, pairs=pairs).image_alpha
-        for level in levels
-    ]
+    columns = []
+    for place, level in enumerate(levels.tolist()):
+        tell(MATCHED + (COUNTED - MATCHED) * place / len(levels), f"Alpha at threshold {level:.3g}")
+        columns.append(agreement(annotations, measure, level, solver, cost, bootstrap=0, pairs=pairs).image_alpha)
     return np.stack(columns, axis=1)
+
+
+def _pair_map(
+    counted: Sequence[Counted], subsets: NDArray[np.bool_], raters: int, tell: Callable[[float, str], None]
+) -> NDArray[np.float64]:
+    """(B, T, R, R) modified mAP of every subset, mean over the orders of detections."""
+    found = []
+    for start in range(0, len(subsets), AT_ONCE):
+        tell(COUNTED + (1 - COUNTED) * start / len(subsets), f"Subset {start + 1:,} of {len(subsets):,}")
+        part = subsets[start : start + AT_ONCE]
+        found.append(np.mean([order.directions(part, raters) for order in counted], axis=0))
+    return np.concatenate(found)
+
+
+def _tell_nobody(share: float, label: str) -> None:
+    """Progress that nobody asked for."""
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], subsets: NDArray[np.bool_]) -> NDArray[np.float64]:

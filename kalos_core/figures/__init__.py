@@ -45,6 +45,7 @@ from kalos_core.figures.convergence import (
     shares_over_thresholds,
     shares_title,
 )
+from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.published import (
     PUBLISHED_ALPHAS,
     PUBLISHED_CALIBRATIONS,
@@ -131,6 +132,8 @@ __all__ = [
     "correlation_bars",
     "correlation_title",
     "curves_title",
+    "directions_heatmap",
+    "directions_title",
     "distance_curve",
     "distance_shares",
     "hardest_classes",

@@ -103,6 +103,7 @@ def replicate_scatter(
         yaxis={"title": {"text": "modified mAP of a subset"}, "fixedrange": True, "zeroline": False},
         margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
         height=380,
+        showlegend=True,
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
     )
     return figure
@@ -198,6 +199,7 @@ def interval_bars(
         },
         margin={"t": 40 if title else 10, "b": 90, "l": 140, "r": 20},
         height=(40 if title else 10) + 100 + 2 * BAR_HEIGHT * max(len(rows), 2),
+        showlegend=True,
         legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
         bargap=0.45,
     )
@@ -224,7 +226,12 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
 
 
 def shares_over_thresholds(
-    threshold: Numbers, counts: NDArray[np.integer[Any]], equilibrium: float | None = None, title: str = ""
+    threshold: Numbers,
+    counts: Sequence[Sequence[int]] | NDArray[np.integer[Any]],
+    equilibrium: float | None = None,
+    title: str = "",
+    *,
+    chosen: float | None = None,
 ) -> go.Figure:
     """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
 
@@ -235,6 +242,8 @@ def shares_over_thresholds(
         Findings of each of `VARIATION_TYPES`.
     equilibrium : float, optional
     title : str
+    chosen : float, optional
+        A threshold to mark with a solid line.
     """
     import plotly.graph_objects as go
 
@@ -256,8 +265,9 @@ def shares_over_thresholds(
         ]
     )
     known = equilibrium is not None and np.isfinite(equilibrium)
-    white = {"width": 2, "dash": "dot", "color": "#FFFFFF"}  # on the colours of the types, in every theme
-    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "line": white}
+    lines = [*([(equilibrium, "dot")] if known else []), *([] if chosen is None else [(chosen, "solid")])]
+    white = {"width": 2, "color": "#FFFFFF"}  # on the colours of the types, in every theme
+    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
     note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
@@ -267,11 +277,12 @@ def shares_over_thresholds(
             "fixedrange": True,
         },
         yaxis={"title": {"text": "% of findings"}, "range": [0, 100], "fixedrange": True},
-        margin={"t": 62 if title else 28, "b": 45, "l": 60, "r": 10},
-        height=380,
+        margin={"t": 62 if title else 28, "b": 105, "l": 60, "r": 10},
+        height=420,
         hovermode="x unified",
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
-        shapes=[{**upright, "x0": equilibrium, "x1": equilibrium}] if known else [],
+        showlegend=True,
+        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
+        shapes=[{**upright, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
         annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {significant(equilibrium)}"}] if known else [],
     )
     return figure

@@ -112,12 +112,17 @@ class App:
         expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
         self.page.mouse.click(x, y)
 
-    def choose_section(self, name: str) -> None:
-        """A tab inside the Agreement panel."""
-        self.expect_idle("agreement")  # what is still loading would draw the section that was shown before
-        tab = self.panel("agreement").get_by_role("tab", name=name, exact=True)
+    def choose_tab(self, panel: str, name: str) -> Locator:
+        """A tab inside a panel."""
+        self.expect_idle(panel)  # what is still loading would draw the tab that was shown before
+        tab = self.panel(panel).get_by_role("tab", name=name, exact=True)
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
+        return self.panel(panel)
+
+    def choose_section(self, name: str) -> None:
+        """A tab inside the Agreement panel."""
+        self.choose_tab("agreement", name)
         expect(self.panel("agreement")).to_contain_text(SECTIONS[name])
         expect(self.panel("agreement").locator(".js-plotly-plot .main-svg").first).to_be_visible()
 
@@ -140,20 +145,20 @@ class App:
         """No element of a panel is wider than its place."""
         wide = self.panel(panel).evaluate(
             """root => [root, ...root.querySelectorAll('*')]
-                .filter(e => !e.closest('svg') && !e.closest('.js-plotly-plot') && e.clientWidth > 0)
+                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root') && e.clientWidth > 0)
                 .filter(e => e.scrollWidth > e.clientWidth + 1)
                 .filter(e => getComputedStyle(e).display !== 'inline')
                 .map(e => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)
             """
         )
-        assert wide == []
+        assert not wide, wide
         beyond = self.panel(panel).evaluate(
             """root => { const right = root.getBoundingClientRect().right + 1;
                 return [...root.querySelectorAll('.js-plotly-plot text, td, th, p, button')]
                     .filter(e => e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > right)
                     .map(e => e.textContent) }"""
         )
-        assert beyond == []
+        assert not beyond, beyond
 
     def use_light_theme(self) -> None:
         self.page.locator('button[title="Light mode"]').click()

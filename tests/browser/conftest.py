@@ -19,10 +19,11 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import _arrange
+from demo.__main__ import _arrange, tag_themes
 from demo.files import IMAGES, LABELS, write
 from demo.raters import simulate
-from demo.scenes import draw_scenes
+from demo.scenes import Scene, draw_scenes
+from kalos_core import KalosWarning
 from scripts.setup_environment import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,22 +130,30 @@ def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def drawn() -> list[Scene]:
+    """The scenes of the demo."""
+    return draw_scenes()
+
+
+@pytest.fixture(scope="session")
+def scenes(tmp_path_factory: pytest.TempPathFactory, drawn: list[Scene]) -> Path:
     """A folder with the pictures of the demo and the labels of its four raters."""
-    drawn = draw_scenes()
     return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
 
 
 @pytest.fixture(scope="session")
-def originals(scenes: Path) -> Iterator[dict[str, fo.Dataset]]:
+def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset]]:
     """The labels with a workspace that shows nothing but the grid; and the same with all that the demo adds."""
     before = set(fo.list_datasets())
     loaded = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
+    tag_themes(loaded, drawn)
     loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
     analysed = loaded.clone("analysed")
     run = kf.compute_agreement(analysed, "agreement")
     kf.find_variations(analysed, "variations")
     kf.calibrate_threshold(analysed, "calibration", bootstrap=20)
+    with pytest.warns(KalosWarning, match="a subset has|have fewer than 100 images"):
+        kf.estimate_convergence(analysed, "convergence", subsets=200, fraction=0.5, tags=True)
     _arrange(analysed, run, fo)
     yield {"loaded": loaded, "analysed": analysed}
     for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something

@@ -72,7 +72,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     assert kf.list_runs(loaded) == ["strict", "first"]
 
     # and a run that is deleted goes
-    form = app.start_operator("Delete an agreement, variations or calibration run")
+    form = app.start_operator("Delete a run")
     expect(form).to_contain_text("This cannot be undone")
     app.picture("05-delete-form")
     form.get_by_role("button", name="Execute").first.click()
@@ -234,9 +234,15 @@ def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None
     expect(app.page.get_by_text("SelectLabels").first).to_be_attached()  # only those labels, not all of these images
     app.picture("41-variations-bar-clicked")
 
-    # a row of the table below leads to the labels of two classes
+    raters = panel.locator("table")
+    raters.scroll_into_view_if_needed()
+    expect(raters.locator("tbody tr")).to_have_count(4)
+    app.picture("43-variations-by-rater")
+
+    # in the last tab a row leads to the labels of two classes
     confusions = figures["confusions"]
-    table = panel.locator("table").first
+    app.choose_tab("variations", "Confusions")
+    table = panel.locator("table")
     expect(table.locator("tbody tr")).to_have_count(min(len(confusions), 25))
     assert rows(table)[0] == [str(value) for value in confusions[0].values()]
     table.locator("tbody tr").first.click()
@@ -244,10 +250,6 @@ def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None
     assert 0 < len(pair) < len(analysed)
     app.expect_count(len(pair))
     app.picture("42-confused-pair-clicked")
-    raters = panel.locator("table").nth(1)
-    raters.scroll_into_view_if_needed()
-    expect(raters.locator("tbody tr")).to_have_count(4)
-    app.picture("43-variations-by-rater")
 
 
 def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
@@ -278,6 +280,10 @@ def test_the_panels_follow_the_light_theme(app: Any, analysed: fo.Dataset) -> No
     expect(app.panel("variations").locator(".bars .point path").first).to_be_visible()
     app.picture("61-variations-light")
     app.expect_nothing_cut_off("variations")
+    for number, section in enumerate(("Thresholds", "Boundaries", "Merged", "Confusions")):
+        app.choose_tab("variations", section)
+        app.picture(f"64-{number}-{section.lower()}-light")
+        app.expect_nothing_cut_off("variations")
     app.show_panel("calibration")
     app.scroll_to(app.panel("calibration").locator(".js-plotly-plot"))
     app.picture("62-calibration-light")

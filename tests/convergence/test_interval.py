@@ -252,3 +252,50 @@ def test_a_line_needs_different_alphas():
     line = fit_line(np.array([0.0, 0.5, 1.0, np.nan]), np.array([0.2, 0.4, 0.6, 9.0]), "test")
     assert isinstance(line, Line)
     assert str(line) == "mAP = 0.400 α + 0.200 (ρ = 1.00, R² = 1.00; test)"
+
+
+# ---- replicates without marks ----
+
+
+@pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
+def test_some_thresholds_are_a_run_at_these_alone(raters):
+    annotations = noisy(raters=raters)
+    some = label_convergence(annotations, 20, 0.3, thresholds=LEVELS).replicates.between(0.75, 0.9)
+    alone = label_convergence(annotations, 20, 0.3, thresholds=LEVELS[1:])
+    np.testing.assert_allclose(some.map, alone.map, **SAME)
+    np.testing.assert_allclose(some.convergence.interval, alone.interval, **SAME)
+    assert some.route == alone.route
+    assert some.summary().equals(alone.summary())
+    assert (some.fitted is None) == (alone.fitted is None) == (len(raters) > 2)
+    if some.fitted is not None:
+        assert str(some.fitted) == str(alone.fitted)
+
+
+def test_the_replicates_of_two_thresholds_by_hand():
+    found = label_convergence(noisy(), 4, 0.3, thresholds=LEVELS).replicates
+    first = found.map[:, 0].tolist()
+    middle = sum(first) / 4
+    std = (sum((value - middle) ** 2 for value in first) / 3) ** 0.5
+    np.testing.assert_allclose(
+        found.between(0.1, 0.7).convergence.interval, [middle - 1.96 * std, middle + 1.96 * std], **SAME
+    )
+    with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.6 to 0\.7"):
+        found.between(0.6, 0.7)
+
+
+def test_progress_rises_to_1_and_what_it_raises_ends_the_work():
+    told = []
+    label_convergence(noisy(), 120, 0.3, thresholds=LEVELS, progress=lambda share, label: told.append((share, label)))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert [label for _, label in told if label.startswith("Subset")] == [
+        f"Subset {n} of 120" for n in (1, 51, 101)
+    ]  # fmt: skip
+
+    def stop(share, _label):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        label_convergence(noisy(), 120, 0.3, thresholds=LEVELS, progress=stop)

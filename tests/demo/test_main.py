@@ -61,12 +61,14 @@ def test_the_drawn_demo(demo, tmp_path):
     assert "KαLOS(polygon_iou" in done.stdout
     assert "Findings: 1,284 correct" in done.stdout
     assert "Calibration: polygon_iou: KS = 0.870" in done.stdout
+    assert "Ceiling of any model: label convergence " in done.stdout
+    assert "inferred from alpha of all raters, KαLOS(polygon_iou, τ=0.5, S=shm, ψ_neg)" in done.stdout
     assert "Traceback" not in done.stderr
     assert len(list((tmp_path / "demo" / "scenes" / "images").iterdir())) == 72
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
     (kept,) = data_sets(demo).values()
     assert (kept["name"], kept["persistent"]) == ("kalos-demo", True)
-    assert set(kept["runs"]) == {"agreement", "variations", "calibration"}
+    assert set(kept["runs"]) == {"agreement", "variations", "calibration", "convergence"}
     assert len(kept["workspaces"]) == 1
 
     # once more: the earlier demo is replaced, and a plugin link to a clone that was moved is renewed

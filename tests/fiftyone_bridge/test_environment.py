@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fiftyone as fo
 import pytest
+from fiftyone.core.odm import get_db_client
 
 from tests import fiftyone_environment
 
@@ -38,3 +39,14 @@ def test_a_database_of_the_user_is_kept() -> None:
         [sys.executable, "-c", program], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
     )
     assert done.stdout == "mongodb://example\n"
+
+
+def test_the_processes_of_this_one_are_told_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIFTYONE_DATABASE_URI", "")  # so that it is put back
+    monkeypatch.delenv("FIFTYONE_DATABASE_URI")
+    fiftyone_environment.share_database()
+    host, port = get_db_client().address
+    assert os.environ["FIFTYONE_DATABASE_URI"] == f"mongodb://{host}:{port}"
+    monkeypatch.setenv("FIFTYONE_DATABASE_URI", "mongodb://example")
+    fiftyone_environment.share_database()
+    assert os.environ["FIFTYONE_DATABASE_URI"] == "mongodb://example"

@@ -100,7 +100,17 @@ def test_find_variations_answers_its_figures(fields):
     result = run("find_variations", fields, **agreement_params(max_merge=4))
     assert result["counts"] == COUNTS
     assert "| merged | 1 | 25.0 % |" in result["summary"]
+    assert "1 of 1 correct findings have the very same outline" in result["summary"]
+    assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["summary"]
     assert json.loads(json.dumps(result)) == result
+
+
+def test_find_variations_counts_at_the_thresholds_it_is_given(fields):
+    run("find_variations", fields, **agreement_params(thresholds=[0.2, 0.9]))
+    assert kf.load_diagnostics(fields, "first")["shares"]["threshold"] == [0.2, 0.5, 0.9]
+    without = run("find_variations", fields, **agreement_params(run_key="second", thresholds=[]))
+    assert "reason" in kf.load_diagnostics(fields, "second")["shares"]
+    assert "equilibrium" not in without["summary"]
 
 
 def test_delete_run_deletes_what_was_written(fields):

@@ -13,11 +13,12 @@ from kalos_core.figures import COLOURS, agreement_title, significant, variations
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
 from tests.plugin import Panel, uri
 
-each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "sample"])
+each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "convergence", "sample"])
 OPERATORS = {
     "agreement": "compute_agreement",
     "variations": "find_variations",
     "calibration": "calibrate_threshold",
+    "convergence": "estimate_convergence",
     "sample": "compute_agreement",
 }
 
@@ -191,6 +192,8 @@ def test_a_bar_sets_a_view_of_exactly_its_labels(analysed, kind):
 
 def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed):
     panel = Panel("variations", analysed).load()
+    panel.send("on_change_section", value="Confusions")
+    assert "1 times classes were taken for one another, most often cat and dog (1)" in panel.text()
     view = view_of(analysed, panel.send("on_click_confusion", row=0))
     assert view.values("id") == ids(analysed, 1)
     assert view.values("ann.detections.label") == [["cat"]]
@@ -208,7 +211,15 @@ def test_a_run_without_findings_is_shown(dataset):
     kf.find_variations(dataset.skip(4).limit(1), "nothing", raters=RATERS)
     panel = Panel("variations", dataset).load()
     assert "No findings: nobody marked anything" in panel.text()
-    assert "confusions" not in panel.shown
+    for section, said in (
+        ("Thresholds", "No equilibrium: there are no findings"),
+        ("Boundaries", "No finding is correct: there are no boundaries to compare"),
+        ("Merged", "No mark was drawn in parts by another rater"),
+        ("Confusions", "No class was taken for another"),
+    ):
+        panel.send("on_change_section", value=section)
+        assert said in panel.text()
+        assert not {"boundary", "merged", "confusions"} & set(panel.shown)
 
 
 # ---- Sample ----
@@ -241,9 +252,20 @@ def test_a_row_of_the_sample_panel_says_all_of_a_unit(analysed):
 def test_a_row_selects_the_labels_of_its_unit(analysed):
     (sample,) = ids(analysed, 1)
     panel = Panel("sample", analysed, current_sample=sample).load()
+    assert "merged" not in panel.shown  # nothing of this sample is
     chosen = given(panel.send("on_click_unit", row=0), "set_selected_labels")["labels"]
     labels = [(field, analysed[sample][field].detections[0].id) for field in RATERS]
     assert [(label["field"], label["label_id"]) for label in chosen] == labels
+    assert {label["sample_id"] for label in chosen} == {sample}
+
+
+def test_a_row_selects_a_mark_with_its_parts(analysed):
+    (sample,) = ids(analysed, 3)
+    panel = Panel("sample", analysed, current_sample=sample).load()
+    assert panel.data["merged"] == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
+    chosen = given(panel.send("on_click_merged", row=0), "set_selected_labels")["labels"]
+    marks = [(field, mark.id) for field in RATERS for mark in analysed[sample][field].detections]
+    assert [(label["field"], label["label_id"]) for label in chosen] == marks
     assert {label["sample_id"] for label in chosen} == {sample}
 
 
@@ -322,6 +344,11 @@ def test_an_unexpected_error_is_said_too_and_logged(name, analysed, monkeypatch,
         ("agreement", "show_all", {}),
         ("variations", "on_click_bar", {"idx": 0}),
         ("variations", "on_click_confusion", {"row": 0}),
+        ("variations", "on_click_boundary", {"idx": 0}),
+        ("variations", "on_click_threshold", {"x": 0.7}),
+        ("variations", "on_click_merged", {"row": 0}),
+        ("variations", "show_copies", {}),
+        ("variations", "show_merged", {}),
         ("agreement", "on_click_class", {"idx": 0}),
         ("agreement", "on_change_category", {"value": "1"}),
         ("calibration", "on_click_similarity", {"row": 1}),

@@ -2,6 +2,7 @@
 
 from kalos_core.fiftyone.analyses.agreement import agreement_figures, compute_agreement
 from kalos_core.fiftyone.analyses.calibration import calibrate_threshold, choose_threshold
+from kalos_core.fiftyone.analyses.convergence import estimate_convergence
 from kalos_core.fiftyone.analyses.storing import restore, stale_samples
 from kalos_core.fiftyone.analyses.variations import find_variations, variation_figures
 
@@ -10,6 +11,7 @@ __all__ = [
     "calibrate_threshold",
     "choose_threshold",
     "compute_agreement",
+    "estimate_convergence",
     "find_variations",
     "restore",
     "stale_samples",

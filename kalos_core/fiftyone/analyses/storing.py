@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from kalos_core.agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import calibrate
+from kalos_core.convergence import LabelConvergence
+from kalos_core.fiftyone.convergence import converge
 from kalos_core.fiftyone.labels import Labels, read_labels
 from kalos_core.fiftyone.runs import Run, digest_arrays, load_arrays, load_figures, load_run_view
 from kalos_core.pairs import Pairs, compute_pairs
@@ -27,9 +29,11 @@ def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     if run.kind == "calibration":
         return replace(run, result=calibrate(annotations, **run.settings), stale=changed)
     pairs = _stored_pairs(annotations, stored, stale, run.settings["similarity"])
-    result: Agreement | Variations
+    result: Agreement | Variations | LabelConvergence
     if run.kind == "agreement":
         result = agreement(annotations, **run.settings, pairs=pairs)
+    elif run.kind == "convergence":
+        result = converge(annotations, run.settings, pairs)
     else:
         result = variations(annotations, **run.settings, pairs=pairs)
     return replace(run, result=result, stale=changed)

@@ -45,6 +45,8 @@ class Labels:
         Label fields that were read, and the paths of their lists, such as ``"r1.detections"``.
     path_of : (N,) int
         Which of `paths` each annotation lies in.
+    confidence : tuple of float, one for each annotation
+        None where a label has none.
     hashes : (I,) object
         A digest per image of the labels that were read and of who was asked.
     view : fiftyone.core.collections.SampleCollection
@@ -56,6 +58,7 @@ class Labels:
     fields: tuple[str, ...]
     paths: tuple[str, ...]
     path_of: NDArray[np.intp]
+    confidence: tuple[float | None, ...]
     hashes: NDArray[np.object_]
     view: Any
 
@@ -149,18 +152,20 @@ def read_labels(
     known = rater_facts(samples)
     facts = [known.get(name, RaterFacts(name)) for name in raters]
     annotations = _build(rows, raters, who, columns, sources, facts, choice.classes)
-    path_of = np.array(rows.source, dtype=np.intp)
+    path_of, confidence = np.array(rows.source, dtype=np.intp), rows.confidence
     if choice.min_area > 0:
         area = _area(annotations)
         _check_sizes(columns, "min_area")
         kept = np.flatnonzero(area >= choice.min_area)
         annotations, path_of = annotations.select(rows=kept), path_of[kept]
+        confidence = [confidence[row] for row in kept]
     return Labels(
         annotations=annotations,
         choice=replace(choice, raters=tuple(raters)),
         fields=tuple(source.field for source in sources),
         paths=tuple(source.path for source in sources),
         path_of=path_of,
+        confidence=tuple(confidence),
         hashes=digests(annotations),
         view=view,
     )

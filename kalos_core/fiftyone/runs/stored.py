@@ -32,7 +32,7 @@ class Run:
     Parameters
     ----------
     key : str
-    kind : "agreement", "variations" or "calibration"
+    kind : "agreement", "variations", "calibration" or "convergence"
     settings : dict
         Similarity, threshold and what else the analysis was told.
     choice : LabelChoice
@@ -43,7 +43,7 @@ class Run:
         All other figures, as plain values; empty if only the summary was loaded, and for runs of version 0.1.0.
     label_fields : tuple of str
         Fields it read.
-    result : Agreement, Variations, list of Calibration or None
+    result : Agreement, Variations, Calibration, LabelConvergence or None
         The result itself; None if only the figures were loaded.
     stale : tuple of str
         Ids of samples whose labels have changed since the run (only known when the result is loaded).
@@ -70,7 +70,7 @@ class Run:
         names = self.names
         if self.kind == "agreement":
             return f"{names.alpha!r} on samples and {names.unit!r} on labels"
-        if self.kind == "calibration":
+        if self.kind in ("calibration", "convergence"):
             return "nothing on samples or labels"
         return f"{names.variation!r}, {names.similarity!r} and {names.match!r} on labels"
 

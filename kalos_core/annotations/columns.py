@@ -1,0 +1,148 @@
+"""What callers name and number, as columns of the table: names, ids, and codes into a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError, is_hashable, listed
+
+
+def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
+    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
+    entries = list(values) if isinstance(values, Iterable) else [values]
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
+    """Ids as int64 where all are whole numbers, else as Python objects."""
+    if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
+        return ids.astype(np.int64, copy=False)
+    entries = list(ids) if isinstance(ids, Iterable) else [ids]
+    whole = all(
+        isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and -(1 << 63) <= entry < 1 << 63
+        for entry in entries
+    )
+    return np.array(entries, dtype=np.int64) if whole else object_array(entries)
+
+
+def as_name(value: Any) -> Any:
+    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it came, to be refused.
+
+    Examples
+    --------
+    >>> as_name("ann"), as_name(7), as_name(7.0), as_name(""), as_name(["ann"])
+    ('ann', '7', '7', None, ['ann'])
+    """
+    if isinstance(value, str):  # first, since nearly all names are text
+        return value or None
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return str(int(value)) if abs(int(value)) < 1 << 63 else value
+    if isinstance(value, float):
+        return None if value != value else str(int(value)) if value.is_integer() else value
+    return value
+
+
+def names_of(given: Sequence[Any] | None, used: list[Any], what: str) -> list[str]:
+    """A vocabulary: the names given, each once, or without any those in use, in order of first occurrence.
+
+    Examples
+    --------
+    >>> names_of(None, ["cat", None, "dog", "cat"], "categories"), names_of([3], [], "raters")
+    (['cat', 'dog'], ['3'])
+    """
+    if given is None:
+        return [name for name in distinct(used) if isinstance(name, str)]
+    names = [given] if isinstance(given, str) else [as_name(name) for name in given]
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong or len(set(names)) != len(names):
+        came = map(repr, wrong or repeated(names))
+        raise InputError(f"{what}: expected names, each once, got {listed(came)}{'' if wrong else ' again'}")
+    return names
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The values other than None, each once, in order of first occurrence; what cannot be a key is left out."""
+    return list(dict.fromkeys(value for value in values if value is not None and is_hashable(value)))
+
+
+def repeated(values: Iterable[Any]) -> list[Any]:
+    """The values that occur more than once, each once.
+
+    Examples
+    --------
+    >>> repeated([3, 5, 3, 3])
+    [3]
+    """
+    seen: set[Any] = set()
+    return distinct(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]
+
+
+def positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp]:
+    """Codes among 0 to `size` - 1 that a mask or a list of codes chooses, in its order; None chooses all.
+
+    Examples
+    --------
+    >>> positions([True, False, True], 3, "rows").tolist(), positions([2, 0], 3, "rows").tolist()
+    ([0, 2], [2, 0])
+    """
+    if chosen is None:
+        return np.arange(size)
+    array = np.asarray(chosen)
+    if array.dtype == np.bool_:
+        if array.shape != (size,):
+            raise InputError(f"{what}: expected a mask of shape ({size},), got {array.shape}")
+        return np.flatnonzero(array)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"{what}: expected a mask or whole numbers, got {listed(map(repr, array.reshape(-1).tolist()))}"
+        )
+    codes = array.astype(np.intp).reshape(-1)
+    if len(codes) and (codes.min() < 0 or codes.max() >= size):
+        raise InputError(f"{what}: expected codes 0 to {size - 1}, got {codes.min()} to {codes.max()}")
+    if len(np.unique(codes)) != len(codes):
+        raise InputError(f"{what}: expected each code once, got {listed(repeated(codes))} again")
+    return codes
+
+
+def new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """(size,) code of each old code once only the `kept` remain, in that order; -1 for the others.
+
+    Examples
+    --------
+    >>> new_codes(np.array([2, 0]), 3).tolist()
+    [1, -1, 0]
+    """
+    codes = np.full(size, -1, dtype=np.intp)
+    codes[kept] = np.arange(len(kept))
+    return codes
+
+
+def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
+    """Exclusions as image, rater name, class name.
+
+    Examples
+    --------
+    >>> exclusion_triples([["a.jpg", 7, "cat"]])
+    [('a.jpg', '7', 'cat')]
+    """
+    entries = list(exclusions)
+    strange = [
+        entry for entry in entries if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3
+    ]
+    if strange:
+        raise InputError(f"exclusions: expected triples of image, rater and class, got {listed(map(repr, strange))}")
+    return [(image, as_name(rater), as_name(name)) for image, rater, name in entries]
+
+
+def by_image(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:
+    """The numbers of each image, in the order of `images`; None where it has none."""
+    return [np.asarray(values[key], dtype=np.float64) if key in values else None for key in images]

@@ -1,0 +1,158 @@
+"""The replicates of label convergence: the figures they hold, over all thresholds or some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import Configuration
+from kalos_core.convergence.regression import SAME_ALPHA, Line, fit_line
+from kalos_core.convergence.spread import Spread
+from kalos_core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAME_THRESHOLD = 1e-6
+"""Thresholds that differ by no more than this are the same but for rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """B replicates of modified mAP and alpha at T thresholds, and what they say. No marks are needed for any of it.
+
+    Parameters
+    ----------
+    thresholds : (T,) float64
+    map : (B, T) float64
+        Mean of both directions; for more than two raters the mean over all ordered pairs of raters.
+    alpha : (B, T) float64
+        Mean image alpha.
+    raters : int
+    images : int
+        From how many the images of a replicate were drawn.
+    images_per_replicate : int
+    configuration : Configuration
+        Of `alpha`, at the first threshold.
+    line : Line or None
+        What mAP is inferred from alpha with; None if no line belongs to this alpha.
+
+    Examples
+    --------
+    >>> map_, alpha = np.array([[0.8, 0.4], [0.7, 0.5], [0.9, 0.3]]), np.array([[0.7, 0.3], [0.6, 0.2], [0.8, 0.4]])
+    >>> found = Replicates(np.array([0.5, 0.9]), map_, alpha, 2, 100, 10, Configuration(), None)
+    >>> round(found.convergence.mean, 3), round(found.between(0.5, 0.6).convergence.mean, 3)
+    (0.6, 0.8)
+    """
+
+    thresholds: NDArray[np.float64]
+    map: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    raters: int
+    images: int
+    images_per_replicate: int
+    configuration: Configuration
+    line: Line | None
+
+    def between(self, least: float, greatest: float) -> Replicates:
+        """The same at the thresholds from the least to the greatest, both included.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        chosen = self.chosen(least, greatest)
+        levels = self.thresholds[chosen]
+        return replace(
+            self,
+            thresholds=levels,
+            map=self.map[:, chosen],
+            alpha=self.alpha[:, chosen],
+            configuration=replace(self.configuration, threshold=float(levels[0])),
+        )
+
+    def chosen(self, least: float, greatest: float) -> NDArray[np.bool_]:
+        """(T,) which thresholds lie from the least to the greatest."""
+        levels = self.thresholds
+        chosen = (levels >= least - SAME_THRESHOLD) & (levels <= greatest + SAME_THRESHOLD)
+        if not chosen.any():
+            raise InputError(
+                f"thresholds: expected some from {levels.min():g} to {levels.max():g}, got {least:g} to {greatest:g}"
+            )
+        return chosen
+
+    @property
+    def measured(self) -> Spread:
+        """Modified mAP, mean over the thresholds; for more than two raters also over the ordered pairs of raters."""
+        return Spread(self.map.mean(axis=1))
+
+    @property
+    def inferred(self) -> Spread | None:
+        """MAP inferred from alpha with `line`, mean over the thresholds; None without a line."""
+        return None if self.line is None else self.inferred_with(self.line)
+
+    def inferred_with(self, line: Line) -> Spread:
+        """MAP inferred from alpha with any line, such as `PUBLISHED_LINE` or `fitted` of another result."""
+        return Spread(line.map_of(self.alpha).mean(axis=1))
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether `convergence` is measured: for two raters, or where no line belongs to alpha."""
+        return self.raters == 2 or self.line is None
+
+    @property
+    def convergence(self) -> Spread:
+        """The paper's figure: measured for two raters, inferred from alpha for more, if there is a line."""
+        inferred = self.inferred
+        return self.measured if self.raters == 2 or inferred is None else inferred
+
+    @property
+    def route(self) -> str:
+        """How `convergence` came about, for people."""
+        if self.raters == 2:
+            return "measured: modified mAP of both directions"
+        if self.line is None:
+            return (
+                "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's figure for more "
+                f"than two raters (no line belongs to {self.configuration.notation})"
+            )
+        return f"inferred from alpha of all raters, {self.configuration.notation}, with {self.line.source}"
+
+    @property
+    def fitted(self) -> Line | None:
+        """Fitted on all replicates and thresholds; None for more than two raters and where alpha never differs.
+
+        More than two raters have no one mAP to fit.
+        """
+        defined = self.alpha[np.isfinite(self.alpha)]
+        if self.raters > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
+            return None
+        count, levels = self.alpha.shape
+        source = f"fitted on {count:,} subsets x {levels} thresholds, α = {self.configuration.notation}"
+        return fit_line(self.alpha.ravel(), self.map.ravel(), source)
+
+    def summary(self) -> pd.DataFrame:
+        """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
+
+        `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that `convergence`
+        is.
+        """
+        import pandas as pd
+
+        figures = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
+        rows = [
+            {
+                "figure": name,
+                "is_convergence": place == (0 if self.is_measured else 1),
+                "images": self.images,
+                "sample_size": self.images_per_replicate,
+                **spread.row(),
+            }
+            for place, (name, spread) in enumerate([*figures, ("alpha", Spread(self.alpha.mean(axis=1)))])
+            if spread is not None
+        ]
+        return pd.DataFrame(rows)

@@ -1,0 +1,292 @@
+"""Label convergence on FiftyOne: the mAP that disagreement lets a model reach, over all images and over tags."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.agreement import check_comparable
+from kalos_core.annotations import Annotations
+from kalos_core.convergence import (
+    THRESHOLDS,
+    Criterion,
+    LabelConvergence,
+    Line,
+    PredictionMap,
+    check_convergence,
+    map_of_predictions,
+    read_models,
+)
+from kalos_core.convergence.interval import FEW_IMAGES
+from kalos_core.convergence.matching import ALMOST_ONE
+from kalos_core.convergence.modified import check_thresholds
+from kalos_core.errors import InputError, KalosWarning, check_whole, listed, lookup
+from kalos_core.fiftyone.analyses.steps import COMPARING, READING, WRITING
+from kalos_core.fiftyone.analyses.storing import pack_result
+from kalos_core.fiftyone.convergence import (
+    WHOLE,
+    Estimate,
+    Part,
+    arrays_of,
+    by_rater,
+    converge,
+    figures_of,
+    line_record,
+    models_of,
+)
+from kalos_core.fiftyone.labels import LabelChoice, Labels, check_samples, read_labels, similarity_to_store
+from kalos_core.fiftyone.progress import Progress, Report
+from kalos_core.fiftyone.raters import label_fields
+from kalos_core.fiftyone.runs import Run, check_run_key, writing
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.variations.find import TOUCHING
+
+IN_SUMMARY = (
+    "mean",
+    "std",
+    "interval",
+    "route",
+    "images",
+    "images_per_subset",
+    "subsets",
+    "thresholds",
+    "raters",
+    "summary",
+    "models",
+    "checklist",
+)
+"""Which figures are part of the data set's own document."""
+
+
+def estimate_convergence(
+    samples: Any,
+    run_key: str,
+    *,
+    similarity: str | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
+    subsets: int = 1000,
+    fraction: float = 0.1,
+    seed: int = 0,
+    line: Line | None = None,
+    models: str | Mapping[str, float] | None = None,
+    predictions: str | None = None,
+    tags: bool = False,
+    choice: LabelChoice | None = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Run:
+    """The mAP that no model can be expected to pass, given how the raters differ; see `kalos_core.label_convergence`.
+
+    Writes nothing on samples or labels: the run itself holds the figures and the replicates, from which
+    `convergence_figures` computes those of some thresholds.
+
+    Parameters
+    ----------
+    samples, run_key, similarity, choice, progress, **options
+        As in `compute_agreement`.
+    thresholds, seed, line
+        As in `kalos_core.label_convergence`.
+    subsets : int
+        How many random subsets of the images, at least 2.
+    fraction : float in (0, 1)
+        Share of the images in each.
+    models : str or mapping, optional
+        Names of models with their mAP from 0 to 1, measured at the same thresholds: a mapping, or a text such as
+        ``"YOLO 0.412, DETR 0.437"``.
+    predictions : str, optional
+        A label field with the predictions of a model, each with its confidence: its mAP is computed with every rater
+        as ground truth. `stale_samples` does not look at it.
+    tags : bool
+        Whether the images of each sample tag have an interval of their own.
+
+    Returns
+    -------
+    Run
+        Its `result` is a `LabelConvergence` of all images; its `diagnostics` are what `convergence_figures` answers.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is stored then.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> def boxes(height):
+    ...     return fo.Detections(detections=[fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, height])])
+    >>> _ = dataset.add_samples(
+    ...     [
+    ...         fo.Sample(f"{n}.jpg", raters=["ann", "bob"], ann=boxes(0.5), bob=boxes(0.5 - 0.1 * (n % 3)))
+    ...         for n in range(200)
+    ...     ],
+    ...     progress=False,
+    ... )
+    >>> run = estimate_convergence(
+    ...     dataset, "ceiling", subsets=50, fraction=0.5, models={"net": 0.1}, raters=("ann", "bob")
+    ... )
+    >>> run.figures["images_per_subset"], run.figures["models"][0]["place"], run.written
+    (100, 'below', 'nothing on samples or labels')
+    >>> dataset.delete()
+    """
+    choice = LabelChoice.of(choice, options)
+    with Report(progress) as report:
+        check_samples(samples)
+        check_run_key(samples, run_key)
+        levels, typed = check_thresholds(thresholds), read_models(models)
+        if not (line is None or isinstance(line, Line)):
+            raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
+        report(READING, "Reading labels")
+        measure = similarity_to_store(samples, choice, similarity)
+        settings = {
+            "similarity": measure,
+            "thresholds": levels.tolist(),
+            "subsets": check_whole(subsets, "subsets", least=2),
+            "fraction": fraction,
+            "seed": seed,
+            "line": None if line is None else line_record(line),
+            "models": [{"name": name, "map": value} for name, value in typed.items()],
+            "predictions": predictions,
+            "tags": bool(tags),
+        }
+        labels = read_labels(samples, choice, [measure])
+        check_comparable(labels.annotations)
+        model = None if predictions is None else _Model.read(labels, predictions, measure, settings["thresholds"])
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        touching = compute_pairs(labels.annotations, measure, TOUCHING)  # the check-list looks at all of them
+        checklist = check_convergence(labels.annotations, measure, pairs=touching)
+        pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
+        result, estimate = _estimate(labels, settings, pairs, model, checklist, report)
+        figures = figures_of(estimate)
+        report(WRITING, "Storing label convergence")
+        with writing(labels, run_key, "convergence", settings, {}) as draft:
+            draft.figures = {name: figures[name] for name in IN_SUMMARY} | {"annotations": len(labels.annotations)}
+            draft.diagnostics = figures
+            draft.arrays = pack_result(labels, pairs, **arrays_of(estimate))
+        report(1.0, "Done")
+    return Run(run_key, "convergence", settings, labels.choice, draft.figures, labels.fields, figures, result)
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The predictions of a field, on the images of the labels, in their order."""
+
+    field: str
+    predictions: Annotations
+    scores: tuple[float | None, ...]
+    similarity: str
+    thresholds: list[float]
+
+    @classmethod
+    def read(cls, labels: Labels, field: str, similarity: str, thresholds: list[float]) -> _Model:
+        lookup(label_fields(labels.view), field, "predictions")
+        if field in labels.fields:
+            raise InputError(f"predictions: expected the field of a model, got {field!r}, which holds labels of raters")
+        found = read_labels(labels.view, LabelChoice(raters=(field,), assigned="all"), [similarity])
+        return cls(field, found.annotations, found.confidence, similarity, thresholds)
+
+    def precision(self, annotations: Annotations, images: NDArray[np.bool_]) -> PredictionMap:
+        """MAP on the images of a mask (I,), to which the annotations are cut down already."""
+        inside = images[self.predictions.image]
+        scores = [score for score, kept in zip(self.scores, inside, strict=True) if kept]
+        part = self.predictions.select(images=images)
+        try:
+            return map_of_predictions(annotations, part, scores, self.similarity, self.thresholds)
+        except InputError as error:
+            raise InputError(f"predictions: the field {self.field!r} cannot be evaluated: {error}") from error
+
+
+def _estimate(
+    labels: Labels,
+    settings: Mapping[str, Any],
+    pairs: Pairs,
+    model: _Model | None,
+    checklist: Sequence[Criterion],
+    report: Report,
+) -> tuple[LabelConvergence, Estimate]:
+    """All images and every tag."""
+    annotations = labels.annotations
+    tagged = _tagged(labels) if settings["tags"] else {}
+
+    def tell(number: int, name: str) -> Progress:
+        """Progress of one part of the work."""
+        each = (WRITING - COMPARING) / (1 + len(tagged))
+        return lambda share, label: report(COMPARING + (number + share) * each, f"{name}{label}")
+
+    everywhere = np.ones(len(annotations.images), np.bool_)
+    found = None if model is None else model.precision(annotations, everywhere)
+    result = converge(annotations, settings, pairs, tell(0, ""))
+    predicted = by_rater(found, len(result.thresholds), len(annotations.raters))
+    parts = [Part(WHOLE, result.images, result.replicates, _mean(predicted))]
+    for number, (tag, images) in enumerate(tagged.items(), 1):
+        parts.append(_part(annotations, tag, images, settings, pairs, model, tell(number, f"{tag}: ")))
+    _warn_of_small(parts[1:])
+    return result, Estimate(
+        parts=tuple(parts),
+        raters=tuple(annotations.raters),
+        directions=result.whole.directions,
+        models=models_of(settings["models"]),
+        predictions=settings["predictions"],
+        predicted=predicted,
+        checklist=[asdict(line) for line in checklist],
+    )
+
+
+def _tagged(labels: Labels) -> dict[str, NDArray[np.bool_]]:
+    """Tag -> which images have it, by name."""
+    tags_of = dict(zip(*labels.view.values(["id", "tags"]), strict=True))
+    tags = [set(tags_of[image] or ()) for image in labels.annotations.images]
+    return {tag: np.array([tag in own for own in tags]) for tag in sorted(set().union(*tags))}
+
+
+def _part(
+    annotations: Annotations,
+    tag: str,
+    images: NDArray[np.bool_],
+    settings: Mapping[str, Any],
+    pairs: Pairs,
+    model: _Model | None,
+    progress: Progress,
+) -> Part:
+    """The images of a tag; why they have no interval where they have none."""
+    part, undefined = annotations.select(images=images), np.full(len(settings["thresholds"]), np.nan)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # said of all tags at once
+            found = converge(part, settings, _pairs_within(annotations, pairs, images), progress)
+    except InputError as error:
+        return Part(tag, int(images.sum()), None, undefined, str(error))
+    predicted = undefined if model is None else _mean(model.precision(part, images).by_rater)
+    return Part(tag, found.images, found.replicates, predicted)
+
+
+def _pairs_within(annotations: Annotations, pairs: Pairs, images: NDArray[np.bool_]) -> Pairs:
+    """The pairs of some images (I,), as rows of the annotations of these alone."""
+    inside = images[annotations.image]
+    kept = pairs.keep(inside[pairs.left])
+    row = np.cumsum(inside) - 1
+    return replace(kept, left=row[kept.left], right=row[kept.right])
+
+
+def _mean(by_rater: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(T, R) -> (T,) mean over the raters who have marks; NaN without any."""
+    known = np.isfinite(by_rater).all(axis=0)
+    return by_rater[:, known].mean(axis=1) if known.any() else np.full(len(by_rater), np.nan)
+
+
+def _warn_of_small(tags: Sequence[Part]) -> None:
+    small = [
+        tag.name for tag in tags if tag.replicates is not None and tag.replicates.images_per_replicate < FEW_IMAGES
+    ]
+    if small:
+        warnings.warn(
+            f"tags: subsets of {listed(small)} have fewer than {FEW_IMAGES} images: compare their means, not their "
+            "widths",
+            KalosWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,328 @@
+"""How far any model can get, given how the raters differ: the interval, models beside it, and what it rests on."""
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.convergence import read_models
+from kalos_core.convergence.interval import FEW_IMAGES
+from kalos_core.figures import (
+    DrawnLine,
+    convergence_title,
+    directions_heatmap,
+    directions_title,
+    interval_bars,
+    replicate_scatter,
+    significant,
+)
+
+from .common import (
+    Part,
+    RunPanel,
+    add_part,
+    add_run_menu,
+    add_table,
+    add_tabs,
+    changed_since,
+    guarded,
+    put_parts,
+)
+
+SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
+
+MOST_BARS, MOST_ROWS = 20, 100
+"""Tags that are drawn, those with the most images; and rows of their table."""
+
+PART_COLUMNS = (("name", "Images"), ("images", "Number"), ("size", "In a subset"), ("mean", "Mean"), ("ends", "95 %"))
+
+SUMMARY_COLUMNS = (
+    ("figure", "Figure"),
+    ("mean", "Mean"),
+    ("std", "Std"),
+    ("min", "Min"),
+    ("max", "Max"),
+    ("ends", "95 % interval"),
+)
+
+CHECK_COLUMNS = (("verdict", ""), ("criterion", "Can the data carry this?"), ("finding", "Finding"))
+
+VERDICTS = {"ok": "✓", "warn": "⚠ warning", "cannot know": "? cannot know"}
+
+NOTHING_YET = (
+    "**Label convergence**\n\nNothing is computed yet. Raters who differ put a ceiling on any model, whose mAP is "
+    "measured against labels that others would have drawn differently. Label convergence is the mAP that raters reach "
+    "against one another, over many subsets of the images; a model inside that interval cannot be told from a rater."
+)
+
+CAPTIONS = {
+    "bars": (
+        "Bars: mean ∓ 1.96 standard deviations over the subsets, in mAP from 0 to 100; tick: mean; diamonds: models. "
+        "Intervals belong to subsets of their size: compare the means of tags, not the widths. **Click the bar of a "
+        "tag to see its images.**"
+    ),
+    "scatter": (
+        "A point for each subset and threshold: modified mAP over mean α (S=shm, ψ_neg). The published line is that of "
+        "LVIS, COCO and Open Images; for more than two raters it turns α of all of them into mAP, because modified mAP "
+        "knows two sides only."
+    ),
+    "matrix": (
+        "Modified mAP of all images with the rater of the row as ground truth and the rater of the column as "
+        "detections, 0 to 100, mean over the thresholds and over the classes of the ground truth."
+    ),
+}
+"""Below each figure: what is shown, formula, range, how to read it."""
+
+PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "stretch", "marginY": "-24px"}
+"""Side by side, without the room that the App leaves above and below a slider."""
+
+NARROWER = {"width": "calc(100% - 24px)"}
+"""Of a slider, whose thumb would reach beyond its place at the right end."""
+
+FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "end"}
+
+
+class ConvergencePanel(RunPanel):
+    NAME, LABEL, ICON = "convergence", "Convergence", "/assets/convergence.svg"
+    HELP = "The mAP that disagreement lets any model reach, and where models stand"
+    KIND, OPERATOR, BUTTON = "convergence", "estimate_convergence", "Estimate label convergence"
+    NOTHING_YET = NOTHING_YET
+
+    def load_run(self, ctx, key):
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        if not state.section:  # else it may just be changing in the App
+            state.section = SECTIONS[0]
+        if state.shown != key:
+            levels = run.settings["thresholds"]
+            state.shown, state.levels = key, levels
+            state.limits = {"least": min(levels), "greatest": max(levels)}
+            state.more, state.placed, state.wrong = {"typed": ""}, "", ""
+        state.changed = changed_since(ctx, key)
+        self._load_thresholds(ctx)
+
+    def _load_thresholds(self, ctx):
+        """All that depends on the thresholds and the models, from the replicates of the run."""
+        state = ctx.panel.state
+        found = kf.convergence_figures(ctx.dataset, state.run, **state.limits, models=state.placed)
+        points = kf.replicate_points(ctx.dataset, state.run, **state.limits)
+        state.headline = headline(found) + state.changed
+        state.models = _models(found, state)
+        drawn = _drawn(found["parts"])
+        state.tags = [part["name"] for part in drawn]
+        put_parts(
+            ctx,
+            {
+                "bars": Part("", _bars(drawn, found["models"])),
+                "scatter": Part(_fit(found["lines"]), _scatter(points, found["lines"])),
+                "matrix": Part(
+                    directions_title(found["raters"], found["matrix"]),
+                    directions_heatmap(found["raters"], found["matrix"]),
+                ),
+            },
+        )
+        state.has_tags = len(found["parts"]) > 1
+        ctx.panel.set_data("parts", [_part_row(part) for part in found["parts"][: 1 + MOST_ROWS]])
+        ctx.panel.set_data("summary", [_summary_row(row) for row in found["summary"]])
+        ctx.panel.set_data("checks", [{**row, "verdict": VERDICTS[row["verdict"]]} for row in found["checklist"]])
+
+    # ---- what is chosen ----
+
+    @guarded
+    def on_change_section(self, ctx):
+        ctx.panel.state.section = ctx.params["value"]
+
+    @guarded
+    def on_change_least(self, ctx):
+        least = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        self._narrow(ctx, least, max(least, ctx.panel.state.limits["greatest"]))
+
+    @guarded
+    def on_change_greatest(self, ctx):
+        greatest = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        self._narrow(ctx, min(greatest, ctx.panel.state.limits["least"]), greatest)
+
+    def _narrow(self, ctx, least, greatest):
+        ctx.panel.state.limits = {"least": least, "greatest": greatest}
+        self._load_thresholds(ctx)
+
+    @guarded
+    def place(self, ctx):
+        """Models that are typed, beside those of the run."""
+        state = ctx.panel.state
+        typed = state.more["typed"]
+        try:
+            read_models(typed)
+        except InputError as error:
+            state.wrong = str(error)
+            return
+        state.placed, state.wrong = typed, ""
+        self._load_thresholds(ctx)
+
+    @guarded
+    def on_click_bar(self, ctx):
+        place = round(ctx.params["y"])
+        if not place:  # all images
+            self.show_all(ctx)
+            return
+        tag = ctx.panel.state.tags[place]
+        view = kf.view_of_tag(ctx.dataset, ctx.panel.state.run, tag)
+        ctx.ops.set_view(view)
+        ctx.ops.notify(f"{len(view):,} images with the tag {tag}")
+
+    # ---- layout ----
+
+    def render_run(self, panel, ctx):
+        state = ctx.panel.state
+        panel.md(state.headline, name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        self._add_thresholds(panel, state)
+        add_tabs(panel, SECTIONS, self.on_change_section)
+        if state.section == "Interval":
+            add_part(panel, ctx, "bars", CAPTIONS["bars"], self.on_click_bar)
+            self._add_models(panel, state)
+            if state.has_tags:
+                add_table(panel, "parts", "All images and each tag", PART_COLUMNS)
+        elif state.section == "Subsets":
+            add_part(panel, ctx, "scatter", CAPTIONS["scatter"])
+            add_table(panel, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
+        elif state.section == "Raters":
+            add_part(panel, ctx, "matrix", CAPTIONS["matrix"])
+        else:
+            add_table(panel, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
+        buttons = panel.h_stack("buttons", align_x="left", gap=2)
+        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
+        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+    def _add_thresholds(self, panel, state):
+        """Two sliders; none where there is one threshold."""
+        if len(state.levels) < 2:
+            return
+        low, high = min(state.levels), max(state.levels)
+        row = panel.h_stack("limits", gap=2, componentsProps={"grid": {"sx": PAIR}})
+        for name, label, on_change in (
+            ("least", "Least threshold", self.on_change_least),
+            ("greatest", "Greatest threshold", self.on_change_greatest),
+        ):
+            slider = types.SliderView(
+                label=f"{label}: {state.limits[name]:.3g}",
+                label_position="top",
+                value_label_display="off",  # it would cover the label, which has the value
+                min=low,
+                max=high,
+                view_multiple_of=(high - low) / (len(state.levels) - 1),
+                value_precision=2,
+                componentsProps={"slider": {"sx": NARROWER}},
+            )
+            row.float(name, view=slider, on_change=on_change)
+
+    def _add_models(self, panel, state):
+        """What the place of each model means, and a field for more of them."""
+        if state.models:
+            panel.md(state.models, name="models")
+        row = panel.h_stack("more", gap=2, componentsProps={"grid": {"sx": FIELD}})
+        row.str("typed", label="Place models: names with their mAP, such as YOLO 0.412, DETR 0.437")
+        row.btn("place", label="Place", icon="add_location", on_click=self.place, variant="contained")
+        if state.wrong:
+            panel.view("wrong", types.Error(label="These models could not be placed", description=state.wrong))
+
+
+def headline(found):
+    """The interval first, then how it came about and what it is over."""
+    low, high = found["thresholds"][0], found["thresholds"][-1]
+    title = convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+    text = (
+        f"###### {title}\n\n{found['subsets']:,} subsets of {found['images']:,} images, {len(found['raters'])} raters, "
+        f"thresholds {low:.3g} to {high:.3g}; {_route(found)}."
+    )
+    if found["images_per_subset"] < FEW_IMAGES:
+        text += (
+            f" **Subsets of fewer than {FEW_IMAGES} images** have wider intervals: compare means, not widths, with "
+            "those of larger ones."
+        )
+    return text
+
+
+def _route(found):
+    """How the interval came about, in short; the summary of the run says it in full."""
+    if found["route"].startswith("measured"):
+        return found["route"]
+    line = found["lines"][-1]["name"]
+    return f"inferred from α of all raters with the {line} line (more than two raters have no one mAP)"
+
+
+def _models(found, state):
+    """A sentence for each model."""
+    lines = [f"- **{model['name']}**: {model['meaning']}{_by_rater(model)}" for model in found["models"]]
+    narrowed = len(found["thresholds"]) < len(state.levels)
+    if narrowed and any("by_rater" not in model for model in found["models"]):
+        lines.append("- Typed values stay as they are: they belong to the thresholds they were measured at.")
+    return "\n".join(lines)
+
+
+def _by_rater(model):
+    values = [f"{name} {_points(value)}" for name, value in model.get("by_rater", {}).items()]
+    return f" With each rater as ground truth: {', '.join(values)}." if values else ""
+
+
+def _drawn(parts):
+    """All images first, then the tags with the most images, by name."""
+    whole, *tags = parts
+    with_interval = [part for part in tags if part["mean"] is not None]
+    largest = sorted(with_interval, key=lambda part: -part["images"])[:MOST_BARS]
+    return [whole, *sorted(largest, key=lambda part: part["name"])]
+
+
+def _bars(parts, models):
+    """Intervals with the models on all images; on a tag only the mAP that is known there."""
+    field = next((model["name"] for model in models if "by_rater" in model), None)
+    marks = [{model["name"]: model["map"] for model in models}]
+    marks += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
+    names = [part["name"] for part in parts]
+    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], marks)
+
+
+def _scatter(points, lines):
+    """Rounded, as all data of a panel travels with every click."""
+    drawn = [DrawnLine(line["name"], line["slope"], line["intercept"]) for line in lines]
+    return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), drawn)
+
+
+def _fit(lines):
+    """How well the line that was fitted here explains the subsets."""
+    fitted = next((line for line in lines if line["name"] == "fitted here"), None)
+    if fitted is None:
+        return "No line is fitted: that takes two raters and subsets whose alpha differs"
+    return (
+        f"α explains {100 * fitted['explained']:.0f} % of the spread of mAP "
+        f"(ρ = {significant(fitted['correlation'])}; published: ρ = 0.92)"
+    )
+
+
+def _part_row(part):
+    size = part["images_per_subset"]
+    return {
+        "name": part["name"],
+        "images": f"{part['images']:,}",
+        "size": "" if size is None else f"{size:,}",
+        "mean": _points(part["mean"]),
+        "ends": part["reason"] or _ends(*part["interval"]),
+    }
+
+
+def _summary_row(row):
+    shown = significant if row["figure"] == "alpha" else _points
+    name = f"▸ {row['figure']}" if row["is_convergence"] else row["figure"]
+    numbers = {key: shown(row[key]) for key in ("mean", "std", "min", "max")}
+    return {"figure": name, **numbers, "ends": f"{shown(row['low'])} to {shown(row['high'])}"}
+
+
+def _points(value):
+    """mAP in points, as papers print it."""
+    return "undefined" if value is None else f"{100 * value:.2f}"
+
+
+def _ends(low, high):
+    return f"{_points(low)} to {_points(high)}"
+
+
+def _nearest(levels, value):
+    return min(levels, key=lambda level: abs(level - value))

@@ -1,0 +1,131 @@
+"""Label convergence in the App: from the form to the interval, its thresholds, models and tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import convergence_title, directions_title
+from tests.browser.conftest import GRID, expect, rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+
+
+BESIDE = "beside"
+
+
+@pytest.fixture
+def beside(analysed: fo.Dataset) -> fo.Dataset:
+    """All runs, with a workspace that shows the panel beside the grid."""
+    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="convergence")
+    spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
+    analysed.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
+    return analysed
+
+
+def title(found: Any) -> str:
+    return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+
+
+def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
+    """Move a slider of the panel by a key: 0 the least threshold, 1 the greatest; what both are then."""
+    app.expect_idle("convergence")
+    panel = app.panel("convergence")
+    panel.locator("input[type=range]").nth(place).focus()
+    app.page.keyboard.press(key)
+    expect(panel).to_contain_text(f"thresholds {least:.3g} to {greatest:.3g};")
+
+
+def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
+    app.open(loaded.name, GRID)
+    panel = app.add_panel("convergence")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    app.picture("90-convergence-nothing-yet")
+    panel.get_by_role("button", name="Estimate label convergence").click()
+    form = app.form()
+    app.picture("91-convergence-form")
+    app.fill(form, "Models whose mAP you know", "YOLO 41")
+    expect(form).to_contain_text("expected the mAP of 'YOLO' from 0 to 1, got 41.0; 41 % is 0.41")
+    app.picture("92-convergence-form-refused")
+    app.fill(form, "Models whose mAP you know", "YOLO 0.2, DETR 0.5")
+    app.fill(form, "Subsets of the images, drawn at random", "100")
+    field = app.fill(form, "Share of the images in each subset", "0.5")
+    expect(form).not_to_contain_text("41 % is 0.41")
+    field.scroll_into_view_if_needed()
+    app.picture("93-convergence-form-below")
+    summary = app.execute(form)
+    found = kf.load_figures(loaded, "convergence").figures
+    expect(summary).to_contain_text(title(found))
+    expect(summary).to_contain_text("20.0 mAP is below label convergence")
+    expect(summary).to_contain_text("raters contribute equally")
+    app.picture("94-convergence-summary")
+    app.finish()
+    expect(panel).to_contain_text(title(found))
+    expect(panel).to_contain_text("20.0 mAP is below label convergence")
+    app.picture("95-convergence-first-run")
+
+
+def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
+    app.open(beside.name, BESIDE)
+    panel = app.panel("convergence")
+    whole = kf.convergence_figures(beside, "convergence")
+    expect(panel).to_contain_text(title(whole))
+    app.scroll_to(panel.locator(".js-plotly-plot").first)
+    app.picture("96-convergence", readme="convergence")
+    app.expect_nothing_cut_off("convergence")
+
+    # other thresholds, from the stored replicates
+    step(app, 0, "ArrowRight", 0.55, 0.95)
+    step(app, 0, "ArrowRight", 0.6, 0.95)
+    some = kf.convergence_figures(beside, "convergence", least=0.6)
+    assert some["mean"] < whole["mean"]
+    expect(panel).to_contain_text(title(some))
+    step(app, 1, "ArrowLeft", 0.6, 0.9)
+    expect(panel).to_contain_text(title(kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9)))
+
+    # a model that is typed
+    field = panel.get_by_role("textbox").first
+    field.fill("mine 55")
+    panel.get_by_role("button", name="Place").click()
+    expect(panel).to_contain_text("expected the mAP of 'mine' from 0 to 1, got 55.0; 55 % is 0.55")
+    field.fill("mine 0.55")
+    panel.get_by_role("button", name="Place").click()
+    placed = kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
+    expect(panel).to_contain_text(placed["models"][0]["meaning"])
+    app.picture("97-convergence-placed")
+    app.expect_nothing_cut_off("convergence")
+
+    # the bar of a tag
+    names = [part["name"] for part in whole["parts"]]
+    app.click_bar("convergence", names.index("harbour"))
+    app.expect_count(len(beside.match_tags("harbour")))
+    app.picture("98-convergence-tag-clicked")
+
+
+def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
+    app.open(beside.name, BESIDE)
+    panel = app.panel("convergence")
+    found = kf.convergence_figures(beside, "convergence")
+    expect(panel).to_contain_text(title(found))
+    said = {
+        "Subsets": "A point for each subset and threshold",
+        "Raters": directions_title(found["raters"], found["matrix"]),
+        "Checks": "Can the data carry this?",
+    }
+    for number, (section, text) in enumerate(said.items()):
+        app.choose_tab("convergence", section)
+        expect(panel).to_contain_text(text)
+        app.expect_idle("convergence")
+        app.scroll_to(panel.get_by_text("New run"))
+        app.picture(f"99-{number}-convergence-{section.lower()}")
+        app.expect_nothing_cut_off("convergence")
+    assert [row[1] for row in rows(panel.locator("table"))] == [line["criterion"] for line in found["checklist"]]
+    app.use_light_theme()
+    for number, section in enumerate(["Interval", *said]):
+        app.choose_tab("convergence", section)
+        app.expect_idle("convergence")
+        app.scroll_to(panel.get_by_text("New run"))
+        app.picture(f"991-{number}-convergence-{section.lower()}-light")

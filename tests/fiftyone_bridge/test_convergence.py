@@ -1,0 +1,356 @@
+"""Label convergence as runs: stored replicates give the same figures, models are placed, bad input leaves nothing."""
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import (
+    PUBLISHED_LINE,
+    Annotations,
+    InputError,
+    KalosWarning,
+    Line,
+    check_convergence,
+    label_convergence,
+    map_of_predictions,
+)
+from tests.fiftyone_bridge.scenes import detection, documents
+
+Make = Callable[..., fo.Dataset]
+RATERS = ("ann", "bob", "cid")
+LEVELS = (0.5, 0.7, 0.9)
+IMAGES = 24
+
+
+@pytest.fixture(autouse=True)
+def _small_subsets_are_meant() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "a subset has|tags: subsets of", KalosWarning)
+        yield
+
+
+def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) -> list[fo.Sample]:
+    """Two objects an image; each rater sees most of them, a little displaced. A model `net`, and tags."""
+    rng = np.random.default_rng(0)
+
+    def boxes(**sure: Any) -> fo.Detections:
+        marks = [
+            detection(name, [x + rng.uniform(0, 4), 10, 30 + rng.uniform(0, 3), 40], **sure)
+            for x, name in ((5, "cat"), (55, "dog"))
+            if rng.random() < 0.85
+        ]
+        return fo.Detections(detections=marks)
+
+    return [
+        fo.Sample(
+            f"/pictures/{number}.jpg",
+            metadata=fo.ImageMetadata(width=100, height=100),
+            raters=list(raters),
+            tags=["night" if number % 3 else "day"] + (["rare"] if number == 1 else []),
+            net=boxes(confidence=0.1 + 0.03 * number),
+            **{name: boxes() for name in raters},
+            **more,
+        )
+        for number in range(images)
+    ]
+
+
+@pytest.fixture
+def dataset(estimated: tuple[fo.Dataset, kf.Run]) -> Iterator[fo.Dataset]:
+    """The same, for tests that add runs to it."""
+    yield estimated[0]
+    for key in kf.list_runs(estimated[0]):
+        if key != "kept":
+            kf.delete_run(estimated[0], key)
+
+
+@pytest.fixture
+def small(make: Make) -> fo.Dataset:
+    """One for tests that change labels."""
+    return make(lively(8))
+
+
+@pytest.fixture(scope="module")
+def estimated() -> Iterator[tuple[fo.Dataset, kf.Run]]:
+    """A data set with a run that has everything, for tests that only read."""
+    made = fo.Dataset()
+    made.add_samples(lively(), progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        yield made, run_it(made, "kept", models="YOLO 0.05, DETR 0.99", predictions="net", tags=True)
+    made.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(estimated: Any) -> Iterator[None]:  # noqa: ARG001  # made before what is there is counted
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+
+
+def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
+    given = {"raters": RATERS, "thresholds": LEVELS, "subsets": 30, "fraction": 0.5, **options}
+    return kf.estimate_convergence(dataset, key, **given)
+
+
+def own(dataset: fo.Dataset, **options: Any) -> Any:
+    """The same in the core."""
+    annotations = kf.read_annotations(dataset, raters=options.pop("raters", RATERS))
+    return label_convergence(annotations, 30, 0.5, **{"thresholds": LEVELS, **options})
+
+
+class TestTheRun:
+    def test_holds_what_the_library_computes(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        expected = own(dataset)
+        assert run.figures["mean"] == pytest.approx(expected.convergence.mean, abs=1e-12)
+        np.testing.assert_allclose(run.figures["interval"], expected.interval, atol=1e-12)
+        assert run.figures["route"] == expected.route
+        assert (run.figures["images"], run.figures["images_per_subset"], run.figures["subsets"]) == (IMAGES, 12, 30)
+        summary = expected.summary().to_dict("records")
+        for row, other in zip(run.figures["summary"], summary, strict=True):
+            assert row == {**other, **{name: pytest.approx(other[name], abs=1e-12) for name in list(other)[4:]}}
+        annotations = kf.read_annotations(dataset, raters=RATERS)
+        checks = [(line["criterion"], line["finding"], line["verdict"]) for line in run.figures["checklist"]]
+        assert checks == [(line.criterion, line.finding, line.verdict) for line in check_convergence(annotations)]
+        np.testing.assert_allclose(
+            np.array(run.diagnostics["matrix"], float), expected.whole.directions.mean(axis=0), atol=1e-12
+        )
+
+    def test_replicates_give_the_figures_of_some_thresholds(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        assert kf.convergence_figures(dataset, "kept") == json.loads(json.dumps(run.diagnostics))
+        found = kf.convergence_figures(dataset, "kept", least=0.6, greatest=0.9)
+        alone = own(dataset, thresholds=LEVELS[1:])
+        assert found["thresholds"] == [0.7, 0.9]
+        np.testing.assert_allclose(found["interval"], alone.interval, atol=1e-12)
+        naive = 0.836 * alone.alpha.mean(axis=1) + 0.197  # Eq. 1 of the paper
+        assert found["mean"] == pytest.approx(naive.mean())
+        assert found["std"] == pytest.approx(naive.std(ddof=1))
+        assert found["route"] == alone.route
+        points = kf.replicate_points(dataset, "kept", least=0.6)
+        np.testing.assert_allclose(points["map"], alone.map.ravel(), atol=1e-12)
+        np.testing.assert_allclose(points["alpha"], alone.alpha.ravel(), atol=1e-12)
+        assert points["threshold"].tolist() == [0.7, 0.9] * 30
+        with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.91 to 0\.99"):
+            kf.convergence_figures(dataset, "kept", least=0.91, greatest=0.99)
+
+    def test_each_tag_is_a_run_on_its_images_alone(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        whole, day, night, rare = run.diagnostics["parts"]
+        assert [part["name"] for part in (whole, day, night, rare)] == ["all images", "day", "night", "rare"]
+        assert whole["mean"] == run.figures["mean"]
+        for part in (day, night):
+            view = dataset.match_tags(part["name"])
+            alone = own(view)
+            np.testing.assert_allclose(part["interval"], alone.interval, atol=1e-12)
+            assert (part["images"], part["images_per_subset"]) == (len(view), alone.images_per_replicate)
+            other = run_it(view, part["name"], predictions="net")
+            assert part["predicted"] == pytest.approx(other.figures["models"][0]["map"], abs=1e-12)
+            kf.delete_run(dataset, part["name"])
+            assert kf.view_of_tag(dataset, "kept", part["name"]).values("id") == view.values("id")
+        assert (rare["mean"], rare["interval"], rare["images_per_subset"]) == (None, [None, None], None)
+        assert rare["reason"] == "fraction: expected at least one image in a subset, got 0.5 of 1 images"
+
+    def test_two_raters_are_measured_and_have_a_line_of_their_own(self, dataset: fo.Dataset) -> None:
+        run, expected = run_it(dataset, raters=RATERS[:2]), own(dataset, raters=RATERS[:2])
+        assert run.figures["route"] == "measured: modified mAP of both directions"
+        assert run.figures["mean"] == pytest.approx(expected.map.mean())
+        fitted, published = run.diagnostics["lines"]
+        slope, intercept = np.polyfit(expected.alpha.ravel(), expected.map.ravel(), 1)
+        assert (fitted["name"], published["name"]) == ("fitted here", "published")
+        assert (fitted["slope"], fitted["intercept"]) == (pytest.approx(slope), pytest.approx(intercept))
+        assert (published["slope"], published["source"]) == (PUBLISHED_LINE.slope, PUBLISHED_LINE.source)
+
+    def test_a_line_of_ones_own(self, dataset: fo.Dataset) -> None:
+        line = Line(0.5, 0.25, 0.9, "measured elsewhere", np.zeros(0))
+        run = run_it(dataset, line=line)
+        assert run.figures["mean"] == pytest.approx((0.5 * own(dataset).alpha.mean(axis=1) + 0.25).mean())
+        assert run.figures["route"].endswith("with measured elsewhere")
+        assert [found["name"] for found in run.diagnostics["lines"]] == ["given"]
+        assert kf.load_run(dataset, "run").result.interval.tolist() == run.figures["interval"]
+
+    def test_writes_nothing_on_samples(self, dataset: fo.Dataset) -> None:
+        before, fields = documents(dataset), list(dataset.get_field_schema(flat=True))
+        run = run_it(dataset, predictions="net", tags=True)
+        assert (documents(dataset), list(dataset.get_field_schema(flat=True))) == (before, fields)
+        assert run.written == "nothing on samples or labels"
+
+    def test_is_listed_loaded_renamed_and_deleted_like_any_other(self, dataset: fo.Dataset) -> None:
+        run = run_it(dataset, models={"a.b $": 0.5})
+        kf.compute_agreement(dataset, "other", raters=RATERS)
+        assert kf.list_runs(dataset, "convergence") == ["run", "kept"]
+        loaded = kf.load_run(dataset, "run")
+        assert (loaded.kind, loaded.figures, loaded.stale) == ("convergence", run.figures, ())
+        assert loaded.result.interval.tolist() == run.figures["interval"]
+        np.testing.assert_array_equal(loaded.result.map, run.result.map)
+        with pytest.raises(InputError, match="one of the convergence runs run, kept, got 'other'"):
+            kf.convergence_figures(dataset, "other")
+        kf.rename_run(dataset, "run", "renamed")
+        assert kf.convergence_figures(dataset, "renamed") == run.diagnostics
+        kf.delete_run(dataset, "renamed")
+        assert kf.list_runs(dataset) == ["other", "kept"]
+
+    def test_knows_changed_labels(self, small: fo.Dataset) -> None:
+        run_it(small)
+        sample = small.skip(2).first()
+        sample.ann.detections = [detection("cat", [70, 70, 9, 9])]
+        sample.save()
+        assert kf.stale_samples(small, "run") == [sample.id]
+        loaded = kf.load_run(small, "run")
+        assert loaded.stale == (sample.id,)
+        np.testing.assert_allclose(loaded.result.map, own(small).map, atol=1e-12)
+
+    def test_few_images_in_a_subset_are_said(self, dataset: fo.Dataset) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run_it(dataset, tags=True)
+        said = [str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)]
+        assert len(said) == 2
+        assert said[0].startswith("a subset has 12 images: its interval is wider")
+        assert said[1].startswith("tags: subsets of day, night have fewer than 100 images")
+
+
+class TestModels:
+    def test_each_is_placed_with_what_it_means(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        _, run = estimated
+        low, high = (100 * end for end in run.figures["interval"])
+        yolo, detr, net = run.figures["models"]
+        assert (yolo["name"], yolo["map"], yolo["place"]) == ("YOLO", 0.05, "below")
+        assert yolo["meaning"].startswith(f"5.0 mAP is below label convergence [{low:.1f}, {high:.1f}]. The labels")
+        assert (detr["name"], detr["place"]) == ("DETR", "above")
+        assert net["name"] == "net"
+
+    def test_predictions_are_evaluated_under_each_rater(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        truth = kf.read_annotations(dataset, raters=RATERS)
+        model = kf.read_annotations(dataset, raters=("net",), assigned="all")
+        sure = {mark.id: mark.confidence for marks in dataset.values("net.detections") for mark in marks}
+        expected = map_of_predictions(truth, model, [sure[key] for key in model.id], thresholds=LEVELS)
+        net = run.figures["models"][-1]
+        assert net["map"] == pytest.approx(expected.mean, abs=1e-12)
+        assert net["by_rater"] == dict(zip(RATERS, map(pytest.approx, expected.per_rater.tolist()), strict=True))
+        some = kf.convergence_figures(dataset, "kept", least=0.7)["models"][-1]
+        assert some["map"] == pytest.approx(expected.by_rater[1:].mean())
+
+    def test_perfect_predictions_score_1_under_the_rater_they_copy(self, small: fo.Dataset) -> None:
+        """By hand: each of ann's boxes found, no other drawn: precision 1 at every recall."""
+        for sample in small:
+            sample["copy"] = sample.ann.copy()
+            for mark in sample["copy"].detections:
+                mark.confidence = 0.5
+            sample.save()
+        net = run_it(small, predictions="copy").figures["models"][0]
+        assert net["by_rater"]["ann"] == 1
+        assert net["by_rater"]["bob"] < 1
+
+    def test_more_of_them_without_a_new_run(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        middle = run.figures["mean"]
+        found = kf.convergence_figures(dataset, "kept", models={"mine": middle, "YOLO": 0.06})["models"]
+        assert [(model["name"], model["map"]) for model in found[:3]] == [
+            ("YOLO", 0.06),
+            ("DETR", 0.99),
+            ("mine", middle),
+        ]
+        assert found[2]["place"] == "inside"
+        assert kf.load_figures(dataset, "kept").figures["models"] == run.figures["models"]
+
+
+def alone(samples: list[fo.Sample]) -> list[fo.Sample]:
+    """Each image seen by one rater."""
+    for number, sample in enumerate(samples):
+        sample.raters = [RATERS[number % 3]]
+        for name in RATERS:
+            if name not in sample.raters:
+                sample[name] = None
+    return samples
+
+
+def unsure(samples: list[fo.Sample]) -> list[fo.Sample]:
+    for sample in samples:
+        for mark in sample.net.detections:
+            mark.confidence = None
+    return samples
+
+
+def hardly_marked(samples: list[fo.Sample]) -> list[fo.Sample]:
+    for sample in samples[1:]:
+        for name in RATERS:
+            sample[name] = fo.Detections()
+    return samples
+
+
+def no_class_in_common(dataset: fo.Dataset) -> None:
+    facts = {"raters": list(RATERS), "categories": ["cat", "dog", "cow"]}
+    limits = dict(zip(RATERS, (["cat"], ["dog"], ["cow"]), strict=True))
+    kf.raters.store_rater_facts(dataset, Annotations.from_rows([], **facts, assigned_categories=limits))
+    kinds = dict(zip(RATERS, ("cat", "dog", "cow"), strict=True))
+    for sample in dataset:
+        for name in RATERS:
+            for mark in sample[name].detections:
+                mark.label = kinds[name]
+        sample.save()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "options", "said"),
+    [
+        (None, {"raters": ("ann",)}, "two raters"),
+        (alone, {}, "annotations: expected an image that two raters were assigned to, got none"),
+        (None, {"fraction": 0.01}, "fraction: expected at least one image in a subset, got 0.01 of 24 images"),
+        (None, {"fraction": 1.5}, "fraction: expected a share of the images between 0 and 1, got 1.5"),
+        (hardly_marked, {"fraction": 0.25}, "subsets of 2 images without any; choose a larger fraction"),
+        (None, {"subsets": 1}, "subsets: expected a whole number of at least 2, got 1"),
+        (None, {"thresholds": ()}, "thresholds: expected similarities above 0, at least one"),
+        (None, {"thresholds": (1.5,)}, "thresholds: expected a similarity from 0 to 1, got 1.5"),
+        (None, {"line": 0.8}, "line: expected a Line, such as `fitted` of another result, got 0.8"),
+        (None, {"models": "YOLO 41"}, "models: expected the mAP of 'YOLO' from 0 to 1, got 41.0; 41 % is 0.41"),
+        (unsure, {"predictions": "net"}, "predictions: the field 'net' cannot be evaluated: scores: expected the conf"),
+        (None, {"predictions": "ann"}, "predictions: expected the field of a model, got 'ann', which holds labels of"),
+        (None, {"predictions": "nets"}, "predictions: expected one of 'ann', 'bob', 'cid', 'net', got 'nets'"),
+        (None, {"similarity": "polygon_iou"}, "polygon_iou compares shapes of kind 'polygon'"),
+        (None, {"similarity": "iou"}, "similarity: expected one of"),
+    ],
+)
+def test_bad_input_is_said_and_leaves_nothing(
+    make: Make, dataset: fo.Dataset, spoil: Any, options: dict[str, Any], said: str
+) -> None:
+    samples = make(spoil(lively(8))) if spoil else dataset
+    before = samples.list_runs()
+    with pytest.raises(InputError, match=re.escape(said)):
+        run_it(samples, **options)
+    assert samples.list_runs() == before
+
+
+def test_raters_without_a_common_class(small: fo.Dataset) -> None:
+    no_class_in_common(small)
+    with pytest.raises(InputError, match="annotations: expected two raters asked for a common class, got no class"):
+        run_it(small)
+
+
+def test_progress_rises_to_1_and_what_it_raises_leaves_nothing(dataset: fo.Dataset) -> None:
+    told: list[tuple[float, str]] = []
+    run_it(dataset, tags=True, progress=lambda share, label: told.append((share, label)))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert any(label.startswith("night: Subset 1 of 30") for _, label in told)
+
+    def cancel(share: float, _: str) -> None:
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    before = documents(dataset)
+    with pytest.raises(KeyboardInterrupt):
+        run_it(dataset, "cancelled", tags=True, progress=cancel)
+    assert set(dataset.list_runs()) == {"run", "kept"}
+    assert documents(dataset) == before

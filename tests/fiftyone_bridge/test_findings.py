@@ -1,0 +1,244 @@
+"""What a search for variations stores beside its findings, and the labels behind thresholds, outlines and parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import VARIATION_TYPES, InputError, boundary_quality, variation_shares, variations
+from kalos_core.fiftyone.runs import load_arrays, pack
+from tests.fiftyone_bridge.scenes import COUNTS, RATERS, make_samples
+from tests.fiftyone_bridge.test_analyses import crowded
+
+CROWD = ("ann", "bob", "cid")
+
+SINCE = ("finding_image", "finding_similarity", "mark_side")
+"""Arrays that runs of version 0.1.0 have not."""
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Iterator[fo.Dataset]:
+    """Overlapping marks of three raters, with a run; only read."""
+    scenes = crowded(1, 40)
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(scenes), progress=False)
+    kf.find_variations(dataset, "found", raters=CROWD, threshold=0.3, thresholds=[0.2, 0.6, 0.9])
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture
+def dataset(make: Callable[..., fo.Dataset]) -> fo.Dataset:
+    """The six scenes with a run."""
+    dataset = make()
+    kf.find_variations(dataset, "found", raters=RATERS)
+    return dataset
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test leaves the database as it found it."""
+    if "crowd" in request.fixturenames:
+        request.getfixturevalue("crowd")
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+
+
+def labels_in(view: Any) -> list[str]:
+    """Ids of all labels of a view."""
+    paths = [f"{field}.detections.id" for field in view.get_field_schema(embedded_doc_type=fo.Detections)]
+    return sorted(label for path in paths for labels in view.values(path) for label in labels or ())
+
+
+def labels_of(found: Any, chosen: Any) -> list[str]:
+    """Ids of the labels of some findings, read off the core's own result."""
+    rows = {row for f in np.flatnonzero(chosen) for row in (*found.rows_a[f], *found.rows_b[f])}
+    return sorted(found.annotations.id[row] for row in rows)
+
+
+def age(dataset: fo.Dataset, key: str) -> None:
+    """Make a run one of version 0.1.0."""
+    results = dataset.load_run_results(key, cache=False)
+    arrays = {name: values for name, values in load_arrays(dataset, key).items() if name not in SINCE}
+    results.arrays, results.diagnostics = pack(**arrays), None
+    dataset.save_run_results(key, results, overwrite=True, cache=False)
+
+
+class TestDiagnostics:
+    def test_worked_by_hand(self, dataset: fo.Dataset) -> None:
+        stored = kf.load_diagnostics(dataset, "found")
+        shares, boundary = stored["shares"], stored["boundary"]
+        own = shares["threshold"].index(0.5)
+        assert dict(zip(VARIATION_TYPES, shares["counts"][own], strict=True)) == COUNTS
+        assert len(shares["threshold"]) == 17
+        # up to IoU .475 one half is the bench and the other one additional; types in the order of VARIATION_TYPES
+        for level, row in zip(shares["threshold"], shares["counts"], strict=True):
+            assert row == ([2, 0, 0, 1, 1, 1] if level < 0.475 else [1, 1, 0, 1, 1, 0])
+        assert shares["equilibrium"] is None
+        assert shares["no_equilibrium"] == "matched findings are never outnumbered, up to threshold 0.9"
+        assert (boundary["findings"], boundary["identical"], boundary["median"]) == (1, 1, 0.0)
+        assert boundary["counts"] == [1] + [0] * 19
+        assert boundary["edges"] == pytest.approx(np.arange(21) / 40)
+
+    def test_as_the_core_has_them(self, crowd: fo.Dataset) -> None:
+        run = kf.load_run(crowd, "found")
+        annotations, shares = run.result.annotations, run.diagnostics["shares"]
+        levels = [0.2, 0.3, 0.6, 0.9]  # its own threshold, .3, is one of them
+        assert shares["threshold"] == levels
+        for level, row in zip(levels, shares["counts"], strict=True):
+            counted = Counter(variations(annotations, threshold=level).type.tolist())
+            assert row == [counted[name] for name in VARIATION_TYPES]
+        table = variation_shares(annotations, levels)
+        assert shares["counts"] == table.counts.tolist()
+        assert shares["no_equilibrium"] == table.no_equilibrium
+        quality, boundary = boundary_quality(run.result), run.diagnostics["boundary"]
+        assert (boundary["counts"], boundary["edges"]) == (quality.counts.tolist(), quality.edges.tolist())
+        assert (boundary["findings"], boundary["identical"]) == (len(quality.distance), quality.identical)
+        assert boundary["median"] == quality.median
+
+    def test_an_equilibrium(self, make: Callable[..., fo.Dataset]) -> None:
+        dataset = make(make_samples([{"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 70])]}]))
+        run = kf.find_variations(dataset, "found", raters=RATERS, thresholds=[0.9])
+        # matched - unmatched falls from 1 at .5 to -2 at .9: zero after a third of the way
+        assert run.diagnostics["shares"]["equilibrium"] == pytest.approx(0.5 + 0.4 / 3)
+        assert run.diagnostics["boundary"]["median"] == pytest.approx(0.3)
+
+    def test_no_thresholds(self, make: Callable[..., fo.Dataset]) -> None:
+        run = kf.find_variations(make(), "found", raters=RATERS, thresholds=())
+        assert run.diagnostics["shares"] == {"reason": "thresholds: not asked for in this run"}
+        assert run.diagnostics["boundary"]["findings"] == 1
+
+    @pytest.mark.parametrize("level", [0, 1.5, "high"])
+    def test_thresholds_that_are_none(self, make: Callable[..., fo.Dataset], level: Any) -> None:
+        dataset = make()
+        with pytest.raises(InputError, match="threshold"):
+            kf.find_variations(dataset, "found", raters=RATERS, thresholds=[0.5, level])
+        assert kf.list_runs(dataset) == []
+
+
+class TestOutlines:
+    def test_bins_share_out_the_correct_findings(self, crowd: fo.Dataset) -> None:
+        run = kf.load_run(crowd, "found")
+        found, edges = run.result, run.diagnostics["boundary"]["edges"]
+        correct, counts = found.type == "correct", []
+        for place, (low, high) in enumerate(pairwise(edges)):
+            distance = 1 - found.similarity
+            inside = correct & (distance >= low) & ((distance < high) | (place == len(edges) - 2))
+            assert labels_in(kf.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
+            counts.append(int(inside.sum()))
+        assert counts == run.diagnostics["boundary"]["counts"]
+        assert len([count for count in counts if count]) > 3
+
+    def test_the_farthest_that_the_threshold_allows_is_in_the_last_bin(self, make: Callable[..., fo.Dataset]) -> None:
+        scene = {"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 50])]}
+        dataset = make(make_samples([scene]))
+        run = kf.find_variations(dataset, "found", raters=RATERS)
+        edges = run.diagnostics["boundary"]["edges"]
+        assert run.diagnostics["boundary"]["counts"][-1] == 1
+        assert len(labels_in(kf.view_of_boundary(dataset, "found", *edges[-2:]))) == 2
+        assert len(kf.view_of_boundary(dataset, "found", *edges[-3:-1])) == 0
+
+    def test_copies(self, dataset: fo.Dataset, crowd: fo.Dataset) -> None:
+        view = kf.view_of_copies(dataset, "found")
+        assert view.values("id") == [dataset.first().id]  # the one box of two classes is no correct finding
+        assert len(labels_in(view)) == 2
+        found = kf.load_run(crowd, "found").result
+        identical = (found.type == "correct") & (found.similarity == 1)
+        assert labels_in(kf.view_of_copies(crowd, "found")) == labels_of(found, identical)
+
+
+class TestParts:
+    def test_worked_by_hand(self, dataset: fo.Dataset) -> None:
+        (found,) = kf.merged_findings(dataset, "found")
+        assert (found.kind, found.parts, found.similarity) == ("merged", 2, 1.0)
+        assert (found.sample_id, found.file) == (dataset.skip(3).first().id, "3.jpg")
+        assert (found.whole_rater, found.whole_category) == ("ann", "bench")
+        assert (found.parts_rater, found.parts_category) == ("bob", "bench")
+        view = kf.view_of_merged(dataset, "found", found.finding)
+        assert [len(view.first()[rater].detections) for rater in RATERS] == [1, 2]
+        assert labels_in(kf.view_of_merged(dataset, "found")) == labels_in(view)
+
+    def test_the_raters_the_other_way_round(self, make: Callable[..., fo.Dataset]) -> None:
+        marks = [("sofa", [10, 10, 38, 20]), ("sofa", [52, 10, 38, 20])]
+        dataset = make(make_samples([{"ann": marks, "bob": [("bench", [10, 10, 80, 20])]}]))
+        kf.find_variations(dataset, "found", raters=RATERS)
+        (found,) = kf.merged_findings(dataset, "found")
+        assert found.kind == "merged_wrong_class"
+        assert (found.whole_rater, found.whole_category) == ("bob", "bench")
+        assert (found.parts_rater, found.parts_category) == ("ann", "sofa")
+
+    def test_of_many_findings(self, crowd: fo.Dataset) -> None:
+        result = kf.load_run(crowd, "found").result
+        listed = kf.merged_findings(crowd, "found")
+        assert len(listed) == sum(result.counts()[name] for name in ("merged", "merged_wrong_class")) > 3
+        order = [(-row.parts, row.similarity) for row in listed]
+        assert order == sorted(order)
+        assert kf.merged_findings(crowd, "found", 2) == listed[:2]
+        names = result.annotations.raters
+        for row in listed:
+            sides = {
+                names[result.rater_a[row.finding]]: result.rows_a[row.finding],
+                names[result.rater_b[row.finding]]: result.rows_b[row.finding],
+            }
+            assert (len(sides[row.whole_rater]), len(sides[row.parts_rater])) == (1, row.parts)
+            assert row.sample_id == result.annotations.images[result.image[row.finding]]
+            view = kf.view_of_merged(crowd, "found", row.finding)
+            assert labels_in(view) == labels_of(result, np.arange(len(result)) == row.finding)
+
+    def test_a_number_of_another_finding(self, dataset: fo.Dataset) -> None:
+        for number in (0, -1, 99):
+            with pytest.raises(InputError, match=rf"expected the number of a merged finding .* got {number}"):
+                kf.view_of_merged(dataset, "found", number)
+
+    def test_of_a_sample_that_is_gone(self, dataset: fo.Dataset) -> None:
+        dataset.delete_samples([dataset.skip(3).first().id])
+        assert kf.merged_findings(dataset, "found") == []
+
+    def test_beside_the_open_sample(self, dataset: fo.Dataset) -> None:
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        sample = dataset.skip(3).first()
+        (merged,) = kf.sample_report(dataset, sample.id, "run", "found").merged
+        assert (merged.whole_rater, merged.parts_rater) == RATERS
+        assert merged.whole.label_id == sample.ann.detections[0].id
+        assert [part.label_id for part in merged.parts] == [mark.id for mark in sample.bob.detections]
+        assert kf.sample_report(dataset, sample.id, "run").merged == ()
+        assert kf.sample_report(dataset, dataset.first().id, "run", "found").merged == ()
+        sample.bob.detections.pop()  # one mark for one mark is no merge any more
+        sample.save()
+        assert kf.sample_report(dataset, sample.id, "run", "found").merged == ()
+
+    def test_beside_every_sample_as_listed(self, crowd: fo.Dataset) -> None:
+        kf.compute_agreement(crowd, "run", raters=CROWD, bootstrap=0, thresholds=())
+        some = {row.sample_id for row in kf.merged_findings(crowd, "found")[:5]} | {crowd.first().id}
+        reports = {key: kf.sample_report(crowd, key, "run", "found").merged for key in some}
+        beside = Counter(
+            (key, row.whole_rater, row.whole.category, row.parts_rater, row.parts[0].category, len(row.parts))
+            for key, rows in reports.items()
+            for row in rows
+        )
+        assert beside == Counter(
+            (row.sample_id, row.whole_rater, row.whole_category, row.parts_rater, row.parts_category, row.parts)
+            for row in kf.merged_findings(crowd, "found")
+            if row.sample_id in some
+        )
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"), [(kf.view_of_boundary, (0, 0.1)), (kf.view_of_copies, ()), (kf.merged_findings, ())]
+)
+def test_a_run_of_an_older_version(dataset: fo.Dataset, call: Any, arguments: tuple[float, ...]) -> None:
+    age(dataset, "found")
+    with pytest.raises(InputError, match=r"run 'found': made by an older version, .*; make a new run"):
+        call(dataset, "found", *arguments)
+    assert kf.load_diagnostics(dataset, "found") == {}
+    assert kf.load_run(dataset, "found").result.counts() == COUNTS
+    assert len(labels_in(kf.view_of_merged(dataset, "found"))) == 3  # needs nothing new

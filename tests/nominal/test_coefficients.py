@@ -1,0 +1,222 @@
+import itertools
+import math
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics import cohen_kappa_score
+
+from kalos_core import (
+    NOT_ASSIGNED,
+    InputError,
+    Units,
+    alpha_of_counts,
+    cohen_kappa,
+    cohen_matrix,
+    conger_kappa,
+    fleiss_kappa,
+    free_marginal_kappa,
+    gwet_ac1,
+    landis_koch,
+    nominal_alpha,
+    observed_agreement,
+)
+from kalos_core.nominal import coefficients, encode_values
+
+OF_COUNTS = {
+    "fleiss": fleiss_kappa,
+    "bp": free_marginal_kappa,
+    "gwet": gwet_ac1,
+    "krippendorff": alpha_of_counts,
+    "pa": observed_agreement,
+}
+PRINTED = {
+    "fleiss_kappa": "fleiss",
+    "fleiss_kappa_gwet_missing": "fleiss",
+    "gwet_ac1": "gwet",
+    "krippendorff_alpha_nominal": "krippendorff",
+    "alpha_nominal": "krippendorff",
+    "brennan_prediger_free_marginal": "bp",
+    "brennan_prediger": "bp",
+    "pa": "pa",
+}
+tables = st.integers(2, 4).flatmap(
+    lambda raters: st.lists(
+        st.lists(st.sampled_from([NOT_ASSIGNED, 0, 1, 2]), min_size=raters, max_size=raters), min_size=1, max_size=8
+    )
+)
+
+
+def counts_of(values):
+    codes = encode_values(values)
+    categories = max(int(codes.max(initial=0)) + 1, 1)
+    return np.stack([(codes == code).sum(axis=1) for code in range(categories)], axis=1)
+
+
+def ratings(table):
+    """Items by raters of a published table."""
+    data = np.array(table["data"], dtype=object)
+    if table["kind"] == "contingency":
+        rows, columns = np.nonzero(data)
+        times = data[rows, columns].astype(int)
+        return np.column_stack([np.repeat(rows, times), np.repeat(columns, times)])
+    return data.T if table["kind"].endswith("raters_x_units") else data
+
+
+def decimals(number):
+    return len(str(number).partition(".")[2])
+
+
+def test_every_nominal_coefficient_that_the_sources_print(nominal_tables):
+    checked = 0
+    for name, table in nominal_tables.items():
+        printed = {key: value for key, value in table["expected"].items() if key in PRINTED}
+        printed |= {
+            key: value
+            for key, value in table.get("irrcac_test_values_3dp", {}).items()
+            if key.endswith("/identity") and key.split("/")[0] in OF_COUNTS
+        }
+        counts = table["data"] if table["kind"] == "counts" else counts_of(ratings(table))
+        for key, value in printed.items():
+            found = OF_COUNTS[PRINTED.get(key, key.split("/")[0])](counts)
+            assert found == pytest.approx(value, abs=0.51 * 10 ** -decimals(value)), (name, key)
+            checked += 1
+    assert checked == 34
+
+
+def test_cohen_and_conger_as_printed(nominal_tables):
+    sas, abstractors = (ratings(nominal_tables[name]) for name in ("sas_3x3", "gwet_3x3_abstractors"))
+    assert cohen_kappa(*sas.T) == pytest.approx(0.4842, abs=5e-5)
+    assert cohen_kappa(*abstractors.T) == pytest.approx(0.79641, abs=5e-6)
+    assert cohen_kappa(*ratings(nominal_tables["gwet_4x4_diagnosis"]).T) == pytest.approx(0.432, abs=5e-4)
+    anxiety = ratings(nominal_tables["irr_anxiety_20x3"])
+    assert cohen_kappa(anxiety[:, 1], anxiety[:, 2]) == pytest.approx(-0.006289308, abs=1e-8)
+    for table in nominal_tables.values():
+        printed = table.get("irrcac_test_values_3dp", {}).get("conger/identity")
+        if printed is not None:
+            assert conger_kappa(ratings(table)) == pytest.approx(printed, abs=5.1e-4)
+
+
+def test_scott_is_fleiss_of_two_raters(nominal_tables):
+    for name in ("gwet_3x3_abstractors", "gwet_4x4_diagnosis"):
+        printed = nominal_tables[name]["irrcac_test_values_3dp"]["scott/identity"]
+        assert fleiss_kappa(counts_of(ratings(nominal_tables[name]))) == pytest.approx(printed, abs=5.1e-4)
+
+
+def test_fleiss_by_hand():
+    # four items, two raters: P = 3 / 4; shares 5/8 and 3/8, so P_e = 34 / 64
+    counts = [[2, 0], [0, 2], [1, 1], [2, 0]]
+    assert observed_agreement(counts) == 0.75
+    assert fleiss_kappa(counts) == pytest.approx((0.75 - 34 / 64) / (1 - 34 / 64))
+    assert free_marginal_kappa(counts) == pytest.approx(0.5)
+    # AC1: P_e = 2 * 5/8 * 3/8 = 30 / 64
+    assert gwet_ac1(counts) == pytest.approx((0.75 - 30 / 64) / (1 - 30 / 64))
+
+
+@settings(max_examples=30)
+@given(tables)
+def test_alpha_is_that_of_krippendorff_the_package(values):
+    codes = np.array(values)
+    pairable = codes[(codes != NOT_ASSIGNED).sum(axis=1) >= 2]
+    pairable = pairable[pairable != NOT_ASSIGNED]
+    if len(set(pairable.tolist())) < 2:
+        expected = 1.0 if len(pairable) else math.nan
+    else:
+        missing = np.where(codes == NOT_ASSIGNED, np.nan, codes)
+        expected = krippendorff.alpha(reliability_data=missing.T, level_of_measurement="nominal")
+    assert nominal_alpha(values) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert alpha_of_counts(counts_of(values)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@settings(max_examples=30)
+@given(tables)
+def test_cohen_is_that_of_scikit_learn(values):
+    first, second = np.array(values).T[:2]
+    both = (first != NOT_ASSIGNED) & (second != NOT_ASSIGNED)
+    one, other = first[both], second[both]
+    constant = len(set(one.tolist()) | set(other.tolist())) < 2
+    expected = math.nan if constant else cohen_kappa_score(one, other)
+    assert cohen_kappa(first, second) == pytest.approx(expected, nan_ok=True)
+    kappa = cohen_matrix(values)
+    assert kappa[0, 1] == pytest.approx(expected, nan_ok=True)
+    assert np.array_equal(kappa, kappa.T, equal_nan=True)
+    if both.all():
+        assert conger_kappa(np.array(values)[:, :2]) == pytest.approx(expected, nan_ok=True)
+
+
+def test_many_raters_are_compared_as_few_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = rng.integers(-2, 4, (50, 30))
+    by_sorting = nominal_alpha(values)
+    monkeypatch.setattr(coefficients, "FEW_RATERS", 100)
+    assert nominal_alpha(values) == pytest.approx(by_sorting, abs=1e-14)
+    agreeing = sum(
+        (values[:, a] == values[:, b]) & (values[:, a] != NOT_ASSIGNED) for a, b in itertools.permutations(range(30), 2)
+    )
+    assert coefficients._agreeing(np.ascontiguousarray(values.T)).tolist() == agreeing.tolist()
+
+
+def test_no_object_is_a_value_and_not_assigned_is_none():
+    units = Units(np.zeros(3, int), np.array([[0, 0], [1, -1], [2, NOT_ASSIGNED]], np.int32))
+    expected = krippendorff.alpha(reliability_data=[[0, 1], [0, 5]], level_of_measurement="nominal")
+    assert nominal_alpha(units.values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [["cat", "cat"], ["cat", "dog"], ["dog", None]],
+        [[1.0, 1.0], [1.0, 2.0], [2.0, math.nan]],
+        [[10**12, 10**12], [10**12, 7], [7, NOT_ASSIGNED]],
+        np.array([[1, 1], [1, 2], [2, -2]], np.int8),
+    ],
+)
+def test_values_of_any_kind(values):
+    assert nominal_alpha(values) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("coefficient", OF_COUNTS.values())
+def test_dense_and_sparse_and_order(coefficient):
+    counts = np.random.default_rng(0).multinomial(4, [0.5, 0.3, 0.2], 40)
+    expected = coefficient(counts)
+    assert coefficient(sparse.csr_array(counts)) == expected
+    assert coefficient(counts[::-1, ::-1]) == pytest.approx(expected, abs=1e-14)
+    assert coefficient(np.array([[3, 0], [0, 3]])) == 1
+
+
+def test_undefined_is_said_once():
+    nothing, one_class = [[1, 0], [0, 1]], [[2, 0], [3, 0]]
+    for coefficient in OF_COUNTS.values():
+        assert math.isnan(coefficient(nothing))
+        assert math.isnan(coefficient(np.zeros((0, 2), int)))
+    assert math.isnan(fleiss_kappa(one_class))  # chance alone would always agree
+    assert alpha_of_counts(one_class) == 1  # as everywhere in this library
+    assert free_marginal_kappa(one_class) == 1
+    assert math.isnan(free_marginal_kappa([[2], [3]]))
+    assert math.isnan(gwet_ac1([[2], [3]]))
+    assert math.isnan(cohen_kappa([1, 1], [1, 1]))
+    assert math.isnan(cohen_kappa([1, None], [None, 1]))
+    assert math.isnan(conger_kappa([[1, None], [None, 1]]))
+    assert math.isnan(nominal_alpha(np.zeros((0, 2), int)))
+
+
+def test_bands_of_landis_and_koch():
+    bounds = {0.81: "almost perfect", 0.61: "substantial", 0.41: "moderate", 0.21: "fair", 0.0: "slight", -0.1: "poor"}
+    assert {value: landis_koch(value) for value in bounds} == bounds
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: nominal_alpha([1, 2]), "values: expected items x raters"),
+        (lambda: nominal_alpha([[1, 2], [1]]), "rows of unequal length"),
+        (lambda: nominal_alpha([[1, -3]]), "at least -2, got -3"),
+        (lambda: cohen_kappa([1, 2], [1]), "as many values as in first"),
+    ],
+)
+def test_what_cannot_be_used_is_said(call, said):
+    with pytest.raises(InputError, match=said):
+        call()

@@ -1,0 +1,213 @@
+"""Estimating label convergence from its form: what is offered and refused, what it answers, when it is delegated."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import numpy as np
+import pytest
+from fiftyone.operators.delegated import DelegatedOperationService
+from fiftyone.operators.executor import ExecutionContext, ExecutionError
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning
+from kalos_core.convergence import THRESHOLDS
+from kalos_core.figures import convergence_title
+from tests.fiftyone_bridge.test_convergence import RATERS, lively, unsure
+from tests.operators.test_forms import send
+from tests.operators.test_operators import last_line, run, shares, summaries
+from tests.plugin import defaults, form, refused, stream, uri
+
+SMALL = {"subsets": 20, "fraction": 0.5, "seed": 3}
+
+
+@pytest.fixture(autouse=True)
+def _small_subsets_are_meant():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "a subset has|tags: subsets of", KalosWarning)
+        yield
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """Three raters, a model and tags on eight images."""
+    dataset = fo.Dataset(persistent=True)
+    dataset.add_samples(lively(8), progress=False)
+    kf.raters.store_rater_fields(dataset, {name: name for name in RATERS})
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(marked):
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+    for key in kf.list_runs(marked):
+        kf.delete_run(marked, key)
+
+
+# ---- the form ----
+
+
+def test_the_form_offers_fields_that_are_no_raters(marked):
+    inputs = form("estimate_convergence", marked)
+    assert [choice.value for choice in inputs["predictions"].view.choices] == ["none", "net"]
+    assert (inputs["least"].default, inputs["greatest"].default) == (0.5, 0.95)
+    assert (inputs["subsets"].default, inputs["fraction"].default) == (1000, 0.1)
+    assert inputs["run_key"].default == "convergence"
+    assert "threshold" not in inputs
+
+
+def test_without_another_field_there_is_none_to_choose(fields):
+    assert "predictions" not in form("estimate_convergence", fields)
+
+
+@pytest.mark.parametrize(
+    ("params", "where", "message"),
+    [
+        ({"models": "YOLO"}, "models", "expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got 'YOLO'"),
+        ({"models": "YOLO 41.2"}, "models", "41.2 % is 0.412"),
+        ({"models": "YOLO 0.412"}, None, ""),
+        ({"least": 0.8, "greatest": 0.6}, "greatest", "A number of at least 0.8, the least threshold"),
+        ({"least": 0.97}, "greatest", "A number of at least 0.97, the least threshold"),
+        ({"least": 0}, "least", "A number from 0.05 to 1"),
+        ({"greatest": 1.5}, "greatest", "A number from 0.05 to 1"),
+        ({"subsets": 1}, "subsets", "A number of at least 2"),
+        ({"fraction": 1}, "fraction", "A number between 0 and 1"),
+        ({"fraction": "x"}, "fraction", "A number between 0 and 1"),
+        ({"predictions": "ann"}, "predictions", "'ann' is no field of predictions"),
+        ({"raters": ["ann"]}, "raters", "at least two raters"),
+        ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
+    ],
+)
+def test_a_wrong_input_is_marked(marked, params, where, message):
+    marked_wrong = refused(form("estimate_convergence", marked, params))
+    if where is None:
+        assert marked_wrong == {}
+    else:
+        assert message in marked_wrong[where]
+
+
+@pytest.mark.parametrize(("subsets", "delegated"), [(1_000, False), (1_250_000, True)])
+def test_it_is_delegated_by_default_above_a_size(marked, subsets, delegated):
+    asked = {"dataset_name": marked.name, "view": [], "params": {"subsets": subsets}}
+    context = ExecutionContext(request_params=asked, operator_uri=uri("estimate_convergence"))
+    options = foo.get_operator(uri("estimate_convergence")).resolve_execution_options(context)
+    assert options.default_choice_to_delegated is delegated
+    assert options.allow_immediate_execution
+    assert options.allow_delegated_execution
+
+
+# ---- what it answers ----
+
+
+def test_it_answers_what_the_library_answers(marked):
+    found = run("estimate_convergence", marked, **SMALL, models="YOLO 0.01", predictions="net", tags=True)
+    assert found["run_key"] == "convergence"
+    own = kf.estimate_convergence(marked, "own", raters=RATERS, **SMALL)
+    assert (found["mean"], found["interval"]) == (own.figures["mean"], own.figures["interval"])
+    assert found["thresholds"] == pytest.approx(THRESHOLDS)
+    low, high = (100 * end for end in own.figures["interval"])
+    assert f"**Label convergence {100 * found['mean']:.1f} [{low:.1f}, {high:.1f}] mAP" in found["summary"]
+    assert "- **YOLO**: 1.0 mAP is below label convergence" in found["summary"]
+    assert "| ✓ | raters contribute equally |" in found["summary"]
+    assert "| **mAP inferred from alpha** |" in found["summary"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_thresholds_are_in_steps_of_005(marked):
+    found = run("estimate_convergence", marked, **SMALL, least=0.6, greatest=0.75)
+    assert found["thresholds"] == pytest.approx([0.6, 0.65, 0.7, 0.75])
+    assert run("estimate_convergence", marked, **SMALL, least=0.6, greatest=0.6)["thresholds"] == [0.6]
+
+
+def test_the_form_can_be_sent_as_it_comes(marked):
+    params = send("estimate_convergence", marked, subsets=20, fraction=0.5)
+    assert kf.list_runs(marked, "convergence") == [params["run_key"]] == ["convergence"]
+    settings = kf.load_figures(marked, "convergence").settings
+    assert settings["predictions"] is None
+    assert settings["thresholds"] == pytest.approx(THRESHOLDS)
+
+
+def test_the_app_gets_progress_the_panel_and_a_summary(marked):
+    params = defaults(form("estimate_convergence", marked)) | SMALL
+    operations = stream("estimate_convergence", marked, params)
+    told = shares(operations)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert len(told) > 10
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["convergence"]
+    figures = kf.load_figures(marked, "convergence").figures
+    (summary,) = summaries(operations)
+    assert convergence_title(figures["mean"], figures["interval"], 4) in summary
+    assert "**Note:** a subset has 4 images" in summary
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"fraction": 0.01}, "fraction: expected at least one image in a subset, got 0.01 of 8 images"),
+        ({"raters": ["ann", "bob"], "least": 0.9, "greatest": 0.6}, "A number of at least 0.9, the least threshold"),
+    ],
+)
+def test_what_cannot_be_computed_is_said(marked, params, message):
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        run("estimate_convergence", marked, **{**SMALL, **params})
+    assert message in last_line(error)
+    assert kf.list_runs(marked) == []
+
+
+def test_predictions_without_confidence_are_said_in_the_app():
+    dataset = fo.Dataset()
+    dataset.add_samples(unsure(lively(4)), progress=False)
+    operations = stream("estimate_convergence", dataset, {**SMALL, "raters": list(RATERS), "predictions": "net"})
+    (summary,) = summaries(operations)
+    assert "Nothing was written" in summary
+    assert "the field 'net' cannot be evaluated: scores: expected the confidence of every prediction" in summary
+    assert kf.list_runs(dataset) == []
+
+
+def test_a_run_can_be_deleted_from_its_form(marked):
+    run("estimate_convergence", marked, **SMALL)
+    run("delete_run", marked, run_key="convergence")
+    assert kf.list_runs(marked) == []
+
+
+# ---- delegated ----
+
+
+def queue(dataset):
+    params = {**SMALL, "raters": list(RATERS)}
+    name = uri("estimate_convergence")
+    result = foo.execute_operator(name, {"dataset": dataset}, params=params, request_delegation=True)
+    assert result.delegated
+    service = DelegatedOperationService()
+    service.execute_queued_operations(operator=name, dataset_name=dataset.name)
+    return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
+
+
+def test_delegated_it_stores_its_progress(marked):
+    done = queue(marked)
+    assert done.run_state == "completed"
+    assert done.status.progress == 1.0
+    marked.reload()
+    assert kf.list_runs(marked) == ["convergence"]
+    assert np.isfinite(done.result.result["mean"])
+
+
+def test_cancelled_it_leaves_nothing(marked, monkeypatch):
+    def stop(_, progress=None, label=None):
+        if progress > 0.3:
+            raise RuntimeError(f"cancelled at {label}")
+
+    monkeypatch.setattr(ExecutionContext, "set_progress", stop)
+    done = queue(marked)
+    assert done.run_state == "failed"
+    assert "cancelled at" in done.result.error
+    marked.reload()
+    assert marked.list_runs() == []

@@ -1,0 +1,188 @@
+"""The Convergence panel: its figures at any thresholds, models placed, tags clicked."""
+
+from __future__ import annotations
+
+import warnings
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning
+from kalos_core.figures import convergence_title, directions_title
+from tests.fiftyone_bridge.test_convergence import LEVELS, RATERS, lively
+from tests.panels.test_panels import given, names, samples_of
+from tests.plugin import Panel
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """Three raters, a model and tags on twelve images, and a run."""
+    dataset = fo.Dataset()
+    dataset.add_samples(lively(12), progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        estimate(dataset, "convergence", models="YOLO 0.05", predictions="net", tags=True)
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(marked):
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+    for key in kf.list_runs(marked):
+        if key != "convergence":
+            kf.delete_run(marked, key)
+
+
+def estimate(dataset, key, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        options = {"raters": RATERS, "thresholds": LEVELS, "subsets": 20, "fraction": 0.5, **options}
+        return kf.estimate_convergence(dataset, key, **options)
+
+
+def title(found):
+    return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+
+
+def test_the_interval_comes_first(marked):
+    panel = Panel("convergence", marked).load()
+    found = kf.convergence_figures(marked, "convergence")
+    assert title(found) in panel.text()
+    assert (
+        "20 subsets of 12 images, 3 raters, thresholds 0.5 to 0.9; inferred from α of all raters with the published"
+        in panel.text()
+    )
+    assert "Subsets of fewer than 100 images" in panel.text()
+    bars, _, diamonds = panel.data["bars"]
+    assert panel.state["tags"] == ["all images", "day", "night"]  # the rare tag has no interval
+    np.testing.assert_allclose(bars["base"], [100 * part["interval"][0] for part in found["parts"][:3]])
+    marks = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
+    assert marks["YOLO"] == (0, 5.0)
+    assert diamonds["customdata"].count("net") == 3
+    rows = panel.data["parts"]
+    assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
+    assert rows[0]["mean"] == f"{100 * found['mean']:.2f}"
+    assert rows[3]["ends"].startswith("fraction: expected at least one image in a subset")
+
+
+def test_each_model_has_its_sentence(marked):
+    panel = Panel("convergence", marked).load()
+    yolo, net = kf.convergence_figures(marked, "convergence")["models"]
+    assert f"- **YOLO**: {yolo['meaning']}" in panel.text()
+    assert f"- **net**: {net['meaning']} With each rater as ground truth: ann {100 * net['by_rater']['ann']:.2f}" in (
+        panel.text()
+    )
+    assert "Typed values stay as they are" not in panel.text()
+
+
+def test_sliders_choose_thresholds_from_the_stored_replicates(marked, monkeypatch):
+    panel = Panel("convergence", marked).load()
+    monkeypatch.setattr("kalos_core.fiftyone.analyses.convergence.compute_pairs", None)  # nothing is matched again
+    panel.send("on_change_least", value=0.72)
+    found = kf.convergence_figures(marked, "convergence", least=0.7)
+    assert panel.state["limits"] == {"least": 0.7, "greatest": 0.9}
+    assert title(found) in panel.text()
+    assert "Typed values stay as they are" in panel.text()
+    panel.send("on_change_greatest", value=0.5)
+    assert panel.state["limits"] == {"least": 0.5, "greatest": 0.5}
+    assert title(kf.convergence_figures(marked, "convergence", greatest=0.5)) in panel.text()
+    panel.send("on_change_least", value=0.9)
+    assert panel.state["limits"] == {"least": 0.9, "greatest": 0.9}
+    assert len(panel.data["scatter"][0]["x"]) == 20
+
+
+def test_every_section_shows_its_part(marked):
+    panel = Panel("convergence", marked).load()
+    found = kf.convergence_figures(marked, "convergence")
+    shown = {"Subsets": {"scatter", "summary"}, "Raters": {"matrix"}, "Checks": {"checks"}}
+    for section, parts in shown.items():
+        panel.send("on_change_section", value=section)
+        assert parts <= set(panel.shown), section
+        assert "bars" not in panel.shown
+    points, line = panel.data["scatter"]
+    assert len(points["x"]) == 60
+    assert line["name"].startswith("published: mAP = 0.836 α + 0.197")
+    assert "No line is fitted" in str(panel.state["said"]["scatter"])
+    assert panel.state["said"]["matrix"][0] == directions_title(found["raters"], found["matrix"])
+    (heat,) = panel.data["matrix"]
+    assert heat["z"][0][1] == pytest.approx(100 * found["matrix"][0][1])
+    assert [row["figure"] for row in panel.data["summary"]] == [
+        "modified mAP",
+        "▸ mAP inferred from alpha",
+        "alpha",
+    ]
+    assert [row["criterion"] for row in panel.data["checks"]] == [row["criterion"] for row in found["checklist"]]
+    assert panel.data["checks"][0]["verdict"] == "? cannot know"
+
+
+def test_two_raters_have_a_fitted_line_with_its_quality(marked):
+    estimate(marked, "two", raters=RATERS[:2])
+    panel = Panel("convergence", marked).load()
+    panel.send("on_change_section", value="Subsets")
+    line = kf.convergence_figures(marked, "two")["lines"][0]
+    assert f"α explains {100 * line['explained']:.0f} % of the spread of mAP" in panel.text()
+    assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
+
+
+def test_models_are_placed_without_a_new_run(marked):
+    panel = Panel("convergence", marked).load()
+    panel.state["more"] = {"typed": "mine 99"}
+    panel.send("place")
+    assert "expected the mAP of 'mine' from 0 to 1, got 99.0; 99 % is 0.99" in panel.text()
+    assert "- **YOLO**" in panel.text()  # the rest stays
+    panel.state["more"] = {"typed": "mine 0.99"}
+    panel.send("place")
+    assert "could not be placed" not in panel.text()
+    mine = kf.convergence_figures(marked, "convergence", models="mine 0.99")["models"][1]
+    assert f"- **mine**: {mine['meaning']}" in panel.text()
+    assert "mine" in panel.data["bars"][2]["customdata"]
+    assert kf.list_runs(marked) == ["convergence"]
+    panel.send("on_change_least", value=0.7)
+    assert "- **mine**" in panel.text()
+
+
+def test_the_bar_of_a_tag_leads_to_its_images(marked):
+    panel = Panel("convergence", marked).load()
+    operations = panel.send("on_click_bar", y=2, idx=2)
+    assert samples_of(marked, operations) == marked.match_tags("night").values("id")
+    assert given(operations, "notify")["message"] == "8 images with the tag night"
+    assert names(panel.send("on_click_bar", y=0, idx=0)) == ["clear_view"]
+
+
+def test_another_run_starts_from_its_own_thresholds(marked):
+    panel = Panel("convergence", marked).load()
+    panel.send("on_change_least", value=0.9)
+    panel.state["placed"] = "mine 0.99"
+    estimate(marked, "one", thresholds=(0.6,))
+    panel.load()
+    assert (panel.state["run"], panel.state["limits"]) == ("one", {"least": 0.6, "greatest": 0.6})
+    assert "limits" not in panel.shown  # one threshold is no range
+    assert "mine" not in panel.text()
+    panel.send("on_change_run", value="convergence")
+    assert panel.state["limits"] == {"least": 0.5, "greatest": 0.9}
+
+
+def test_changed_labels_are_said():
+    dataset = fo.Dataset()
+    dataset.add_samples(lively(6), progress=False)
+    estimate(dataset, "convergence")
+    sample = dataset.first()
+    sample.ann = fo.Detections()
+    sample.save()
+    assert "Labels of 1 image have changed since this run" in Panel("convergence", dataset).load().text()
+
+
+def test_labels_that_are_gone_are_a_problem_with_a_way_back():
+    dataset = fo.Dataset()
+    dataset.add_samples(lively(6), progress=False)
+    estimate(dataset, "convergence")
+    dataset.delete_sample_field("ann")
+    panel = Panel("convergence", dataset).load()
+    assert set(panel.shown) == {"failed", "retry"}
+    assert "Traceback" not in panel.text()
