@@ -83,7 +83,7 @@ class DetectorAccumulator:
     >>> scores = {"net": [[0.9, 0.6, 0.4, 0.1]], "edge": [[0.9, 0.1, 0.6, 0.2]]}
     >>> accumulator.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
     >>> result = accumulator.result(skew=(0.1, 0.5))
-    >>> result.ranking.to_pandas().pivot(index="truth", columns="system", values="rank").loc["ann"].to_dict()
+    >>> result.to_pandas().pivot(index="truth", columns="detector", values="rank").loc["ann"].to_dict()
     {'edge': 2.0, 'net': 1.0}
     """
 

@@ -16,7 +16,7 @@ from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
 if TYPE_CHECKING:
     import pandas as pd
 
-AREA = "area under P̄-R"
+AREA = "area under mean precision"
 """The measure that detectors are ranked by."""
 
 
@@ -134,7 +134,7 @@ class DetectorRanking:
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and detector: area, rank and images."""
-        table = self.ranking.to_pandas()
+        table = self.ranking.to_pandas().rename(columns={"system": "detector", "value": "area"})
         table["images"] = np.repeat(self.images, len(self.detectors))
         return table
 

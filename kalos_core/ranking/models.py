@@ -44,7 +44,7 @@ class ModelRanking:
     >>> truth = Annotations.from_rows([{**cat, "rater": "ann", "box": [0, 0, 10, 10]}])
     >>> model = Annotations.from_rows([{**cat, "rater": "net", "box": [0, 0, 10, 6]}])
     >>> result = rank_models({"net": (model, [0.8])}, truth, {"quorum 2": truth.select(rows=[])}, thresholds=[0.5])
-    >>> result.to_pandas()["mAP"].tolist()
+    >>> result.to_pandas()["map"].tolist()
     [1.0, nan]
     >>> result.ranking.undefined
     ('mAP is undefined under quorum 2: it has no mark',)
@@ -67,7 +67,7 @@ class ModelRanking:
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""
-        return self.ranking.to_pandas().rename(columns={"system": "model"})
+        return self.ranking.to_pandas().rename(columns={"system": "model", "value": "map"})
 
 
 def rank_models(

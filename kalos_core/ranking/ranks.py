@@ -108,7 +108,7 @@ class Rankings:
             {
                 "truth": np.repeat(self.truths, systems),
                 "system": np.tile(self.systems, truths),
-                self.measure: self.values.ravel(),
+                "value": self.values.ravel(),
                 "rank": self.ranks.ravel(),
             }
         )

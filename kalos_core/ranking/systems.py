@@ -100,10 +100,9 @@ class SystemRanking:
         """One row for each truth, system and measure."""
         import pandas as pd
 
-        tables = [ranking.to_pandas().rename(columns={name: "value"}) for name, ranking in self.rankings.items()]
-        return pd.concat([table.assign(measure=name) for name, table in zip(self.rankings, tables, strict=True)])[
-            ["measure", "truth", "system", "value", "rank"]
-        ].reset_index(drop=True)
+        tables = [ranking.to_pandas().assign(measure=name) for name, ranking in self.rankings.items()]
+        columns = ["measure", "truth", "system", "value", "rank"]
+        return pd.concat(tables, ignore_index=True)[columns]
 
     def by_concept(self) -> pd.DataFrame:
         """One row for each truth, system and concept that is not left out."""

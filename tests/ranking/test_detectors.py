@@ -124,9 +124,9 @@ def test_a_rater_who_marked_nothing_is_a_truth_all_the_same():
     result = counted(image)
     assert result.fpr[1, 0, -1] == 1
     assert np.isnan(result.area[1]).all()
-    assert "area under P̄-R is undefined under bob: it marks no pixel" in result.ranking.undefined
+    assert "area under mean precision is undefined under bob: it marks no pixel" in result.ranking.undefined
     everything = counted({**image, "masks": {"ann": [[1, 1]]}})
-    assert everything.ranking.undefined[0] == "area under P̄-R is undefined under ann: it marks every pixel"
+    assert everything.ranking.undefined[0] == "area under mean precision is undefined under ann: it marks every pixel"
 
 
 def test_an_image_of_one_rater_counts_under_no_estimate():
@@ -237,7 +237,7 @@ def test_overlap_by_hand():
 
 def test_tables():
     result = counted(*drawn(5))
-    assert result.to_pandas().columns.tolist() == ["truth", "system", "area under P̄-R", "rank", "images"]
+    assert result.to_pandas().columns.tolist() == ["truth", "detector", "area", "rank", "images"]
     assert result.by_detector()["detector"].tolist() == ["net", "edge"]
     curves = result.curves()
     first = curves[(curves["truth"] == "r0") & (curves["detector"] == "net")]

@@ -34,7 +34,7 @@ def test_by_hand(raters):
     assert rankings.times_best.tolist() == [2, 2, 3]
     assert rankings.best_changes == 0  # middle is among the best of all
     assert np.isnan(rankings.tau[0, 2])  # all tie under the quorum
-    assert result.to_pandas().columns.tolist() == ["truth", "model", "mAP", "rank"]
+    assert result.to_pandas().columns.tolist() == ["truth", "model", "map", "rank"]
 
 
 def test_consensus_at_several_quorums():

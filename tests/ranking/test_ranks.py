@@ -150,7 +150,7 @@ def test_what_cannot_be_computed_is_said(arguments, message):
 
 def test_tables():
     result = of([0.9, np.nan], [0.1, 0.2])
-    assert result.to_pandas().columns.tolist() == ["truth", "system", "m", "rank"]
+    assert result.to_pandas().columns.tolist() == ["truth", "system", "value", "rank"]
     assert result.to_pandas()["rank"].tolist()[2:] == [2, 1]
     pairs = concordance(result).to_pandas()
     assert pairs[["in_order_of", "ranks_of"]].to_numpy().tolist() == [["truth 0", "truth 1"], ["truth 1", "truth 0"]]
