@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,6 +240,10 @@ class Origins:
     corners: NDArray[np.float64]
     canvas: NDArray[np.intp]
 
+    def placement(self, chosen: NDArray[np.intp], rows: NDArray[np.intp], before: NDArray[np.float64]) -> Placement:
+        """Where the chosen of the marks (C,) get their shapes: from boxes `before` (C, 4) of some rows (C,)."""
+        return Placement(rows, before, self.corners[chosen], self.canvas[chosen])
+
 
 def build_shapes(
     origins: Origins, reference: Mapping[str, ShapeColumn], donors: Mapping[str, ShapeColumn]
@@ -255,40 +259,39 @@ def build_shapes(
 def _build(
     kind: str, origins: Origins, reference: Mapping[str, ShapeColumn], donors: Mapping[str, ShapeColumn]
 ) -> ShapeColumn:
-    column: Any = reference[kind]
-    boxes = reference["box"].bounds()
+    parts = [*_of_reference(reference[kind], reference["box"].bounds(), origins), *_of_donors(kind, donors, origins)]
+    order = np.concatenate([chosen for chosen, _ in parts])
+    together: ShapeColumn = stack([column for _, column in parts])
+    return together.take(np.argsort(order))
+
+
+def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> Iterator[tuple[NDArray[np.intp], Any]]:
+    """Which of the new marks are whole, halves, and joined ones of the reference, and their shapes."""
     merged, halved = origins.partner >= 0, origins.part != WHOLE
-    added = origins.donor >= 0
-    moved = ~(merged | halved | added)
-    order, parts = [], []
+    whole = np.flatnonzero((origins.donor < 0) & ~merged & ~halved)
+    rows = origins.source[whole]
+    yield whole, move(column, origins.placement(whole, rows, boxes[rows]))
 
-    def place(chosen: NDArray[np.intp], rows: NDArray[np.intp], before: NDArray[np.float64]) -> Placement:
-        return Placement(rows, before, origins.corners[chosen], origins.canvas[chosen])
+    half = np.flatnonzero(halved)
+    halves = half_of(column, origins.source[half], origins.part[half])
+    bounds = np.where(np.isnan(halves.drawn_bounds()), origins.corners[half], halves.drawn_bounds())
+    yield half, move(halves, origins.placement(half, np.arange(len(half)), bounds))
 
-    chosen = np.flatnonzero(moved)
-    rows = origins.source[chosen]
-    order.append(chosen)
-    parts.append(move(column, place(chosen, rows, boxes[rows])))
-    chosen = np.flatnonzero(halved)
-    halves = half_of(column, origins.source[chosen], origins.part[chosen])
-    bounds = np.where(np.isnan(halves.drawn_bounds()), origins.corners[chosen], halves.drawn_bounds())
-    order.append(chosen)
-    parts.append(move(halves, place(chosen, np.arange(len(chosen)), bounds)))
-    chosen = np.flatnonzero(merged)
-    couples = np.stack([origins.source[chosen], origins.partner[chosen]], axis=1)
-    order.append(chosen)
-    parts.append(join_polygons(column, couples) if kind == "polygon" else column.union(couples))
-    chosen = np.flatnonzero(added)
-    outlined = np.zeros(len(chosen), np.bool_)
-    donor_column: Any = donors.get(kind)
-    if donor_column is not None:
-        outlined = ~donor_column.absent()[origins.donor[chosen]]
-        with_outline = chosen[outlined]
-        rows = origins.donor[with_outline]
-        order.append(with_outline)
-        parts.append(move(donor_column, place(with_outline, rows, donors["box"].bounds()[rows])))
-    without = chosen[~outlined]
-    order.append(without)
-    parts.append(rectangles(kind, origins.corners[without], origins.canvas[without]))
-    together: ShapeColumn = stack(parts)
-    return together.take(np.argsort(np.concatenate(order)))
+    joined = np.flatnonzero(merged)
+    couples = np.stack([origins.source[joined], origins.partner[joined]], axis=1)
+    yield joined, join_polygons(column, couples) if isinstance(column, Polygons) else column.union(couples)
+
+
+def _of_donors(
+    kind: str, donors: Mapping[str, ShapeColumn], origins: Origins
+) -> Iterator[tuple[NDArray[np.intp], Any]]:
+    """Which of the new marks are additions with an outline of a donor, and which without, and their shapes."""
+    added = np.flatnonzero(origins.donor >= 0)
+    outlined = np.zeros(len(added), np.bool_)
+    if kind in donors:
+        outlined = ~donors[kind].absent()[origins.donor[added]]
+        chosen = added[outlined]
+        rows = origins.donor[chosen]
+        yield chosen, move(donors[kind], origins.placement(chosen, rows, donors["box"].bounds()[rows]))
+    bare = added[~outlined]
+    yield bare, rectangles(kind, origins.corners[bare], origins.canvas[bare])

@@ -35,7 +35,7 @@ def split_and_merge(draft: Draft, laws: Topology) -> None:
         category_from=scene.category[target[alone]],
     )
     target, partner, splits = target[~alone], partner[~alone], splits[~alone]
-    got = _consume_both(draft, np.stack([target, partner], axis=1))
+    got = consume_both(draft.free, np.stack([target, partner], axis=1))
     _split(draft, laws, target[splits & got])
     _merge(draft, target[~splits & got], partner[~splits & got])
     late = ~got
@@ -56,16 +56,23 @@ def split_and_merge(draft: Draft, laws: Topology) -> None:
     )
 
 
-def _consume_both(draft: Draft, lines: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(T,) which events get both of their marks (T, 2), one event after the other."""
+def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(T,) which events get both of their marks (T, 2), one event after the other; these are no longer `free` (N,).
+
+    Examples
+    --------
+    >>> free = np.ones(4, bool)
+    >>> consume_both(free, np.array([[0, 1], [1, 2], [2, 3]])).tolist(), free.tolist()
+    ([True, False, True], [False, False, False, False])
+    """
     got = np.zeros(len(lines), np.bool_)
-    open_ = np.flatnonzero(draft.free[lines].all(axis=1))
-    scratch = np.empty(len(draft.free), np.intp)
-    while len(open_):
-        first = open_[first_at_all(lines[open_], scratch)]
+    left = np.flatnonzero(free[lines].all(axis=1))
+    scratch = np.empty(len(free), np.intp)
+    while len(left):
+        first = left[first_at_all(lines[left], scratch)]
         got[first] = True
-        draft.free[lines[first]] = False
-        open_ = open_[draft.free[lines[open_]].all(axis=1)]
+        free[lines[first]] = False
+        left = left[free[lines[left]].all(axis=1)]
     return got
 
 
