@@ -138,7 +138,8 @@ def compare_teams(
     means, replicates = _means(by_item, bootstrap, seed)
     agreement, ends = _with_difference(means), _with_difference(replicates)
     questions = len(table.questions)
-    interval = intervals(ends.reshape(len(ends), -1)).reshape(questions, len(COMPARISONS), 2)
+    columns = questions * len(COMPARISONS)
+    interval = intervals(ends.reshape(len(ends), columns)).reshape(questions, len(COMPARISONS), 2)
     scale = np.array([1 / (1 - share) if share < 1 else np.nan for share in chance])[:, None]
     offset = np.array(chance)[:, None] * np.array([1, 1, 1, 1, 0])  # a difference has no chance to be taken off
     items = np.isfinite(by_item).sum(axis=0)

@@ -1,0 +1,133 @@
+"""Figures of image-level labels: what is drawn where, and what a title says."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from kalos_core import (
+    LabelTable,
+    compare_teams,
+    label_agreement,
+    majority_agreement,
+    rater_accuracy,
+    removal_experiment,
+    running_agreement,
+)
+from kalos_core.figures import (
+    accuracy_heatmap,
+    accuracy_title,
+    kappa_bars,
+    kappa_title,
+    majority_dots,
+    majority_title,
+    plot_label_agreement,
+    plot_majority,
+    plot_rater_accuracy,
+    plot_removal,
+    plot_running,
+    plot_teams,
+    plot_weights,
+    running_title,
+    team_bars,
+)
+
+
+def plain(figure):
+    """A figure as the App gets it: JSON without NaN."""
+    return json.loads(json.dumps(figure.to_plotly_json()["data"], allow_nan=False))
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "item": i,
+            "rater": r,
+            "label": [("day", "night")[i % 2 if rng.random() < sure else 1 - i % 2]] + ["sky"] * (i % 3),
+        }
+        for r, sure in (("ann", 0.95), ("bob", 0.95), ("cid", 0.6), ("dan", 0.6))
+        for i in range(30)
+    ]
+    for row in rows:
+        row["label"] = list(dict.fromkeys(row["label"]))
+    return LabelTable.from_rows(rows, groups={"time": ["day", "night"]}, concepts=["day", "night", "sky", "snow"])
+
+
+def test_kappas_stand_least_first_with_their_bands(table):
+    result = label_agreement(table, bootstrap=50)
+    figure = plot_label_agreement(result)
+    (bars,) = plain(figure)
+    assert bars["x"] == sorted(result.free_marginal.tolist())
+    assert [note.text.split()[-1] for note in figure.layout.annotations][-1] == "perfect"
+    above = int((result.free_marginal > 0.6).sum())
+    assert figure.layout.title.text.startswith(f"{above} of 3 questions above 0.6; raters agree least on time (")
+    assert figure.layout.xaxis.fixedrange
+    assert figure.layout.yaxis.fixedrange
+
+
+def test_undefined_kappas_are_left_out():
+    (bars,) = plain(kappa_bars(["a", "b"], [None, 0.5]))
+    assert bars["x"] == [0.5]
+    assert kappa_title(["a"], [None]) == "No question can be compared"
+    assert kappa_title(["a"], [0.7]) == "1 of 1 question above 0.6; raters agree least on a (0.700, substantial)"
+
+
+def test_majorities_in_both_readings(table):
+    result = majority_agreement(table)
+    upper, lower = plain(plot_majority(result))
+    assert upper["customdata"][-1] == "snow"  # nobody chose it: last, and without the second mark
+    assert lower["x"][-1] is None
+    assert upper["x"][-1] == 100
+    assert majority_title(None, 0.5) == "Per concept, nobody chose anything that could be compared"
+    assert plain(majority_dots([], [], []))[0]["x"] == []
+
+
+def test_accuracy_has_the_majority_as_its_last_row(table):
+    result = rater_accuracy(table)
+    (cells,) = plain(plot_rater_accuracy(result))
+    assert len(cells["z"]) == 5
+    assert cells["z"][4][:4] == pytest.approx(result.to_majority.tolist())
+    assert cells["z"][0][0] is cells["z"][4][4] is None
+    assert accuracy_title(["ann"], [[None]]) == "No two raters decided on the same"
+    assert len(plain(accuracy_heatmap(["a", "b"], [[None, 0.5], [0.5, None]]))[0]["z"]) == 2
+
+
+def test_teams_say_whether_they_differ(table):
+    result = compare_teams(table, {"experts": ["ann", "bob"], "crowd": ["cid", "dan"]}, bootstrap=200)
+    figure = plot_teams(result, 0)
+    assert result.differs(0)
+    assert figure.layout.title.text.startswith("time: experts agree more among themselves than crowd (")
+    assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
+    assert plain(team_bars(["a"], [None]))[0]["x"] == [None]
+
+
+def test_running_curves_have_bands_and_the_point_wanted():
+    rng = np.random.default_rng(0)
+    curve = running_agreement(np.tile(np.arange(60), 4), rng.integers(0, 2, 240), points=8)
+    width = float(np.diff(curve.spa_interval[-1])[0]) + 0.01
+    figure = plot_running(curve, width)
+    lines = plain(figure)
+    assert lines[2]["y"] == [None if math.isnan(value) else value for value in curve.spa]
+    assert lines[0]["y"][-1] == curve.spa_interval[-1, 0]
+    step = curve.narrow_from(width)
+    assert figure.layout.shapes[0].x0 == curve.annotations[step]
+    assert f"narrow enough from {curve.annotations[step]} on" in figure.layout.title.text
+    assert running_title([1], [None], [[None, None]], None) == "No item has two annotations yet"
+    assert not plot_running(curve).layout.shapes
+
+
+def test_removal_and_weights():
+    counts = np.random.default_rng(0).multinomial(5, [0.6, 0.3, 0.1], 30)
+    result = removal_experiment(counts, ["flat", "edges"], steps=4, rounds=20)
+    figure = plot_removal(result)
+    assert [trace["name"] for trace in plain(figure)] == ["2 per item", "3 per item", "5 per item", "any number, flat"]
+    assert plain(figure)[-1]["y"][-1] is None  # all annotations: nothing varies
+    assert figure.layout.yaxis.type == "log"
+    flat, edges = plain(plot_weights(result))
+    assert flat["y"] == [0.0] * 4
+    assert edges["y"] == pytest.approx(result.against_flat[1].tolist())
