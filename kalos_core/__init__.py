@@ -12,8 +12,10 @@ from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation, calibrate
 from kalos_core.consensus import (
     TRUTHS,
+    ClassTruth,
     InstanceConsensus,
     Truth,
+    class_truth,
     estimate_truth,
     instance_consensus,
     lsml,
@@ -184,6 +186,7 @@ __all__ = [
     "Calibration",
     "ClassDifficulty",
     "ClassPixelAgreement",
+    "ClassTruth",
     "Collaboration",
     "ConceptTruths",
     "Concordance",
@@ -256,6 +259,7 @@ __all__ = [
     "class_difficulty",
     "class_image_alpha",
     "class_pixel_agreement",
+    "class_truth",
     "cohen_kappa",
     "cohen_matrix",
     "collaboration",

@@ -1,21 +1,21 @@
 """One truth from several raters: of pixels, and of whole instances."""
 
-from collections.abc import Callable
-
+from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.lsml import lsml
+from kalos_core.consensus.methods import TRUTHS, estimate_truth
 from kalos_core.consensus.simple import simple
 from kalos_core.consensus.staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
-from kalos_core.errors import lookup
-from kalos_core.pixels.stack import Masks3D
 
 __all__ = [
     "OUTCOMES",
     "TRUTHS",
+    "ClassTruth",
     "InstanceConsensus",
     "Truth",
+    "class_truth",
     "estimate_truth",
     "instance_consensus",
     "lsml",
@@ -25,27 +25,3 @@ __all__ = [
     "vote_any",
     "vote_without_outliers",
 ]
-
-TRUTHS: dict[str, Callable[[Masks3D], Truth]] = {
-    "any": vote_any,
-    "0.5": vote,
-    "0.75": lambda masks: vote(masks, 0.75),
-    "excl-0.5": vote_without_outliers,
-    "staple": staple,
-    "simple": simple,
-    "lsml": lsml,
-}
-"""Name -> how a truth is estimated from masks: those that Lampert et al. compare (§III-D)."""
-
-
-def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
-    """The truth by the name of a method in `TRUTHS`.
-
-    Examples
-    --------
-    >>> estimate_truth([[[0, 1]], [[1, 1]]], "any").mask.tolist()
-    [[True, True]]
-    >>> list(TRUTHS)
-    ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
-    """
-    return lookup(TRUTHS, method, "method")(masks)

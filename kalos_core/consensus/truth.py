@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -138,7 +137,3 @@ def note_of(patterns: Patterns, true: int, why_empty: str, counted: bool, conver
     if not converged:
         notes.append(f"not settled after {iterations} iterations")
     return "; ".join(notes)
-
-
-Method = Callable[..., Truth]
-"""Masks -> truth."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -254,7 +254,7 @@ def _image_row(image: Any, sums: PixelSums, asked: NDArray[np.intp]) -> tuple[An
 
 
 def pixel_agreement(
-    stacks: Iterable[Masks3D],
+    stacks: Iterable[Masks3D] | MaskStack,
     raters: Sequence[str] | None = None,
     channels: Sequence[str] | None = None,
 ) -> PixelAgreement:
@@ -263,7 +263,7 @@ def pixel_agreement(
     Parameters
     ----------
     stacks : iterable
-        One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time.
+        One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time. A single stack is one image.
     raters : sequence of str, optional
         All raters, needed where the first image does not have them all.
     channels : sequence of str, optional
@@ -284,7 +284,7 @@ def pixel_agreement(
     PixelAgreement(2 raters, 1 images, 2 pixels: Smyth bound 25.00%, mean F1 0.667, 0 outliers)
     """
     accumulator: PixelAccumulator | None = None
-    for entry in stacks:
+    for entry in _entries(stacks):
         stack = as_stack(entry, least=1)
         if accumulator is None:
             accumulator = PixelAccumulator(raters if raters is not None else stack.raters.tolist(), channels)
@@ -292,6 +292,12 @@ def pixel_agreement(
     if accumulator is None:
         raise InputError("stacks: expected at least one image, got none")
     return accumulator.result()
+
+
+def _entries(stacks: Iterable[Masks3D] | MaskStack) -> Iterable[Masks3D]:
+    if isinstance(stacks, (MaskStack, Mapping)) or (isinstance(stacks, np.ndarray) and stacks.ndim == 3):
+        return [stacks]
+    return stacks
 
 
 def level_map(masks: Masks3D) -> NDArray[np.uint8]:

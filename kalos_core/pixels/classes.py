@@ -103,6 +103,13 @@ def class_pixel_agreement(
     ------
     InputError
         For a value that is no class, and as `pixel_agreement`.
+
+    Examples
+    --------
+    >>> labels = {"ann": [[0, 1, 2, 2]], "bob": [[0, 1, 1, 2]]}
+    >>> found = class_pixel_agreement([LabelStack.of(labels)], {1: "road", 2: "car"})
+    >>> found.to_pandas()[["class", "smyth_bound"]].values.tolist()
+    [['road', 0.125], ['car', 0.125]]
     """
     if not classes:
         raise InputError("classes: expected at least one value and its name, got none")

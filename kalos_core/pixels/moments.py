@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError
-
 SIGNIFICANT = 0.01
 """Lampert et al. test to 99 % confidence."""
 
@@ -119,11 +117,3 @@ def correlation(name: str, moments: Moments, of: str = "agreement") -> Correlati
     freedom = moments.count - 2
     p = 0.0 if abs(r) == 1 else 2 * float(t.sf(abs(r) * np.sqrt(freedom / (1 - r * r)), freedom))
     return Correlation(name, r, p, moments.count)
-
-
-def check_finite(values: NDArray[np.generic], what: str) -> None:
-    """A picture holds finite numbers."""
-    if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
-        raise InputError(f"{what}: expected numbers, got {values.dtype}")
-    if np.issubdtype(values.dtype, np.floating) and not np.isfinite(values).all():
-        raise InputError(f"{what}: expected finite numbers, got NaN or infinity")

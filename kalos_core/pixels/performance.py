@@ -89,6 +89,16 @@ def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
     Returns
     -------
     RaterPerformance
+
+    Raises
+    ------
+    InputError
+        For a truth of another size, and as `MaskStack.of`.
+
+    Examples
+    --------
+    >>> rater_performance([[[1, 1, 0, 0]]], truth=[[1, 0, 0, 0]]).specificity.round(2).tolist()
+    [0.67]
     """
     stack = as_stack(masks, least=1)
     mask = as_binary(np.asarray(truth), "truth")

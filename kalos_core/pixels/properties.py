@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, listed
-from kalos_core.pixels.moments import Moments, check_finite
+from kalos_core.pixels.moments import Moments
 
 COLOURS = ("red", "green", "blue")
 WEIGHTS = np.array([0.2989, 0.5870, 0.1140])
@@ -151,3 +151,18 @@ def neighbourhood(values: NDArray[np.float64], used: NDArray[np.bool_], extreme:
     found = np.pad(np.where(used, values, outside), 1, constant_values=outside)
     found = extreme(extreme(found[:-2], found[1:-1]), found[2:])
     return np.asarray(extreme(extreme(found[:, :-2], found[:, 1:-1]), found[:, 2:]))
+
+
+def check_finite(values: NDArray[np.generic], what: str) -> None:
+    """A picture holds finite numbers.
+
+    Examples
+    --------
+    >>> check_finite(np.array([0.5, np.nan]), "picture")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: picture: expected finite numbers, got NaN or infinity
+    """
+    if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
+        raise InputError(f"{what}: expected numbers, got {values.dtype}")
+    if np.issubdtype(values.dtype, np.floating) and not np.isfinite(values).all():
+        raise InputError(f"{what}: expected finite numbers, got NaN or infinity")

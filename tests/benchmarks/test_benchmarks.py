@@ -252,3 +252,12 @@ def test_unusable_arguments_are_refused(capsys) -> None:
         with pytest.raises(SystemExit):
             command.main(arguments)
     assert "expected at least 1" in capsys.readouterr().err
+
+
+def test_staple_and_agreement_about_pixels() -> None:
+    from benchmarks import pixels
+
+    beside = pixels.staple_beside_itk(1, side=48)
+    check_table(beside)
+    assert beside.notes[0].startswith(("same mask", "SimpleITK is not installed"))
+    check_table(pixels.agreement_of_stacks(1, side=48))

@@ -237,3 +237,8 @@ def test_what_cannot_be_used_is_said(call, message):
 def test_masks_of_pictures_are_read_as_they_are():
     stack = MaskStack.of([np.array([[0, 255]], np.uint8), np.array([[0, 1]], np.uint16), np.array([[False, True]])])
     assert stack.masks[:, 0].tolist() == [[False, True]] * 3
+
+
+def test_a_single_stack_is_one_image():
+    for one in (STACK, MaskStack.of(STACK), MaskStack.of(STACK).masks):
+        assert pixel_agreement(one).smyth_bound == pixel_agreement([STACK]).smyth_bound

@@ -32,7 +32,7 @@ SIZE = np.array([[9, 8]])
 )
 def test_pixels_are_those_whose_centres_lie_inside(rings):
     # moved off the grid of centres and edges, so that no centre lies on a boundary
-    polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + 0.237 for one in rings]])
+    polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + (0.237, 0.391) for one in rings]])
     found = pixels_of(rasterise(polygons, SIZE), 0)
     x, y = np.meshgrid(np.arange(9) + 0.5, np.arange(8) + 0.5)
     assert found.tolist() == shapely.contains_xy(polygons.geometries[0], x, y).tolist()

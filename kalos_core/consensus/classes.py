@@ -1,0 +1,85 @@
+"""The truth of label maps: each class against all others, and one map of what is likeliest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.consensus.methods import estimate_truth
+from kalos_core.consensus.truth import Truth
+from kalos_core.errors import InputError
+from kalos_core.pixels.classes import check_values
+from kalos_core.pixels.stack import LabelStack
+
+ROUNDING = 1e-9
+"""Probabilities that differ by less are equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTruth:
+    """A truth of several classes. K classes.
+
+    Parameters
+    ----------
+    values : (K,) int
+        Of the classes in label maps.
+    by_class : dict of K Truth
+        Name -> the truth of that class against all others.
+    """
+
+    values: NDArray[np.int64]
+    by_class: dict[str, Truth]
+
+    @cached_property
+    def _probability(self) -> NDArray[np.float64]:
+        """(K, H, W) 0 where a class is not estimated to be."""
+        return np.stack([np.where(truth.mask, truth.probability, 0) for truth in self.by_class.values()])
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(H, W) the likeliest of the classes estimated to be there, the first where `tied`, 0 where there is none."""
+        likeliest = (self._probability >= self._probability.max(axis=0) - ROUNDING).argmax(axis=0)
+        return np.where(self._probability.max(axis=0) > 0, self.values[likeliest], 0)
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """(H, W) True where several classes are equally likely."""
+        highest = self._probability.max(axis=0)
+        return np.asarray(((self._probability >= highest - ROUNDING).sum(axis=0) > 1) & (highest > 0))
+
+
+def class_truth(
+    labels: LabelStack | Mapping[str, ArrayLike | None], classes: Mapping[int, str], method: str = "staple"
+) -> ClassTruth:
+    """The truth of label maps, class by class.
+
+    Parameters
+    ----------
+    labels : LabelStack
+    classes : mapping of int to str
+        Value -> name; 0 is what is no class.
+    method : name in `TRUTHS`
+
+    Raises
+    ------
+    InputError
+        For a value that is no class, 0 among the classes, or an unknown method.
+
+    Examples
+    --------
+    >>> found = class_truth({"ann": [[0, 1, 2]], "bob": [[0, 1, 2]], "cid": [[0, 2, 1]]}, {1: "road", 2: "car"}, "0.5")
+    >>> found.labels.tolist(), found.tied.any().item()
+    ([[0, 1, 2]], False)
+    """
+    if not classes or 0 in classes:
+        raise InputError(f"classes: expected values other than 0 and their names, got {dict(classes)!r}")
+    stack = labels if isinstance(labels, LabelStack) else LabelStack.of(labels)
+    check_values(stack, classes)
+    return ClassTruth(
+        np.array(list(classes), dtype=np.int64),
+        {name: estimate_truth(stack.of_class(value), method) for value, name in classes.items()},
+    )

@@ -1,0 +1,37 @@
+"""The table of how a truth is estimated from masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kalos_core.consensus.lsml import lsml
+from kalos_core.consensus.simple import simple
+from kalos_core.consensus.staple import staple
+from kalos_core.consensus.truth import Truth
+from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
+from kalos_core.errors import lookup
+from kalos_core.pixels.stack import Masks3D
+
+TRUTHS: dict[str, Callable[[Masks3D], Truth]] = {
+    "any": vote_any,
+    "0.5": vote,
+    "0.75": lambda masks: vote(masks, 0.75),
+    "excl-0.5": vote_without_outliers,
+    "staple": staple,
+    "simple": simple,
+    "lsml": lsml,
+}
+"""Name -> how a truth is estimated from masks: those that Lampert et al. compare (§III-D)."""
+
+
+def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
+    """The truth by the name of a method in `TRUTHS`.
+
+    Examples
+    --------
+    >>> estimate_truth([[[0, 1]], [[1, 1]]], "any").mask.tolist()
+    [[True, True]]
+    >>> list(TRUTHS)
+    ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
+    """
+    return lookup(TRUTHS, method, "method")(masks)
