@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,9 @@ def generate_raters(
     table = prepare_reference(annotations, reference, len(sizes))
     class_source = class_source if class_source is not None else ConfusionClasses.of(annotations)
     ghost_source = ghost_source if ghost_source is not None else TransplantedGhosts()
+    for what, source, verb in (("class_source", class_source, "similarity"), ("ghost_source", ghost_source, "propose")):
+        if not hasattr(source, verb):
+            raise InputError(f"{what}: expected a source with `{verb}`, got {source!r}")
     proposals = ghost_source.propose(table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,))))
     generation = _Generation(model, seed, class_source, ghost_source, proposals, len(table))
     drawn = None
@@ -148,28 +151,23 @@ class _Generation:
         """All raters, each from its rater of the reference."""
         rows = {code: np.flatnonzero(reference.rater == code) for code in np.unique(reference_rater).tolist()}
         scenes = {code: self._scene(reference, code, rows[code]) for code in rows}
-        marks: list[Columns] = []
-        events: list[Columns] = []
-        begin = 0
+        all_marks: list[Columns] = []
+        all_events: list[Columns] = []
         for number, code in enumerate(reference_rater.tolist()):
             rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream, number)))
-            own_marks, own_events = self._draw_one(Draft(scenes[code], float(magnitude[number]), rng))
-            _refer(own_marks, ("source", "partner"), rows[code])
-            _refer(own_events, ("reference_a", "reference_b"), rows[code])
-            for name in ("row_a", "row_b"):
-                own_events[name] = np.where(own_events[name] >= 0, own_events[name] + begin, -1)
-            own_events["rater"] = np.full(len(own_events["event"]), number)
-            begin += len(own_marks["source"])
-            marks.append(own_marks)
-            events.append(own_events)
-        together = {name: np.concatenate([part[name] for part in marks]) for name in marks[0]}
-        rater = np.repeat(np.arange(len(names)), [len(part["source"]) for part in marks])
-        made = self._table(reference, reference_rater, names, rater, together)
+            own, happened = self._draw_one(Draft(scenes[code], float(magnitude[number]), rng))
+            begin = sum(len(part["rater"]) for part in all_marks)
+            all_marks.append(_refer(own, number, {"source": rows[code], "partner": rows[code]}))
+            new_rows = np.arange(begin, begin + len(own["source"]))
+            places = {"reference_a": rows[code], "reference_b": rows[code], "row_a": new_rows, "row_b": new_rows}
+            all_events.append(_refer(happened, number, places))
+        marks = _together(all_marks)
+        made = self._table(reference, reference_rater, names, marks)
         of_reference = np.arange(len(reference))[:, None] if schools is None else schools.object
         return GeneratedRaters(
             annotations=made,
-            object=_objects(together, of_reference, self.objects),
-            events=_events(made, reference, events),
+            object=_objects(marks, of_reference, self.objects),
+            events=_events(made, reference, _together(all_events)),
             reference=reference,
             reference_rater=reference_rater,
             schools=schools,
@@ -213,7 +211,6 @@ class _Generation:
         reference: Annotations,
         reference_rater: NDArray[np.intp],
         names: list[str],
-        rater: NDArray[np.intp],
         marks: Columns,
     ) -> Annotations:
         added = marks["ghost"] >= 0
@@ -228,17 +225,21 @@ class _Generation:
             reference_rater,
             names,
             image=image,
-            rater=rater,
+            rater=marks["rater"],
             category=marks["category"],
             shapes=build_shapes(origins, reference.shapes, self.proposals.donors),
         )
 
 
-def _refer(columns: Columns, names: Sequence[str], rows: NDArray[np.intp]) -> None:
-    """Turn rows of a scene into rows of the reference."""
-    with_none = np.append(rows, -1)
-    for name in names:
-        columns[name] = with_none[columns[name]]
+def _refer(columns: Columns, rater: int, rows: Mapping[str, NDArray[np.intp]]) -> Columns:
+    """Columns of one rater, with what is a row of its scene or draft as a row of the whole tables; -1 stays."""
+    places = {name: np.append(wanted, -1)[columns[name]] for name, wanted in rows.items()}
+    count = len(next(iter(columns.values())))
+    return columns | places | {"rater": np.full(count, rater)}
+
+
+def _together(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _objects(marks: Columns, of_reference: NDArray[np.intp], count: int) -> NDArray[np.intp]:
@@ -256,8 +257,7 @@ def _objects(marks: Columns, of_reference: NDArray[np.intp], count: int) -> NDAr
     return np.where(every == last, -1, every)[:, :used]
 
 
-def _events(made: Annotations, reference: Annotations, parts: list[Columns]) -> Events:
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _events(made: Annotations, reference: Annotations, columns: Columns) -> Events:
     return Events(
         annotations=made,
         reference=reference,

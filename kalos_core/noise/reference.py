@@ -23,6 +23,8 @@ def prepare_reference(annotations: Annotations, reference: str | Sequence[str] |
     InputError
         If it is not clear which raters are meant, one has no marks, a mark has no box, or a size is not known.
     """
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     names = _names(annotations, reference)
     if len(names) not in (1, schools):
         raise InputError(f"reference: expected one rater, or one for each of {schools} schools, got {listed(names)}")

@@ -258,6 +258,15 @@ def test_what_a_school_adds_is_one_object_for_its_members():
     assert made.truth.ravel().tolist() == [0, 1, -1] * 4
 
 
+def test_a_school_that_misses_everything_teaches_nothing():
+    everything = EventRate(4.0, 0.0)
+    missing = quiet(unmatched={"rate": everything, "deletion": Chance(1.0)})
+    made = generate_raters(missing, ONE, raters=3, schools=[2, 1], ghost_source=FixedGhosts([10, 10, 30, 30]))
+    assert (len(made.reference), len(made.annotations), len(made.truth)) == (0, 0, 0)
+    assert made.annotations.assigned.all()
+    assert set(made.events.outcome) == {"impossible"}
+
+
 def test_a_split_that_is_merged_again_is_one_object():
     reference = table((1, "cat", [60, 40, 40, 20]))
     model = quiet(topology=halves())
@@ -327,6 +336,8 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
             {"class_source": EmbeddingClasses([[1.0]], ["dog"])},
             "embeddings: expected every class of the reference",
         ),
+        ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
+        ({"ghost_source": "owl"}, "ghost_source: expected a source with `propose`, got 'owl'"),
         ({"ghost_source": FixedGhosts([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
     ],
 )
@@ -349,6 +360,8 @@ def test_a_reference_that_cannot_be_used():
     ):
         with pytest.raises(InputError, match=message):
             generate_raters(quiet(), Annotations.from_rows(rows, images=[1], raters=None if rows else ["ann"]))
+    with pytest.raises(InputError, match="annotations: expected Annotations, got list"):
+        generate_raters(quiet(), [])
     two = table((1, "cat", [80, 40, 20, 20]), raters=["ann", "bob"])
     with pytest.raises(InputError, match="reference: expected a rater with marks, got 'bob', who has none"):
         generate_raters(quiet(), two, reference="bob")
