@@ -29,6 +29,14 @@ class ClassTruth:
         Of the classes in label maps.
     by_class : dict of K Truth
         Name -> the truth of that class against all others.
+
+    Examples
+    --------
+    One rater sees a road where the other sees a car:
+
+    >>> found = class_truth({"ann": [[0, 1]], "bob": [[0, 2]]}, {1: "road", 2: "car"}, "0.5")
+    >>> found.labels.tolist(), found.tied.tolist()
+    ([[0, 1]], [[False, True]])
     """
 
     values: NDArray[np.int64]

@@ -18,6 +18,9 @@ from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn
 from kalos_core.shapes.raster import pixels_of
 
+ITERATIONS = 1000
+"""Of STAPLE on one unit, at most: what two raters drew settles slowly, long after its mask has."""
+
 FUSED = ("box", "polygon", "mask", "keypoints")
 
 
@@ -188,5 +191,5 @@ def _likely(stack: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if len(stack) == 1:
         return np.asarray(stack[0])
     patterns = find_patterns(MaskStack(stack, np.arange(len(stack)).astype(object)))
-    found = expectation_maximisation(patterns.votes, patterns.count)
+    found = expectation_maximisation(patterns.votes, patterns.count, iterations=ITERATIONS)
     return np.asarray(patterns.at_pixels(found.probability >= 0.5))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Masks, Polygons
@@ -53,12 +54,14 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
         rows = order[bounds[image] : bounds[image + 1]]
         rows = rows[chosen[rows]]
         _check_size(annotations, image, size)
-        width, height = size[image]
+        height = size[image, 1]
         drawn = masks_of(annotations, rows, size)
-        pixels = np.zeros((len(annotations.raters), height, width), np.bool_)
-        for place, rater in enumerate(annotations.rater[rows]):
-            pixels[rater] |= pixels_of(drawn, place)
-        yield MaskStack(pixels[who], annotations.raters[who], None, annotations.images[image])
+        place, column, top, bottom = drawn.strips(np.arange(len(rows)))
+        canvas = np.tile(size[image], (len(raters), 1))
+        start = column * height
+        together = Masks.from_spans(canvas, annotations.rater[rows][place], start + top, start + bottom)
+        pixels = np.stack([pixels_of(together, rater) for rater in who.tolist()])
+        yield MaskStack(pixels, annotations.raters[who], None, annotations.images[image])
 
 
 def _asked(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -104,15 +107,35 @@ def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.
     if len(without):
         ids = listed(annotations.id[without])
         raise InputError(f"annotations: expected a polygon or a mask of each mark, got neither for ids {ids}")
-    if isinstance(drawn, Masks) and has_mask.all():
-        masks = drawn.take(rows)
-        other = np.flatnonzero((masks.size != canvas).any(axis=1))
+    parts = []
+    if isinstance(drawn, Masks) and has_mask.any():
+        parts.append(drawn.take(rows[has_mask]))
+        other = np.flatnonzero((parts[0].size != canvas[has_mask]).any(axis=1))
         if len(other):
-            first = rows[other[0]]
-            came = f"{masks.size[other[0]].tolist()} of annotation {annotations.id[first]}"
-            raise InputError(f"masks: expected width and height {canvas[other[0]].tolist()} of the image, got {came}")
-        return masks
-    if not isinstance(polygons, Polygons) or has_mask.any():
-        both = listed(annotations.id[rows[has_mask]])
-        raise InputError(f"annotations: expected polygons throughout or masks throughout, got masks for ids {both}")
-    return rasterise(polygons.take(rows), canvas)
+            came = f"{parts[0].size[other[0]].tolist()} of annotation {annotations.id[rows[has_mask][other[0]]]}"
+            wanted = canvas[has_mask][other[0]].tolist()
+            raise InputError(f"masks: expected width and height {wanted} of the image, got {came}")
+    if isinstance(polygons, Polygons) and not has_mask.all():
+        parts.append(rasterise(polygons.take(rows[~has_mask]), canvas[~has_mask]))
+    if len(parts) == 1:
+        return parts[0]
+    order = np.argsort(np.concatenate([np.flatnonzero(has_mask), np.flatnonzero(~has_mask)]))
+    return joined(parts).take(order)
+
+
+def joined(parts: list[Masks]) -> Masks:
+    """The masks of several columns, one after the other.
+
+    Examples
+    --------
+    >>> one = Masks.from_arrays([[[0, 1]]])
+    >>> joined([one, one]).area().tolist(), len(joined([]))
+    ([1.0, 1.0], 0)
+    """
+    runs = [np.diff(part.run_start) for part in parts]
+    return Masks(
+        np.concatenate([np.zeros((0, 2), np.intp), *(part.size for part in parts)]),
+        np.concatenate([np.zeros(0, np.uint32), *(part.first for part in parts)]),
+        np.concatenate([np.zeros(0, np.uint32), *(part.length for part in parts)]),
+        run_starts(np.concatenate([np.zeros(0, np.intp), *runs])),
+    )

@@ -14,6 +14,7 @@ from kalos_core.shapes.raster import pixels_of, rasterise
 from tests.strategies import FORMS, ring
 
 SIZE = np.array([[9, 8]])
+OFF_GRID = np.array([0.237, 0.391])
 
 
 @given(
@@ -32,7 +33,7 @@ SIZE = np.array([[9, 8]])
 )
 def test_pixels_are_those_whose_centres_lie_inside(rings):
     # moved off the grid of centres and edges, so that no centre lies on a boundary
-    polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + (0.237, 0.391) for one in rings]])
+    polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + OFF_GRID for one in rings]])
     found = pixels_of(rasterise(polygons, SIZE), 0)
     x, y = np.meshgrid(np.arange(9) + 0.5, np.arange(8) + 0.5)
     assert found.tolist() == shapely.contains_xy(polygons.geometries[0], x, y).tolist()
@@ -98,3 +99,29 @@ def test_a_mark_without_pixels_is_said():
     rows = [{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}]
     with pytest.raises(InputError, match="expected a polygon or a mask of each mark, got neither for ids 1"):
         list(mask_stacks(Annotations.from_rows(rows, image_size={1: (2, 2)})))
+
+
+def test_masks_beside_polygons_and_marks_that_overlap():
+    cat = {"image": 1, "category": "cat"}
+    rows = [
+        {**cat, "rater": "ann", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]},
+        {**cat, "rater": "bob", "mask": [[0, 0, 1, 1], [0, 0, 0, 1]]},
+        {**cat, "rater": "ann", "polygon": [[1, 0, 3, 0, 3, 1, 1, 1]]},
+    ]
+    (stack,) = mask_stacks(Annotations.from_rows(rows))  # the mask tells the size of the image
+    assert stack.masks.astype(int).tolist() == [[[1, 1, 1, 0], [0, 0, 0, 0]], [[0, 0, 1, 1], [0, 0, 0, 1]]]
+
+
+def test_a_mask_of_another_size_is_said():
+    mark = {"image": 1, "rater": "a", "category": "c"}
+    table = Annotations.from_rows([{**mark, "mask": [[1, 1]]}, {**mark, "rater": "b", "mask": [[1, 1, 1]]}])
+    with pytest.raises(InputError, match=r"width and height \[3, 1\] of the image, got \[2, 1\] of annotation 1"):
+        list(mask_stacks(table))
+
+
+def test_real_polygons_cover_their_area(lvis):
+    part = lvis.select(images=[0, 1, 2])
+    masks = rasterise(part.shapes["polygon"], part.image_size[part.image].astype(int))
+    area, outline = part.shapes["polygon"].area(), shapely.length(part.shapes["polygon"].geometries)
+    assert (np.abs(masks.area() - area) <= outline / 2 + 1).all()
+    assert abs(masks.area().sum() / area.sum() - 1) < 0.01
