@@ -47,7 +47,7 @@ def ranking_title(rankings: Rankings) -> str:
     >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.7, 0.9], [0.9, 0.3]])))
     'The best depends on the truth: net under 2 of 3, svm under 1'
     >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.8, 0.7], [0.9, 0.3]])))
-    'net is best under all 3 truths; everyone ranks alike'
+    'net is best under all 3 truths; they give one ranking'
     """
     is_best = rankings.is_best
     ranked = int(is_best.any(axis=1).sum())
@@ -60,12 +60,12 @@ def ranking_title(rankings: Rankings) -> str:
         others = "".join(f", {name} under {count}" for name, count in best[1:3])
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
         return f"The best depends on the truth: {best[0][0]} under {best[0][1]} of {ranked}{others}{more}"
-    everywhere = " and ".join(name for name, count in best if count == ranked)
-    verb = "are" if " and " in everywhere else "is"
-    truths = "the one truth" if ranked == 1 else f"all {ranked} truths"
+    winners = [name for name, count in best if count == ranked]
+    leads = f"{' and '.join(winners)} {'is' if len(winners) == 1 else 'are'} best under"
+    if ranked == 1:
+        return f"{leads} the one truth"
     different = len(set(rankings.ranking_of[is_best.any(axis=1)].tolist()))
-    rest = "" if ranked == 1 else "; everyone ranks alike" if different == 1 else f"; there are {different} rankings"
-    return f"{everywhere} {verb} best under {truths}{rest}"
+    return f"{leads} all {ranked} truths; they give {'one ranking' if different == 1 else f'{different} rankings'}"
 
 
 def bump_chart(
@@ -235,7 +235,7 @@ def bounds_bars(
     import plotly.graph_objects as go
 
     ends = as_intervals(bounds, len(detectors))
-    spans = [f"{significant(low)} to {significant(high)}" for low, high in ends]
+    spans = ["undefined" if np.isnan(low) else f"{significant(low)} to {significant(high)}" for low, high in ends]
     bars = go.Bar(
         base=as_plain(ends[:, 0]),
         x=as_plain(ends[:, 1] - ends[:, 0]),

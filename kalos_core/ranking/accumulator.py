@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.consensus import TRUTHS, estimate_truth
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels

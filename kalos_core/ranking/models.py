@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.table import object_array
+from kalos_core.annotations.columns import object_array
 from kalos_core.convergence import THRESHOLDS, map_of_predictions
 from kalos_core.errors import InputError, listed
 from kalos_core.ranking.ranks import Rankings

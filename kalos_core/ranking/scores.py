@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.table import distinct, object_array
+from kalos_core.annotations.columns import distinct, object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.nominal import MERGED, LabelTable, merge_raters
 from kalos_core.ranking.ranks import check_names

@@ -10,6 +10,7 @@ import pytest
 from kalos_core import DetectorAccumulator, InputError, Rankings
 from kalos_core.figures import (
     RATER_COLOURS,
+    bounds_bars,
     bounds_title,
     bump_chart,
     curves_title,
@@ -34,8 +35,8 @@ def rankings(*values, systems=("net", "svm", "rf")):
     ("values", "title"),
     [
         (([0.9, 0.8], [0.8, 0.9], [0.9, 0.1]), "The best depends on the truth: net under 2 of 3, svm under 1"),
-        (([0.9, 0.8], [0.9, 0.9]), "net is best under all 2 truths; there are 2 rankings"),
-        (([0.9, 0.9], [0.9, 0.9]), "net and svm are best under all 2 truths; everyone ranks alike"),
+        (([0.9, 0.8], [0.9, 0.9]), "net is best under all 2 truths; they give 2 rankings"),
+        (([0.9, 0.9], [0.9, 0.9]), "net and svm are best under all 2 truths; they give one ranking"),
         (([0.9, 0.8],), "net is best under the one truth"),
         (([0.9, 0.8], [np.nan, np.nan]), "net is best under the one truth"),
         (([np.nan, np.nan],), "Nothing can be ranked"),
@@ -101,6 +102,12 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
     assert len(ticks.x) == 4  # ann and bob, for two detectors; cid marks nothing
     assert ticks.customdata[0].startswith("<b>net</b> under ann: ")
     assert figure.layout.title.text == bounds_title(["net", "edge"], detectors.bounds, detectors.raters_outside.sum())
+
+
+def test_bounds_that_are_undefined_are_said():
+    figure = bounds_bars(["net", "svm"], [[None, None], [0.2, 0.4]], ["ann"], np.array([[np.nan, 0.3]]))
+    assert [note.text for note in figure.layout.annotations] == ["undefined", "0.200 to 0.400"]
+    json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
 
 
 def test_titles_of_curves():
