@@ -67,7 +67,7 @@ def generate_raters(
         Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
         reference itself, 1 differs from it as two raters of the data that the model was fitted on differ.
     seed : int
-        A rater's marks depend on it and on the rater's number, not on how many raters follow.
+        A rater's marks depend on it, on the rater's number and on the order of the table, not on how many raters follow.
     reference : name or names, optional
         The rater to draw from; of several, one for each school. Not needed where only one rater has marks.
     schools : sizes, optional

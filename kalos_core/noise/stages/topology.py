@@ -26,34 +26,25 @@ def split_and_merge(draft: Draft, laws: Topology) -> None:
     target = rng.permutation(target)
     splits = rng.random(len(target)) < laws.split.probability
     partner = np.where(splits, target, likeliest_partners(scene, laws, target))
-    alone = partner < 0
-    draft.record(
-        MERGE,
-        scene.image[target[alone]],
-        outcome=IMPOSSIBLE,
-        reference_a=target[alone],
-        category_from=scene.category[target[alone]],
-    )
-    target, partner, splits = target[~alone], partner[~alone], splits[~alone]
-    got = consume_both(draft.free, np.stack([target, partner], axis=1))
+    possible = partner >= 0
+    got = np.zeros(len(target), np.bool_)
+    got[possible] = consume_both(draft.free, np.stack([target, partner], axis=1)[possible])
     _split(draft, laws, target[splits & got])
     _merge(draft, target[~splits & got], partner[~splits & got])
-    late = ~got
-    draft.record(
-        SPLIT,
-        scene.image[target[late & splits]],
-        outcome=LOST,
-        reference_a=target[late & splits],
-        category_from=scene.category[target[late & splits]],
-    )
-    draft.record(
-        MERGE,
-        scene.image[target[late & ~splits]],
-        outcome=LOST,
-        reference_a=target[late & ~splits],
-        reference_b=partner[late & ~splits],
-        category_from=scene.category[target[late & ~splits]],
-    )
+    late = possible & ~got
+    for event, outcome, rows in (
+        (SPLIT, LOST, late & splits),
+        (MERGE, LOST, late & ~splits),
+        (MERGE, IMPOSSIBLE, ~possible),
+    ):
+        draft.record(
+            event,
+            scene.image[target[rows]],
+            outcome=outcome,
+            reference_a=target[rows],
+            reference_b=-1 if event == SPLIT else partner[rows],
+            category_from=scene.category[target[rows]],
+        )
 
 
 def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np.bool_]:
