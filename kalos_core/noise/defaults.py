@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
@@ -9,11 +10,21 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError
 from kalos_core.noise.fit import assemble, observe
 from kalos_core.noise.fit.angles import MOST_KAPPA, fit_axial
-from kalos_core.noise.fit.laws import CONSTANTS, KAPPA, MEASURES, counted, estimate_laws, size_curve
+from kalos_core.noise.fit.laws import (
+    CONSTANTS,
+    KAPPA,
+    LEAST_ROWS,
+    MEASURES,
+    Estimate,
+    counted,
+    estimate_laws,
+    size_curve,
+)
 from kalos_core.noise.fit.observations import Observations
-from kalos_core.noise.fit.shifts import NU_RANGE, fit_normal
+from kalos_core.noise.fit.shifts import NU_RANGE, fit_tails
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import (
     LAWS,
@@ -34,8 +45,6 @@ PRINTED = {
 }
 """Laws of which data of two careful raters hold too little, and the paper prints the parameters."""
 
-Sourced = tuple[Parameters, Provenance]
-
 
 def default_model(annotations: Annotations, name: str) -> NoiseModel:
     """The model to ship, fitted on annotations called `name`; its numbers rounded to `DIGITS`.
@@ -46,52 +55,72 @@ def default_model(annotations: Annotations, name: str) -> NoiseModel:
     Parameters
     ----------
     annotations : Annotations
-        With at least 30 marks matched, and at least 3 fragments of wholes.
     name : str
         Of the data, for the provenance.
+
+    Raises
+    ------
+    InputError
+        Where the data do not even tell that.
     """
     seen = observe(annotations)
-    sourced: dict[str, Sourced] = {
+    estimates = estimate_laws(seen)
+    translation = estimates["localization.translation"].law
+    if not isinstance(translation, Shift) or not len(seen.parent_area):
+        raise InputError(
+            f"{name}: expected at least {LEAST_ROWS} marks matched and a whole drawn as two, got "
+            f"{len(seen.correct)} and {len(seen.parent_area)}"
+        )
+    few = _from_few(seen, translation.nu) | _as_same_class(seen, estimates)
+    sourced = {
         law: (constant, Provenance("paper", reason)) for law, (constant, reason) in (CONSTANTS | PRINTED).items()
     }
-    for law, found in estimate_laws(seen).items():
-        if law not in sourced and found.law is not None:
-            sourced[law] = (found.law, Provenance("fitted", f"{found.reason} ({name})", found.rows))
-    for law, (few, reason, rows) in _from_few(seen, sourced).items():
-        sourced.setdefault(law, (few, Provenance("fitted", f"{reason} ({name})", rows)))
+    for law in LAWS:
+        if law not in sourced:
+            sourced[law] = _sourced(estimates[law] if estimates[law].law else few[law], name)
     return assemble(
         {law: _rounded(sourced[law][0]) for law in LAWS},
         {law: sourced[law][1] for law in LAWS},
     )
 
 
-def _from_few(seen: Observations, sourced: dict[str, Sourced]) -> dict[str, tuple[Parameters, str, int]]:
+def _sourced(found: Estimate, name: str) -> tuple[Parameters, Provenance]:
+    if found.law is None:
+        raise InputError(f"{name}: expected data that tell each law, got {found.reason}")
+    ends = tuple((_short(low), _short(high)) for low, high in found.interval)
+    return found.law, Provenance("fitted", f"{found.reason} ({name})", found.rows, ends)
+
+
+def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
     """Laws with a parameter or two less than those that are fitted to many rows, each with its reason."""
-    laws: dict[str, tuple[Parameters, str, int]] = {}
-    same_class = len(seen.correct)
-    instead = f"only {counted(len(seen.wrong_class), 'mark matched with one of another class')}, so as for those of one"
-    for part in MEASURES:
-        laws[f"category.{part}"] = (sourced[f"localization.{part}"][0], instead, same_class)
-    laws["category.angle"] = (fit_axial(seen.correct.angles), instead, len(seen.correct.angles))
     wholes = len(seen.parent_area)
-    chance = size_curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5)
-    if chance.law is not None:
-        laws["topology.susceptibility"] = (chance.law, chance.reason, wholes)
     what = f"only {counted(wholes, 'whole drawn as two')}"
-    laws["topology.first_angle"] = (_even_angle(seen.first.angles), f"{what}, so four even laws", wholes)
+    laws = {
+        "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5),
+        "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even laws"),
+    }
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
-        laws[f"topology.{rank}_{distance}"] = (_normal(shifts.translation, shifts.area), f"{what}, so normal", wholes)
+        moved = _shift(shifts.translation, shifts.area, tails)
+        laws[f"topology.{rank}_{distance}"] = Estimate(moved, wholes, f"{what}, so with the tails of localization")
         enlarged = KAPPA if rank == "first" else 0.0
         for part in ("width", "height"):
-            law = _normal(getattr(shifts, part) + enlarged, np.zeros(wholes))
-            laws[f"topology.{rank}_{part}"] = (law, f"{what}, so normal without a trend", wholes)
+            law = _shift(getattr(shifts, part) + enlarged, np.zeros(wholes), NU_RANGE[1])
+            laws[f"topology.{rank}_{part}"] = Estimate(law, wholes, f"{what}, so normal without a trend")
     return laws
 
 
-def _normal(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
-    """A law with normal residuals: as many degrees of freedom as are told apart."""
-    found = fit_normal(size, area)
-    return Shift(found.intercept, found.slope, NU_RANGE[1], 0.0, found.sigma)
+def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Laws of marks with another class, from those of marks with the same."""
+    few = counted(len(seen.wrong_class), "mark matched with one of another class")
+    reason = f"only {few}, so as for those of one class"
+    rows = len(seen.correct)
+    laws = {f"category.{part}": Estimate(estimates[f"localization.{part}"].law, rows, reason) for part in MEASURES}
+    return {**laws, "category.angle": Estimate(fit_axial(seen.correct.angles), rows, reason)}
+
+
+def _shift(size: NDArray[np.float64], area: NDArray[np.float64], nu: float) -> Shift:
+    found = fit_tails(size, area, nu)
+    return Shift(found.intercept, found.slope, nu, 0.0, found.sigma)
 
 
 def _even_angle(angles: NDArray[np.float64]) -> CardinalAngle:
@@ -113,5 +142,9 @@ def _rounded(law: Parameters) -> Parameters:
 
 def _round(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
     if isinstance(value, tuple):
-        return tuple(float(f"{part:.{DIGITS}g}") for part in value)
+        return tuple(_short(part) for part in value)
+    return _short(value)
+
+
+def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")

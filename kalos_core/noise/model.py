@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
@@ -29,6 +30,8 @@ from kalos_core.noise.parameters import (
 from kalos_core.readers.files import load_json
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kalos_core.noise.fit import FitTests, Observations
     from kalos_core.noise.generate import GeneratedRaters
 
@@ -82,6 +85,10 @@ class NoiseModel:
         if missing or strange:
             came = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
             raise InputError(f"provenance: expected the origin of each law, got one {came}")
+        for law, origin in self.provenance.items():
+            count = len(self._values(law))
+            if len(origin.interval) not in (0, count):
+                raise InputError(f"provenance of {law}: expected {count} intervals, got {len(origin.interval)}")
         object.__setattr__(self, "provenance", MappingProxyType({law: self.provenance[law] for law in LAWS}))
 
     @classmethod
@@ -132,6 +139,29 @@ class NoiseModel:
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)
         return found
+
+    def _values(self, name: str) -> dict[str, float]:
+        """The numbers of a law by name; several of one kind are numbered from 1."""
+        values = {}
+        for parameter, value in to_plain(self.law(name)).items():
+            if isinstance(value, list):
+                values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
+            else:
+                values[parameter] = value
+        return values
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a parameter, with its 95 % interval where there is one, and where it is from."""
+        import pandas as pd
+
+        rows = []
+        for name, origin in self.provenance.items():
+            values = self._values(name)
+            ends = origin.interval or [(np.nan, np.nan)] * len(values)
+            for (parameter, value), (low, high) in zip(values.items(), ends, strict=True):
+                rows.append((name, parameter, value, low, high, origin.source, origin.rows, origin.reason))
+        columns = ["law", "parameter", "value", "low", "high", "source", "rows", "reason"]
+        return pd.DataFrame(rows, columns=columns)
 
     def to_json(self) -> str:
         """All parameters and where they are from, as text."""

@@ -349,6 +349,8 @@ class Provenance:
         What it was fitted on, why it was not, or where it is printed.
     rows : int
         How many observations there were.
+    interval : tuples (low, high)
+        95 % interval of each parameter of the law, in the order of its fields; empty where none was computed.
     """
 
     SOURCES: ClassVar = ("fitted", "default", "paper")
@@ -356,6 +358,7 @@ class Provenance:
     source: str
     reason: str
     rows: int = 0
+    interval: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if self.source not in self.SOURCES:
@@ -363,6 +366,10 @@ class Provenance:
         if not isinstance(self.reason, str):
             raise InputError(f"Provenance.reason: expected text, got {self.reason!r}")
         object.__setattr__(self, "rows", check_whole(self.rows, "Provenance.rows"))
+        ends = np.asarray(self.interval, dtype=object)
+        if ends.size and (ends.ndim != 2 or ends.shape[1] != 2 or any(as_number(end) is None for end in ends.flat)):
+            raise InputError(f"Provenance.interval: expected pairs of numbers, got {self.interval!r}")
+        object.__setattr__(self, "interval", tuple((float(low), float(high)) for low, high in self.interval))
 
 
 GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmatched, "topology": Topology}

@@ -34,7 +34,7 @@ def fit_noise(annotations: Annotations) -> NoiseModel:
 def _or_default(found: Estimate, default: Parameters) -> tuple[Parameters, Provenance]:
     if found.law is None:
         return default, Provenance("default", found.reason, found.rows)
-    return found.law, Provenance("fitted", found.reason, found.rows)
+    return found.law, Provenance("fitted", found.reason, found.rows, found.interval)
 
 
 def assemble(

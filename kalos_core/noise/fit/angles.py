@@ -13,8 +13,8 @@ from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle
 MOST_KAPPA = 500.0
 """Concentration beyond which directions are as good as one (a standard deviation of 2.6 degrees)."""
 
-ROUNDS = 2000
-ENOUGH = 1e-8
+ROUNDS = 1000
+ENOUGH = 1e-7
 """EM ends when a round raises the mean log likelihood by less."""
 
 LEAST_WEIGHT = 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ NORMAL_95 = float(stats.norm.ppf(0.975))
 
 RESOLUTION = 1e-3
 """Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
+
+CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
+"""How the search for a Beta law goes, and where it ends: without slopes, since far out it is infinitely unlikely."""
 
 MOST_LOGARITHM = (-5.0, 5.0)
 """Least and largest logarithm of the parameters of the Beta law."""
@@ -140,6 +144,6 @@ def fit_opposition(share: NDArray[np.float64]) -> Opposition:
             likelihood += high * law.logsf(1 - RESOLUTION)
         return -float(likelihood)
 
-    found = optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM])
+    found = optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM], **CLOSE)
     alpha, beta = np.exp(found.x)
     return Opposition(float(alpha), float(beta))

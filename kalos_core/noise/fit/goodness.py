@@ -106,6 +106,7 @@ def fit_tests(
     """
     seen = observations_of(model)
     permutations = check_whole(permutations, "permutations", least=1)
+    alike = check_similarity(similarity, len(seen.categories))
     rng = np.random.default_rng(seed)
     lines = [
         *_of_shifts(seen),
@@ -114,7 +115,7 @@ def fit_tests(
         *_of_areas("unmatched.selection", seen.unmatched_area, seen.matched_area, "unmatched", "matched"),
         *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole drawn as two", "other"),
         *_of_opposition(seen, model.topology.opposition),
-        *_of_classes(seen, check_similarity(similarity, len(seen.categories)), permutations, rng),
+        *_of_classes(seen, alike, permutations, rng),
     ]
     return FitTests(
         law=object_array([line.law for line in lines]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +46,14 @@ class Estimate:
         Observations.
     reason : str
         What they are; where `law` is None, why.
-    interval : (p, 2) float64
-        95 % interval of each parameter; (0, 2) where none is computed.
+    interval : tuples (low, high)
+        95 % interval of each parameter; empty where none is computed.
     """
 
     law: Parameters | None
     rows: int
     reason: str
-    interval: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2)))
+    interval: tuple[tuple[float, float], ...] = ()
 
 
 def estimate_laws(seen: Observations) -> dict[str, Estimate]:
@@ -121,7 +121,7 @@ def counted(rows: int, what: str) -> str:
     """
     if rows == 1:
         return f"1 {what}"
-    noun = next(word for word in ("mark", "fragment", "image", "whole", "pair") if word in what)
+    noun = min((word for word in ("mark", "fragment", "image", "whole", "pair") if word in what), key=what.index)
     return f"{rows:,} {what.replace(noun, noun + 's', 1)}"
 
 
@@ -142,9 +142,9 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 
 def occurrence(seen: Observations) -> Estimate:
     """Share of marks matched one to one whose classes differ, with Wilson's interval."""
-    wrong, matched = len(seen.wrong_class), len(seen.category_a)
+    wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
     interval = stats.binomtest(wrong, matched).proportion_ci(method="wilson")
-    ends = np.array([[interval.low, interval.high]])
+    ends = ((float(interval.low), float(interval.high)),)
     return Estimate(Chance(wrong / matched), matched, counted(matched, "mark matched one to one"), ends)
 
 
@@ -177,4 +177,5 @@ def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: s
 
 
 def _of_line(kind: type[EventRate] | type[SizeCurve], found: LineFit, rows: int, reason: str) -> Estimate:
-    return Estimate(kind(found.intercept, found.slope), rows, reason, found.interval)
+    (low, high), (lowest, highest) = found.interval.tolist()
+    return Estimate(kind(found.intercept, found.slope), rows, reason, ((low, high), (lowest, highest)))

@@ -14,6 +14,9 @@ from kalos_core.variations import Variations, variations
 THRESHOLD = 0.5
 """Least IoU of marks that are the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
 
+ROUNDING = 1e-9
+"""Shares of an image that are the same place."""
+
 MOST_MERGED = 2
 """Fragments of a whole: a generated mark is split into two."""
 
@@ -109,7 +112,7 @@ class RelativeBoxes:
         return Shifts(
             area=area,
             translation=np.hypot(step[:, 0], step[:, 1]),
-            angle=np.where((step == 0).all(axis=1), np.nan, angle),
+            angle=np.where(moved(step), angle, np.nan),
             width=ratio[:, 0],
             height=ratio[:, 1],
         )
@@ -124,8 +127,8 @@ def relative_boxes(annotations: Annotations) -> RelativeBoxes:
         Without boxes, or for marks on images of unknown size, which are named.
     """
     if not len(annotations) or "box" not in annotations.shapes:
-        came = ", ".join(annotations.shapes) or "none"
-        raise InputError(f"annotations: expected marks with boxes, got {len(annotations):,} with shapes: {came}")
+        came = f"marks with {listed(annotations.shapes)}" if len(annotations) else "no marks"
+        raise InputError(f"annotations: expected marks with boxes, got {came}")
     unsized = np.unique(annotations.image[np.isnan(annotations.image_size[annotations.image]).any(axis=1)])
     if len(unsized):
         names = listed(map(repr, annotations.images[unsized]))
@@ -134,6 +137,11 @@ def relative_boxes(annotations: Annotations) -> RelativeBoxes:
         )
     corners = annotations.shapes["box"].bounds() / np.tile(annotations.image_size[annotations.image], 2)
     return RelativeBoxes((corners[:, :2] + corners[:, 2:]) / 2, corners[:, 2:] - corners[:, :2])
+
+
+def moved(step: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(n,) whether steps (n, 2) lead anywhere: what is lost in rounding has no direction."""
+    return np.asarray((np.abs(step) > ROUNDING).any(axis=1))
 
 
 def observe(annotations: Annotations) -> Observations:
@@ -221,7 +229,7 @@ def _opposition(
     """Angle between both fragments as a share of pi, where neither lies at the very centre of the whole."""
     steps = [boxes.centre[part] - boxes.centre[whole] for part in (first, second)]
     angle = [np.arctan2(step[:, 1], step[:, 0]) for step in steps]
-    known = (steps[0] != 0).any(axis=1) & (steps[1] != 0).any(axis=1)
+    known = moved(steps[0]) & moved(steps[1])
     turn = np.abs(angle[0] - angle[1])[known]
     return np.asarray(np.minimum(turn, 2 * np.pi - turn) / np.pi)
 

@@ -63,13 +63,17 @@ def _chi_squared(row: NDArray[np.intp], column: NDArray[np.intp], expected: NDAr
 def _swap(
     first: NDArray[np.intp], columns: NDArray[np.intp], permuted: NDArray[np.intp], rng: np.random.Generator
 ) -> None:
-    """One round: marks in random couples swap their second classes, each with chance ½, if both still differ."""
-    order = rng.permutation(len(first))
-    one, other = order[: len(first) // 2], order[len(first) // 2 : len(first) // 2 * 2]
-    second = columns[permuted]
-    allowed = (first[one] != second[other]) & (first[other] != second[one]) & (rng.random(len(one)) < 0.5)
-    one, other = one[allowed], other[allowed]
-    permuted[one], permuted[other] = permuted[other], permuted[one]
+    """One round: marks in random couples, then in threes, pass their second classes on, where all still differ.
+
+    Each with chance ½. With couples alone, three classes each taken for the next would never change.
+    """
+    for size in (2, 3):
+        together = len(first) // size * size
+        group = rng.permutation(len(first))[:together].reshape(size, -1)
+        giver = np.roll(group, rng.choice((-1, 1)), axis=0)
+        differ = (first[group] != columns[permuted[giver]]).all(axis=0)
+        allowed = differ & (rng.random(group.shape[1]) < 0.5)
+        permuted[group[:, allowed]] = permuted[giver[:, allowed]]
 
 
 def mantel(

@@ -7,11 +7,12 @@ be drawn by the outliers that the law exists for, and would take the mean of a f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from kalos_core.noise.parameters import Shift
 
@@ -20,6 +21,9 @@ NU_RANGE = (0.2, 200.0)
 
 NO_BETTER = 0.01
 """Of log likelihood: around 0 a folded law hardly tells one small trend from another, and none is the simplest."""
+
+CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
+"""How a search goes, and where it ends."""
 
 LEAST_SIGMA = 1e-6
 """Of the scale of the data: where most marks are copies, the likelihood has no other bound."""
@@ -50,6 +54,13 @@ class ShiftFit:
         """Akaike's information criterion: the lower, the better."""
         return 2 * (4 if np.isfinite(self.nu) else 3) - 2 * self.log_likelihood
 
+    def density(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Density of changes at that area, either sign of what was folded counted."""
+        centre = self.intercept + self.slope * area
+        law = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
+        sides = law.pdf((size - centre) / self.sigma) + law.pdf((-size - centre) / self.sigma)
+        return np.asarray(sides / self.sigma)
+
     def distribution(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share of changes at most as large, at that area: uniform if the law holds."""
         centre = self.intercept + self.slope * area
@@ -76,32 +87,43 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
 
 def fit_student(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
     """The likeliest law with residuals of Student's t."""
-    return _fit(size, area, heavy=True)
+    return fit_tails(size, area, None)
 
 
 def fit_normal(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
     """The likeliest law with normal residuals, for comparison."""
-    return _fit(size, area, heavy=False)
+    return fit_tails(size, area, np.inf)
 
 
-def _fit(size: NDArray[np.float64], area: NDArray[np.float64], heavy: bool) -> ShiftFit:
-    """Minimize over the centre at the mean area, its change over one standard deviation, ln sigma and ln nu."""
-    unit = float(np.median(size)) or float(size.mean()) or 1.0
+def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | None) -> ShiftFit:
+    """The likeliest law with given degrees of freedom; None: these too are estimated.
+
+    Over the centre at the mean area, its change over one standard deviation, ln sigma and ln nu.
+    """
+    unit = _spread(size)
     scaled = size / unit
     middle, spread = float(area.mean()), float(area.std()) or 1.0
     place = (area - middle) / spread
 
-    def misfit(parameters: NDArray[np.float64]) -> float:
-        nu = float(np.exp(parameters[3])) if heavy else np.inf
-        centre = parameters[0] + parameters[1] * place
-        return -float(_log_folded(scaled, centre, float(np.exp(parameters[2])), nu).sum())
+    def misfit(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        tails = float(np.exp(parameters[3])) if nu is None else nu
+        value, of_centre, *others = _log_folded(scaled, parameters[0] + parameters[1] * place, parameters[2], tails)
+        slopes = [of_centre.sum(), (of_centre * place).sum(), *others]
+        return -value, -np.array(slopes[: len(parameters)])
 
-    bounds = [(None, None), (None, None), (np.log(LEAST_SIGMA), None)]
-    if heavy:
-        bounds.append((np.log(NU_RANGE[0]), np.log(NU_RANGE[1])))
-    starts = _starts(scaled, place, heavy)
-    best = min((optimize.minimize(misfit, start, bounds=bounds) for start in starts), key=lambda run: float(run.fun))
-    plain = optimize.minimize(misfit, [0.0, 0.0, *starts[-1][2:]], bounds=[(0, 0), (0, 0), *bounds[2:]])
+    def search(start: list[float], centred: bool) -> Any:
+        most = 0.0 if centred else np.inf
+        bounds = [
+            (-most, most),
+            (-most, most),
+            (np.log(LEAST_SIGMA), np.inf),
+            (np.log(NU_RANGE[0]), np.log(NU_RANGE[1])),
+        ]
+        return optimize.minimize(misfit, start, jac=True, bounds=bounds[: len(start)], **CLOSE)
+
+    starts = _starts(scaled, place, nu is None)
+    best = min((search(start, False) for start in starts), key=lambda run: float(run.fun))
+    plain = search([0.0, 0.0, *starts[-1][2:]], True)
     if plain.fun <= best.fun + NO_BETTER:
         best = plain
     centre, slope, sigma = best.x[0] * unit, best.x[1] * unit / spread, float(np.exp(best.x[2])) * unit
@@ -109,27 +131,48 @@ def _fit(size: NDArray[np.float64], area: NDArray[np.float64], heavy: bool) -> S
     return ShiftFit(
         intercept=float(sign * (centre - slope * middle)),
         slope=float(sign * slope),
-        nu=float(np.exp(best.x[3])) if heavy else np.inf,
+        nu=float(np.exp(best.x[3])) if nu is None else nu,
         sigma=sigma,
-        log_likelihood=-float(best.fun) - len(size) * np.log(unit),
+        log_likelihood=-float(best.fun) - len(size) * float(np.log(unit)),
     )
 
 
-def _starts(size: NDArray[np.float64], place: NDArray[np.float64], heavy: bool) -> list[list[float]]:
-    """Around the median with its change by least squares, and around 0: where a folded law may have its two peaks."""
+def _spread(size: NDArray[np.float64]) -> float:
+    """What sizes are measured in: their median distance from the median, or whatever of its kind is not 0."""
+    return float(np.median(np.abs(size - np.median(size)))) or float(np.median(size)) or float(size.mean()) or 1.0
+
+
+def _starts(size: NDArray[np.float64], place: NDArray[np.float64], tails: bool) -> list[list[float]]:
+    """Around the median, with a change by least squares or none, and around 0: where the likelihood may have a top."""
     slope = float(np.polyfit(place, size, 1)[0]) if np.ptp(place) > 0 else 0.0
-    width = float(np.median(np.abs(size - np.median(size)))) or 1.0
-    tail = [np.log(3.0)] if heavy else []
-    return [[float(np.median(size)), slope, np.log(width), *tail], [0.01, 0.0, 0.0, *tail]]
+    tail = [np.log(3.0)] if tails else []
+    middle = float(np.median(size))
+    return [[middle, slope, 0.0, *tail], [middle, 0.0, 0.0, *tail], [0.01, 0.0, 1.0, *tail]]
 
 
-def _log_folded(size: NDArray[np.float64], centre: NDArray[np.float64], sigma: float, nu: float) -> NDArray[np.float64]:
-    """Log density of |centre + sigma · T|; written out, since scipy's checks take longer than the sum."""
-    towards, away = ((side - centre) / sigma for side in (size, -size))
+def _log_folded(
+    size: NDArray[np.float64], centre: NDArray[np.float64], log_sigma: float, nu: float
+) -> tuple[float, NDArray[np.float64], float, float]:
+    """Log likelihood of |centre + sigma · T|, and its slopes: of each centre (n,), of ln sigma and of ln nu.
+
+    Written out, since a search over numerical slopes does not reach the top.
+    """
+    sigma = np.exp(log_sigma)
+    step = np.stack([size - centre, -size - centre]) / sigma  # (2, n): either sign that was folded away
+    square = step**2
     if np.isfinite(nu):
         scale = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu * np.pi) / 2
-        towards, away = (-(nu + 1) / 2 * np.log1p(step**2 / nu) for step in (towards, away))
+        tail = np.log1p(square / nu)
+        sides, pull = -(nu + 1) / 2 * tail, (nu + 1) / (nu + square)
     else:
         scale = -np.log(2 * np.pi) / 2
-        towards, away = (-(step**2) / 2 for step in (towards, away))
-    return np.asarray(np.logaddexp(towards, away) + scale - np.log(sigma))
+        tail, sides, pull = np.zeros_like(square), -square / 2, np.ones_like(square)
+    both = np.logaddexp(*sides)
+    share = np.exp(sides - both)
+    of_nu = 0.0
+    if np.isfinite(nu):
+        of_scale = (digamma((nu + 1) / 2) - digamma(nu / 2) - 1 / nu) / 2
+        of_nu = float(nu * (share * (of_scale - tail / 2 + pull * square / (2 * nu))).sum())
+    value = float((both + scale - log_sigma).sum())
+    of_sigma = float((share * (pull * square - 1)).sum())
+    return value, np.asarray((share * pull * step).sum(axis=0) / sigma), of_sigma, of_nu

@@ -1,0 +1,321 @@
+"""Figures of the fit of a noise model: residuals, directions, sizes, areas and class confusion (KαLOS §9.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import lookup
+from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, RATER_COLOURS, shortened, significant
+from kalos_core.noise.fit.angles import AngleFit, angle_models
+from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift, observations_of
+from kalos_core.noise.fit.observations import Observations, Shifts
+from kalos_core.noise.fit.permutation import mantel
+from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from kalos_core.noise.model import NoiseModel
+
+SHIFTED = {
+    "localization": "marks of the same class",
+    "category": "marks of another class",
+    "first": "larger fragments",
+    "second": "smaller fragments",
+}
+"""The groups whose changes of place and size have laws of their own."""
+
+MEASURED = {
+    "translation": "shift of the centre (share of the image)",
+    "width": "change of width (|ln ratio|)",
+    "height": "change of height (|ln ratio|)",
+}
+
+LEAST_DRAWN = 2
+"""Observations that a figure needs."""
+
+SHOWN_SHARE = 0.99
+"""Of the changes: the others lie so far out that nothing else would be seen."""
+
+MOST_POINTS = 2000
+MOST_CLASSES = 15
+CURVE_POINTS = 200
+ANGLE_BINS = 36
+
+STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
+
+
+def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "translation") -> go.Figure:
+    """Residuals of a trend with the laws of Student's t and of the normal distribution.
+
+    Parameters
+    ----------
+    model : NoiseModel
+        From `NoiseModel.fit`.
+    group : str
+        One of `SHIFTED`.
+    part : str
+        ``"translation"``, ``"width"`` or ``"height"``.
+
+    Raises
+    ------
+    InputError
+        For a model without observations, or an unknown group or part.
+    """
+    shifts, size = _measured(model, group, part)
+    subject = f"{part} of {SHIFTED[group]}"
+    if len(size) < LEAST_DRAWN:
+        return _empty(f"No residuals: {len(size)} {SHIFTED[group]}")
+    fits = {"Student t": fit_student(size, shifts.area), "normal": fit_normal(size, shifts.area)}
+    gaps = {name: ks_of_shift(found, size, shifts.area).statistic for name, found in fits.items()}
+    best, other = sorted(gaps, key=lambda name: gaps[name])
+    title = (
+        f"Residuals of {subject}: {best} fits better (KS {significant(gaps[best])}, {other} {significant(gaps[other])})"
+    )
+    residual = size - fits["Student t"].intercept - fits["Student t"].slope * shifts.area
+    low, high = np.quantile(residual, [(1 - SHOWN_SHARE) / 2, (1 + SHOWN_SHARE) / 2])
+    bars = _histogram(residual, float(low), float(high) if high > low else float(low) + 1e-6)
+    figure = _figure([bars], title, f"residual: {MEASURED[part]} less the trend", "density")
+    points = np.linspace(low, high, CURVE_POINTS)
+    for (name, found), colour in zip(fits.items(), (STUDENT_COLOUR, NORMAL_COLOUR), strict=True):
+        label = f"{name}: KS {significant(gaps[name])}, AIC {found.aic:,.0f}"
+        figure.add_trace(_line(label, colour, points, _residual_density(found, fits["Student t"], points, shifts.area)))
+    return figure
+
+
+def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
+    """Directions of shifts with the four laws of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
+    shifts, _ = _measured(model, group, "translation")
+    angles = np.mod(shifts.angles, 2 * np.pi)
+    if len(angles) < LEAST_DRAWN:
+        return _empty(f"No directions: {len(angles)} {SHIFTED[group]} moved")
+    models = angle_models(angles)
+    best = min(models, key=lambda found: found.aic)
+    bars = _histogram(np.degrees(angles), 0.0, 360.0, ANGLE_BINS)
+    title = f"Directions of {SHIFTED[group]}: {best.name} fits best (AIC {best.aic:,.0f})"
+    figure = _figure([bars], title, "direction of the shift (degrees from right, downwards)", "density")
+    points = np.linspace(0, 360, 2 * CURVE_POINTS)
+    for found, colour in zip(models, RATER_COLOURS, strict=False):
+        figure.add_trace(_angle_line(found, colour, points, found is best))
+    figure.update_xaxes(tickvals=[0, 90, 180, 270, 360], range=[0, 360])
+    return figure
+
+
+def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
+    """Changes over the area of the mark, with the fitted trend and the medians of ten groups of areas (Fig. 11)."""
+    import plotly.graph_objects as go
+    from scipy import stats
+
+    shifts, size = _measured(model, group, part)
+    if len(size) < LEAST_DRAWN:
+        return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
+    rank = float(stats.spearmanr(shifts.area, size).statistic) if np.ptp(size) and np.ptp(shifts.area) else 0.0
+    word = "fall" if rank < 0 else "grow"
+    title = f"Changes of {part} {word} with the area (Spearman {significant(rank)}, {len(size):,} {SHIFTED[group]})"
+    step = max(1, len(size) // MOST_POINTS)
+    marks = go.Scatter(
+        x=shifts.area[::step].tolist(),
+        y=size[::step].tolist(),
+        mode="markers",
+        marker={"color": NEUTRAL, "size": 4, "opacity": 0.4},
+        hovertemplate="area %{x:.3~g}: %{y:.3~g}<extra></extra>",
+        name="marks" if step == 1 else f"every {step}th mark",
+    )
+    figure = _figure([marks], title, "area (share of the image, log scale)", MEASURED[part])
+    groups = np.array_split(np.argsort(shifts.area, kind="stable"), min(10, len(size)))
+    middle = [float(np.median(shifts.area[rows])) for rows in groups]
+    figure.add_trace(_line("medians of areas", OWN, middle, [float(np.median(size[rows])) for rows in groups]))
+    found = fit_student(size, shifts.area)
+    points = np.geomspace(max(shifts.area.min(), 1e-12), shifts.area.max(), CURVE_POINTS)
+    figure.add_trace(_line("fitted trend", COLOURS["missing"], points, found.intercept + found.slope * points))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(range=[0, float(np.quantile(size, SHOWN_SHARE)) * 1.05 or 1.0])
+    return figure
+
+
+def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
+    """Distribution functions of areas: unmatched against matched marks (Fig. 13), or wholes against others (Fig. 14).
+
+    Parameters
+    ----------
+    model : NoiseModel
+        From `NoiseModel.fit`.
+    of : str
+        ``"unmatched"`` or ``"parents"``.
+    """
+    from scipy import stats
+
+    seen = observations_of(model)
+    named = lookup(
+        {
+            "unmatched": (("unmatched", seen.unmatched_area), ("matched", seen.matched_area)),
+            "parents": (("drawn as two by another", seen.parent_area), ("all others", seen.other_area)),
+        },
+        of,
+        "of",
+    )
+    (name, chosen), (_, others) = named
+    if not len(chosen) or not len(others):
+        return _empty(f"No areas to compare: {len(chosen):,} and {len(others):,} marks")
+    test = stats.mannwhitneyu(chosen, others)
+    larger = test.statistic / (len(chosen) * len(others))
+    word = "larger" if larger > 0.5 else "smaller"
+    title = f"Marks {name} are {word} (Mann-Whitney U, p = {_p_value(float(test.pvalue))})"
+    figure = _figure([], title, "area (share of the image, log scale)", "share of marks at most as large")
+    for (label, areas), colour in zip(named, (COLOURS["wrong_class"], COLOURS["missing"]), strict=True):
+        share = np.linspace(0, 1, min(len(areas), CURVE_POINTS) + 1)
+        line = _line(f"{label}: {len(areas):,}", colour, np.quantile(areas, share), share)
+        figure.add_trace(line.update(hovertemplate="%{y:.1%} up to area %{x:.3~g}<extra></extra>", hoverinfo=None))
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure
+
+
+def plot_confusions(
+    model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0
+) -> go.Figure:
+    """Which classes were taken for which (Fig. 12), and how alike they are where that is given, with Mantel's test.
+
+    Parameters
+    ----------
+    model : NoiseModel
+        From `NoiseModel.fit`.
+    similarity : (K, K), optional
+        Of each two classes.
+    permutations, seed : int
+        Of Mantel's test.
+    """
+    seen = observations_of(model)
+    alike = check_similarity(similarity, len(seen.categories))
+    wrong = seen.category_a != seen.category_b
+    counts = confusion_matrix(seen.category_a[wrong], seen.category_b[wrong], len(seen.categories))
+    total = counts.sum(axis=1)
+    if not total.any():
+        return _empty("No class was taken for another")
+    shown = np.argsort(-total, kind="stable")[: min(MOST_CLASSES, int((total > 0).sum()))]
+    names = [shortened(str(name)) for name in seen.categories[shown]]
+    title = f"{int(wrong.sum()):,} of {len(wrong):,} marks matched one to one were given two classes"
+    matrices = [("times", counts[np.ix_(shown, shown)].astype(np.float64), "confused")]
+    if alike is not None:
+        found = mantel(counts, alike, permutations, np.random.default_rng(seed))
+        title += (
+            "; Mantel not applicable"
+            if found is None
+            else (f"; Mantel r = {significant(found.statistic)}, p = {_p_value(found.p_value)}")
+        )
+        matrices.append(("similarity", alike[np.ix_(shown, shown)], "alike"))
+    return _heatmaps(matrices, names, title)
+
+
+def _measured(model: NoiseModel, group: str, part: str) -> tuple[Shifts, NDArray[np.float64]]:
+    seen: Observations = observations_of(model)
+    groups = {
+        "localization": seen.correct,
+        "category": seen.wrong_class,
+        "first": seen.first,
+        "second": seen.second,
+    }
+    shifts = lookup(groups, group, "group")
+    sizes = {"translation": shifts.translation, "width": shifts.width, "height": shifts.height}
+    return shifts, lookup(sizes, part, "part")
+
+
+def _residual_density(
+    found: ShiftFit, centre: ShiftFit, residual: NDArray[np.float64], area: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Density of residuals from the trend `centre`, by the law `found`, averaged over the areas there are."""
+    step = max(1, len(area) // CURVE_POINTS)
+    trend = centre.intercept + centre.slope * np.sort(area)[::step]
+    size = residual[:, None] + trend
+    return np.asarray(np.where(size < 0, 0.0, found.density(np.maximum(size, 0), np.sort(area)[::step])).mean(axis=1))
+
+
+def _histogram(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
+    """Bars of density; what lies outside is counted in the whole, and not drawn."""
+    import plotly.graph_objects as go
+
+    counts, edges = np.histogram(values, bins, (low, high))
+    width = (high - low) / bins
+    return go.Bar(
+        x=((edges[:-1] + edges[1:]) / 2).tolist(),
+        y=(counts / (len(values) * width)).tolist(),
+        width=[width] * bins,
+        customdata=counts.tolist(),
+        marker={"color": NEUTRAL, "line": {"width": 0}},
+        opacity=0.55,
+        hovertemplate="%{customdata:,} at %{x:.3~g}<extra></extra>",
+        name=f"{len(values):,} observed",
+    )
+
+
+def _angle_line(found: AngleFit, colour: str, degrees: NDArray[np.float64], best: bool) -> go.Scatter:
+    density = found.density(np.radians(degrees)) * np.pi / 180
+    line = _line(f"{found.name}: AIC {found.aic:,.0f}", colour, degrees, density)
+    return line.update(line={"width": 3 if best else 1.5, "dash": "solid" if best else "dot"})
+
+
+def _line(name: str, colour: str, x: ArrayLike, y: ArrayLike) -> go.Scatter:
+    import plotly.graph_objects as go
+
+    line = {"color": colour, "width": 2}
+    return go.Scatter(
+        x=np.asarray(x).tolist(), y=np.asarray(y).tolist(), mode="lines", line=line, hoverinfo="skip", name=name
+    )
+
+
+def _figure(traces: list[Any], title: str, x: str, y: str) -> go.Figure:
+    import plotly.graph_objects as go
+
+    figure = go.Figure(traces)
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"title": {"text": x}, "fixedrange": True, "zeroline": False},
+        yaxis={"title": {"text": y}, "fixedrange": True, "zeroline": False},
+        margin={"t": 50, "b": 90, "l": 65, "r": 15},
+        legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
+        bargap=0,
+        height=380,
+    )
+    return figure
+
+
+def _empty(title: str) -> go.Figure:
+    return _figure([], title, "", "")
+
+
+def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[str], title: str) -> go.Figure:
+    """One or two square heatmaps of the same classes, side by side."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    layout: dict[str, Any] = {}
+    for number, (what, values, name) in enumerate(matrices):
+        suffix = "" if number == 0 else "2"
+        left, right = (0.0, 1.0) if len(matrices) == 1 else ((0.0, 0.42), (0.58, 1.0))[number]
+        figure.add_trace(
+            go.Heatmap(
+                z=values.tolist(),
+                x=list(range(len(names))),
+                y=list(range(len(names))),
+                xaxis=f"x{suffix}",
+                yaxis=f"y{suffix}",
+                colorscale="Cividis",
+                showscale=False,
+                customdata=[[f"{one} and {other}" for other in names] for one in names],
+                hovertemplate=f"%{{customdata}}: {what} %{{z:.3~g}}<extra></extra>",
+                name=name,
+            )
+        )
+        ticks = {"tickvals": list(range(len(names))), "ticktext": names, "fixedrange": True, "showgrid": False}
+        layout[f"xaxis{suffix}"] = {**ticks, "domain": [left, right], "title": {"text": name}, "anchor": f"y{suffix}"}
+        layout[f"yaxis{suffix}"] = {**ticks, "autorange": "reversed", "anchor": f"x{suffix}"}
+    margin = {"t": 50, "b": 110, "l": 120, "r": 15}
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, margin=margin, height=440, **layout)
+    return figure
+
+
+def _p_value(value: float) -> str:
+    return "under 0.001" if value < 0.001 else significant(value)

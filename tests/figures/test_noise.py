@@ -1,0 +1,151 @@
+"""Figures of the fit of a noise model: titles say the finding, and curves are densities of what is drawn."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, InputError, NoiseModel
+from kalos_core.figures import (
+    plot_angles,
+    plot_areas,
+    plot_confusions,
+    plot_residuals,
+    plot_size_errors,
+)
+from kalos_core.noise.fit import Shifts, observe
+
+PLOTS = [plot_residuals, plot_angles, plot_size_errors, plot_areas, plot_confusions]
+
+
+def pair(image, category, box, other_category, other_box):
+    return [
+        {"image": image, "rater": "ann", "category": category, "box": box},
+        {"image": image, "rater": "bob", "category": other_category, "box": other_box},
+    ]
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Right and left shifts with heavy tails, two confusions, a small unmatched mark and one drawn as two."""
+    rng = np.random.default_rng(0)
+    rows = pair(0, "cat", [10, 10, 20, 20], "dog", [11, 10, 20, 20])
+    rows += pair(0, "cat", [50, 10, 20, 20], "fox", [50, 11, 20, 20])
+    rows += [{"image": 0, "rater": "ann", "category": "cat", "box": [80, 80, 4, 4]}]
+    rows += [{"image": 1, "rater": "ann", "category": "dog", "box": [10, 40, 50, 20]}]
+    rows += [
+        {"image": 1, "rater": "bob", "category": "dog", "box": box} for box in ([10, 40, 24, 20], [36, 40, 24, 20])
+    ]
+    seen = observe(Annotations.from_rows(rows, image_size={0: (100, 100), 1: (100, 100)}))
+    area = rng.uniform(0.01, 0.3, 300)
+    size = np.abs(0.02 + 0.1 * area + 0.005 * rng.standard_t(2, 300))
+    angle = np.pi * rng.integers(0, 2, 300) + rng.vonmises(0, 10, 300)
+    moved = Shifts(area, size, angle, 0.3 - 0.5 * area + size, size)
+    return replace(NoiseModel.default(), observations=replace(seen, correct=moved))
+
+
+def named(figure, start):
+    return next(trace for trace in figure.data if trace.name.startswith(start))
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_a_figure_is_plain_json_with_a_finding_and_named_axes(plot, model):
+    figure = plot(model)
+    plain = figure.to_plotly_json()
+    assert json.loads(json.dumps(plain["data"])) == plain["data"]
+    json.dumps(plain["layout"])
+    assert figure.layout.title.text
+    assert figure.layout.xaxis.title.text
+    assert figure.layout.xaxis.fixedrange
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_a_model_without_observations_has_no_figure(plot):
+    with pytest.raises(InputError, match=r"expected one from NoiseModel\.fit"):
+        plot(NoiseModel.default())
+
+
+def test_residuals_and_their_laws_are_densities(model):
+    figure = plot_residuals(model)
+    assert figure.layout.title.text.startswith(
+        "Residuals of translation of marks of the same class: Student t fits bet"
+    )
+    bars = figure.data[0]
+    drawn = sum(bars.customdata) / 300
+    assert sum(np.array(bars.y) * np.array(bars.width)) == pytest.approx(drawn)
+    student = named(figure, "Student t")
+    assert np.trapezoid(student.y, student.x) == pytest.approx(drawn, abs=0.03)
+    assert "AIC" in student.name
+    heights = np.interp(bars.x, student.x, student.y)
+    normal = named(figure, "normal")
+    other = np.interp(bars.x, normal.x, normal.y)
+    assert np.abs(heights - bars.y).sum() < np.abs(other - bars.y).sum()
+
+
+def test_directions_name_the_law_that_fits_best(model):
+    figure = plot_angles(model)
+    assert figure.layout.title.text.startswith("Directions of marks of the same class: axial fits best")
+    assert sum(figure.data[0].customdata) == 300
+    for law in figure.data[1:]:
+        assert np.trapezoid(law.y, law.x) == pytest.approx(1, abs=1e-3)
+    assert [law.line.dash for law in figure.data[1:]].count("solid") == 1
+
+
+def test_the_trend_over_areas_and_its_medians(model):
+    figure = plot_size_errors(model)
+    assert figure.layout.title.text.startswith("Changes of width fall with the area (Spearman -0.")
+    medians, trend = named(figure, "medians"), named(figure, "fitted")
+    assert len(medians.x) == 10
+    assert list(medians.x) == sorted(medians.x)
+    assert trend.y[0] > trend.y[-1]
+    assert np.interp(medians.x, trend.x, trend.y) == pytest.approx(np.array(medians.y), abs=0.02)
+
+
+def test_areas_as_distribution_functions(model):
+    figure = plot_areas(model)
+    assert figure.layout.title.text.startswith("Marks unmatched are smaller (Mann-Whitney U, p = ")
+    matched = named(figure, "matched")
+    assert (matched.y[0], matched.y[-1]) == (0, 1)
+    assert max(matched.x) == pytest.approx(0.1)
+    assert plot_areas(model, "parents").layout.title.text.startswith("Marks drawn as two by another are larger")
+    with pytest.raises(InputError, match="of: expected one of 'parents', 'unmatched', got 'all'"):
+        plot_areas(model, "all")
+
+
+def test_confusions_beside_similarity(model):
+    figure = plot_confusions(model)
+    assert figure.layout.title.text == "2 of 2 marks matched one to one were given two classes"
+    assert np.array(figure.data[0].z).tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    alike = np.array([[1, 0.9, 0.2], [0.9, 1, 0.1], [0.2, 0.1, 1]])
+    both = plot_confusions(model, alike, permutations=19)
+    assert len(both.data) == 2
+    over = np.triu_indices(3, 1)
+    r = np.corrcoef([1, 1, 0], alike[over])[0, 1]
+    assert f"Mantel r = {r:.3f}, p = " in both.layout.title.text
+
+
+@pytest.mark.parametrize(
+    ("make", "title"),
+    [
+        (lambda model: plot_residuals(model, "first"), "No residuals: 1 larger fragments"),
+        (lambda model: plot_angles(model, "second"), "No directions: 1 smaller fragments moved"),
+        (lambda model: plot_size_errors(model, "second"), "No changes: 1 smaller fragments"),
+    ],
+)
+def test_too_little_to_draw_is_said(model, make, title):
+    assert make(model).layout.title.text == title
+
+
+def test_nothing_to_compare_is_said(model):
+    nothing = replace(model.observations, unmatched_area=np.zeros(0), category_b=model.observations.category_a)
+    bare = replace(model, observations=nothing)
+    assert plot_areas(bare).layout.title.text.startswith("No areas to compare: 0 and ")
+    assert plot_confusions(bare).layout.title.text == "No class was taken for another"
+
+
+def test_an_unknown_group_or_part_lists_the_known(model):
+    with pytest.raises(InputError, match="group: expected one of 'category', 'first', 'localization', 'second'"):
+        plot_residuals(model, "all")
+    with pytest.raises(InputError, match="part: expected one of 'height', 'translation', 'width'"):
+        plot_residuals(model, "localization", "depth")

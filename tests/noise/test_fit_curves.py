@@ -1,0 +1,115 @@
+"""Poisson, logistic and Beta: beside scikit-learn and scipy, and known parameters come back."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+from kalos_core.noise.fit.curves import RESOLUTION, fit_logistic, fit_opposition, fit_poisson, separable
+
+
+def counts(intercept=0.5, slope=0.04, rows=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    marks = rng.integers(0, 40, rows)
+    return rng.poisson(np.exp(intercept + slope * marks)), marks.astype(float)
+
+
+def choices(intercept=-3.0, slope=-0.5, rows=4000, seed=0):
+    rng = np.random.default_rng(seed)
+    measure = np.log(rng.uniform(0.0005, 0.5, rows))
+    return rng.random(rows) < 1 / (1 + np.exp(-(intercept + slope * measure))), measure
+
+
+def test_poisson_is_that_of_scikit_learn():
+    count, marks = counts()
+    theirs = PoissonRegressor(alpha=0, tol=1e-8, max_iter=1000).fit(marks[:, None], count)
+    found = fit_poisson(count, marks)
+    assert found.intercept == pytest.approx(theirs.intercept_, abs=1e-4)
+    assert found.slope == pytest.approx(theirs.coef_[0], abs=1e-5)
+
+
+def test_the_laplace_interval_of_a_rate_by_hand():
+    # counts 4 and 16 at 0 and 1: the intercept is ln 4 with variance 1/4, the slope ln 4 with variance 1/4 + 1/16
+    found = fit_poisson(np.array([4, 16]), np.array([0.0, 1.0]))
+    assert (found.intercept, found.slope) == (pytest.approx(np.log(4)), pytest.approx(np.log(4)))
+    half = 1.959964 * np.array([0.5, np.sqrt(5 / 16)])
+    np.testing.assert_allclose(np.diff(found.interval, axis=1)[:, 0] / 2, half, rtol=1e-6)
+
+
+def test_intervals_hold_the_truth_nineteen_times_in_twenty():
+    inside = []
+    for seed in range(100):
+        found = fit_poisson(*counts(rows=150, seed=seed))
+        inside.append((found.interval[:, 0] <= (0.5, 0.04)) & (found.interval[:, 1] >= (0.5, 0.04)))
+    assert np.mean(inside, axis=0) == pytest.approx([0.95, 0.95], abs=0.06)
+
+
+def test_logistic_is_that_of_scikit_learn():
+    chosen, measure = choices()
+    theirs = LogisticRegression(C=1e9, tol=1e-8, max_iter=1000).fit(measure[:, None], chosen)
+    found = fit_logistic(chosen, measure, np.ones(len(measure)))
+    assert found.intercept == pytest.approx(theirs.intercept_[0], abs=1e-3)
+    assert found.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-3)
+    assert found.interval[0, 0] < -3 < found.interval[0, 1]
+    assert found.interval[1, 0] < -0.5 < found.interval[1, 1]
+
+
+def test_a_weight_is_as_many_observations():
+    chosen, measure = choices(rows=300)
+    weighted = fit_logistic(chosen, measure, np.where(chosen, 3.0, 1.0))
+    rows = np.concatenate([np.arange(300), np.flatnonzero(chosen), np.flatnonzero(chosen)])
+    repeated = fit_logistic(chosen[rows], measure[rows], np.ones(len(rows)))
+    assert weighted.intercept == pytest.approx(repeated.intercept)
+    np.testing.assert_allclose(weighted.interval, repeated.interval)
+
+
+def test_half_the_weight_doubles_the_odds():
+    chosen, measure = choices(slope=0.0)
+    one = fit_logistic(chosen, measure, np.ones(len(measure)))
+    half = fit_logistic(chosen, measure, np.where(chosen, 1.0, 0.5))
+    assert half.intercept + half.slope * measure.mean() == pytest.approx(
+        one.intercept + one.slope * measure.mean() + np.log(2), abs=0.01
+    )
+
+
+@settings(max_examples=10)
+@given(st.floats(-5, 5), st.floats(0.1, 10))
+def test_a_moved_measure_moves_the_line(shift, scale):
+    count, marks = counts(rows=100)
+    one, other = fit_poisson(count, marks), fit_poisson(count, shift + scale * marks)
+    assert other.slope * scale == pytest.approx(one.slope, abs=1e-7)
+    assert other.intercept + other.slope * shift == pytest.approx(one.intercept, abs=1e-7)
+
+
+def test_groups_that_an_area_tells_apart():
+    assert separable(np.array([0.1]), np.array([0.2, 0.3]))
+    assert separable(np.array([0.2]), np.array([0.2, 0.3]))  # a step at 0.2 is likelier than any slope
+    assert not separable(np.array([0.25]), np.array([0.2, 0.3]))
+
+
+def test_opposition_comes_back():
+    found = fit_opposition(np.random.default_rng(0).beta(4.53, 0.53, 4000))
+    assert found.alpha == pytest.approx(4.53, rel=0.1)
+    assert found.beta == pytest.approx(0.53, rel=0.05)
+
+
+def test_away_from_the_ends_it_is_the_law_of_scipy():
+    share = np.random.default_rng(1).beta(4, 3, 500)
+    alpha, beta, _, _ = stats.beta.fit(share, floc=0, fscale=1)
+    found = fit_opposition(share)
+    assert (found.alpha, found.beta) == (pytest.approx(alpha, rel=1e-3), pytest.approx(beta, rel=1e-3))
+
+
+def test_halves_that_oppose_each_other_exactly_count_as_nearly():
+    share = np.concatenate([np.full(20, 1.0), np.linspace(0.5, 0.95, 20), [0.0]])
+
+    def misfit(logs):
+        law = stats.beta(*np.exp(logs))
+        ends = 20 * np.log(1 - law.cdf(1 - RESOLUTION)) + np.log(law.cdf(RESOLUTION))
+        return -law.logpdf(share[20:40]).sum() - ends
+
+    best = np.exp(optimize.minimize(misfit, [0, 0], method="Nelder-Mead").x)
+    found = fit_opposition(share)
+    assert (found.alpha, found.beta) == (pytest.approx(best[0], rel=1e-2), pytest.approx(best[1], rel=1e-2))

@@ -1,0 +1,162 @@
+"""What raters show about noise, against hand-worked scenes and a naive reading of the variations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, InputError, NoiseModel, variations
+from kalos_core.noise.fit import observe
+
+SIZE = (200, 100)
+
+
+def scene(marks, **options):
+    """Annotations of marks (image, rater, category, x, y, width, height)."""
+    rows = [
+        {"image": image, "rater": rater, "category": category, "box": box} for image, rater, category, *box in marks
+    ]
+    options.setdefault("image_size", {row["image"]: SIZE for row in rows})
+    return Annotations.from_rows(rows, **options)
+
+
+def test_a_shift_is_relative_to_the_image_and_free_of_sign():
+    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "cat", 30, 17, 32, 22)]))
+    # centres (40, 30) and (46, 28); sides 40 x 20 and 32 x 22, in an image of 200 x 100
+    step = (6 / 200, -2 / 100)
+    assert seen.correct.translation == pytest.approx([math.hypot(*step)])
+    assert seen.correct.angle == pytest.approx([math.atan2(step[1], step[0])])
+    assert seen.correct.width == pytest.approx([math.log(40 / 32)])
+    assert seen.correct.height == pytest.approx([math.log(22 / 20)])
+    assert seen.correct.area == pytest.approx([(0.2 * 0.2 + 0.16 * 0.22) / 2])
+    assert (len(seen.wrong_class), seen.events.tolist(), seen.marks.tolist()) == (0, [0], [1])
+
+
+def test_the_same_centre_has_no_direction():
+    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "cat", 19, 19, 42, 22)]))
+    assert np.isnan(seen.correct.angle).all()
+    assert len(seen.correct.angles) == 0
+
+
+def test_another_class_is_its_own_group():
+    seen = observe(scene([(1, "ann", "cat", 20, 20, 40, 20), (1, "bob", "dog", 20, 20, 40, 22)]))
+    assert (len(seen.correct), len(seen.wrong_class)) == (0, 1)
+    assert seen.categories[[seen.category_a[0], seen.category_b[0]]].tolist() == ["cat", "dog"]
+
+
+def test_events_count_the_marks_of_both_and_images_without_any():
+    seen = observe(
+        scene(
+            [
+                (1, "ann", "cat", 0, 0, 10, 10),
+                (1, "ann", "cat", 50, 0, 10, 10),
+                (1, "bob", "cat", 100, 0, 20, 10),
+                (1, "bob", "cat", 0, 0, 10, 10),
+                (1, "bob", "cat", 150, 50, 20, 10),
+            ],
+            images=[1, 2],
+            image_size={1: SIZE},
+        )
+    )
+    assert (seen.events.tolist(), seen.marks.tolist()) == ([3, 0], [2.5, 0])
+    assert sorted(seen.unmatched_area) == pytest.approx([0.005, 0.01, 0.01])
+    assert seen.matched_area == pytest.approx([0.005, 0.005])
+
+
+def test_fragments_lie_around_their_whole():
+    # ann: one bar of 100 x 20 at (20, 40); bob: its left 48 and its right 36 pixels
+    seen = observe(
+        scene(
+            [
+                (1, "ann", "bar", 20, 40, 100, 20),
+                (1, "bob", "bar", 84, 40, 36, 20),
+                (1, "bob", "bar", 20, 40, 48, 22),
+            ]
+        )
+    )
+    assert seen.parent_area == pytest.approx([0.1])
+    assert sorted(seen.other_area) == pytest.approx([0.036, 0.0528])
+    assert seen.first.area == seen.second.area == pytest.approx([0.1])
+    assert seen.first.width == pytest.approx([math.log(100 / 48)])  # the larger one, wherever it stands in the table
+    assert seen.first.height == [0]  # larger than the whole: not smaller
+    assert seen.second.width == pytest.approx([math.log(100 / 36)])
+    assert seen.first.translation == pytest.approx([math.hypot(26 / 200, 1 / 100)])
+    assert seen.second.translation == pytest.approx([32 / 200])
+    assert seen.opposition == pytest.approx([1 - math.atan2(0.01, 0.13) / math.pi])
+    assert (seen.events.tolist(), len(seen.unmatched_area), len(seen.matched_area)) == ([0], 0, 3)
+
+
+def test_more_raters_are_all_their_pairs():
+    marks = [(1, rater, "cat", 10 + x, 10, 20, 20) for x, rater in enumerate(["ann", "bob", "cy"])]
+    seen = observe(scene(marks))
+    assert sorted(seen.correct.translation) == pytest.approx([1 / 200, 1 / 200, 2 / 200])
+    assert (seen.events.tolist(), seen.marks.tolist()) == ([0, 0, 0], [1, 1, 1])
+
+
+def test_who_was_not_asked_is_no_pair():
+    marks = [(1, "ann", "cat", 10, 10, 20, 20), (2, "bob", "cat", 10, 10, 20, 20), (2, "ann", "cat", 10, 10, 20, 20)]
+    seen = observe(scene(marks, assigned={1: ["ann"], 2: ["ann", "bob"]}))
+    assert seen.events.tolist() == [0]
+
+
+def test_the_order_of_rows_and_raters_changes_no_size():
+    rng = np.random.default_rng(0)
+    marks = [
+        (image, rater, "cat", x + rng.uniform(0, 4), y, 15, 10)
+        for image in range(5)
+        for x, y in rng.uniform(0, 80, (4, 2))
+        for rater in ("ann", "bob")
+    ]
+    one, other = observe(scene(marks)), observe(scene(marks[::-1], raters=["bob", "ann"]))
+    for name in ("translation", "width", "height", "area"):
+        np.testing.assert_allclose(
+            np.sort(getattr(one.correct, name)), np.sort(getattr(other.correct, name)), atol=1e-12
+        )
+    assert sorted(zip(one.events, one.marks, strict=True)) == sorted(zip(other.events, other.marks, strict=True))
+
+
+def test_lvis_beside_a_naive_reading(lvis):
+    seen = observe(lvis)
+    found = variations(lvis, max_merge=2)
+    corners = lvis.shapes["box"].corners
+    naive = []
+    for kind, rows_a, rows_b in zip(found.type, found.rows_a, found.rows_b, strict=True):
+        if kind == "correct":
+            width, height = lvis.image_size[lvis.image[rows_a[0]]]
+            (left, top, right, bottom), (west, north, east, south) = corners[rows_a[0]], corners[rows_b[0]]
+            across = ((west + east) - (left + right)) / 2 / width
+            down = ((north + south) - (top + bottom)) / 2 / height
+            naive.append((math.hypot(across, down), abs(math.log((east - west) / (right - left)))))
+    np.testing.assert_allclose(np.stack([seen.correct.translation, seen.correct.width], axis=1), naive, atol=1e-12)
+    counts = found.counts()
+    assert seen.events.sum() == counts["missing"] + counts["additional"] == len(seen.unmatched_area)
+    assert len(seen.events) == len(lvis.images)
+    assert len(seen.parent_area) == counts["merged"] + counts["merged_wrong_class"] == len(seen.first)
+    assert len(seen.parent_area) + len(seen.other_area) == len(lvis)
+    for name, (one, other) in itertools.product(("merged",), [("rows_a", "rows_b")]):
+        sides = zip(getattr(found, one)[found.type == name], getattr(found, other)[found.type == name], strict=True)
+        assert all({len(a), len(b)} == {1, 2} for a, b in sides)
+
+
+@pytest.mark.parametrize("fit", [observe, NoiseModel.fit])
+def test_an_image_of_unknown_size_is_named(fit):
+    annotations = scene(
+        [("a.jpg", rater, "cat", 0, 0, 9, 9) for rater in ("ann", "bob")]
+        + [("b.jpg", rater, "cat", 0, 0, 9, 9) for rater in ("ann", "bob")],
+        image_size={"a.jpg": SIZE},
+    )
+    with pytest.raises(InputError, match=r"image_size: expected width and height .*, got none of 'b\.jpg'$"):
+        fit(annotations)
+
+
+@pytest.mark.parametrize("fit", [observe, NoiseModel.fit])
+def test_marks_without_boxes_are_refused(fit):
+    nothing = Annotations.from_rows([], images=[1], raters=["ann", "bob"], image_size={1: SIZE})
+    with pytest.raises(InputError, match="annotations: expected marks with boxes, got no marks"):
+        fit(nothing)
+
+
+def test_one_rater_alone_shows_nothing():
+    with pytest.raises(InputError, match="two raters"):
+        observe(scene([(1, "ann", "cat", 0, 0, 9, 9)]))

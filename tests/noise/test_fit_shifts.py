@@ -1,0 +1,100 @@
+"""Sizes of changes: known parameters come back, and the likelihood is that of scipy's laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from kalos_core.noise.fit.shifts import NU_RANGE, fit_normal, fit_shift, fit_student, fit_tails
+
+ROWS = 4000
+
+
+def drawn(intercept, slope, nu, sigma, seed=0, rows=ROWS):
+    rng = np.random.default_rng(seed)
+    area = rng.uniform(0, 1, rows)
+    return np.abs(intercept + slope * area + sigma * rng.standard_t(nu, rows)), area
+
+
+@pytest.mark.parametrize(
+    ("intercept", "slope", "nu", "sigma"),
+    [
+        (0.2, 0.3, 4.0, 0.02),  # hardly folded
+        (0.01, 0.03, 2.0, 0.01),  # folded in a third of cases
+        (0.3, -0.2, 1.2, 0.02),  # a falling trend with tails that have no variance
+    ],
+)
+def test_known_parameters_come_back(intercept, slope, nu, sigma):
+    found = fit_shift(*drawn(intercept, slope, nu, sigma))
+    assert found.intercept == pytest.approx(intercept, abs=4 * sigma / np.sqrt(ROWS) * 2)
+    assert found.slope == pytest.approx(slope, abs=4 * sigma / np.sqrt(ROWS) * 3.5)
+    assert found.nu == pytest.approx(nu, rel=0.25)
+    assert found.sigma == pytest.approx(sigma, rel=0.1)
+    assert found.mu == 0
+
+
+def test_a_law_around_nothing_has_hardly_a_trend():
+    size, area = drawn(0.0, 0.0, 3.0, 0.05)
+    found = fit_shift(size, area)
+    assert abs(found.intercept + found.slope * area).max() < 0.05 / 2
+    assert found.sigma == pytest.approx(0.05, rel=0.1)
+
+
+def test_where_nothing_is_folded_it_is_the_law_of_scipy():
+    size, _ = drawn(5.0, 0.0, 4.0, 0.1, rows=1000)
+    close = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 2000}  # scipy's own t.fit ends far below the top
+    best = optimize.minimize(
+        lambda p: -stats.t.logpdf(size, *p).sum(), [4, 5, 0.1], method="Nelder-Mead", options=close
+    )
+    found = fit_student(size, np.zeros(1000))
+    assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-3)
+    assert (found.nu, found.intercept, found.sigma) == pytest.approx(best.x, rel=1e-3)
+    assert found.slope == 0
+
+
+def test_the_normal_law_is_that_of_scipys_folded_normal():
+    size = np.abs(np.random.default_rng(2).normal(0.02, 0.02, 2000))
+    shape, _, sigma = stats.foldnorm.fit(size, floc=0)
+    found = fit_normal(size, np.zeros(2000))
+    best = stats.foldnorm.logpdf(size, shape, 0, sigma).sum()
+    assert found.log_likelihood == pytest.approx(best, abs=1e-2)
+    assert found.aic == pytest.approx(6 - 2 * best, abs=0.02)
+    share = stats.foldnorm.cdf(size, found.intercept / found.sigma, 0, found.sigma)
+    np.testing.assert_allclose(found.distribution(size, np.zeros(2000)), share, atol=1e-9)
+
+
+def test_heavy_tails_are_told_from_none():
+    heavy, area = drawn(0.2, 0.1, 2.0, 0.02)
+    assert fit_student(heavy, area).aic < fit_normal(heavy, area).aic - 100
+    light, area = drawn(0.2, 0.1, 1e6, 0.02)
+    assert fit_student(light, area).aic == pytest.approx(fit_normal(light, area).aic, abs=6)
+
+
+def test_the_share_below_is_uniform_where_the_law_holds():
+    size, area = drawn(0.01, 0.02, 3.0, 0.01)
+    assert stats.kstest(fit_student(size, area).distribution(size, area), "uniform").pvalue > 0.05
+    assert stats.kstest(fit_normal(size, area).distribution(size, area), "uniform").pvalue < 1e-6
+
+
+def test_given_tails_are_kept():
+    size, area = drawn(0.2, 0.1, 2.0, 0.02, rows=500)
+    assert fit_tails(size, area, 1.5).nu == 1.5
+
+
+def test_copies_and_equal_changes_do_not_end_the_search():
+    copies = fit_shift(np.concatenate([np.zeros(90), np.full(10, 0.01)]), np.linspace(0, 1, 100))
+    assert np.isfinite([copies.intercept, copies.slope, copies.sigma]).all()
+    nothing = fit_shift(np.zeros(50), np.linspace(0, 1, 50))
+    assert (nothing.intercept, nothing.slope) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
+    assert NU_RANGE[0] <= nothing.nu <= NU_RANGE[1]
+
+
+@settings(max_examples=5)
+@given(st.floats(0.01, 100), st.integers(0, 100))
+def test_the_unit_of_length_does_not_matter(unit, seed):
+    size, area = drawn(0.2, 0.1, 3.0, 0.02, seed, rows=300)
+    one, other = fit_student(size, area), fit_student(size * unit, area)
+    assert other.intercept == pytest.approx(one.intercept * unit, rel=1e-3)
+    assert other.sigma == pytest.approx(one.sigma * unit, rel=1e-2)
+    assert other.log_likelihood == pytest.approx(one.log_likelihood - 300 * np.log(unit), abs=1e-2)

@@ -1,0 +1,192 @@
+"""Parameters of the noise model: what they mean, their ranges, and the JSON document."""
+
+import json
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from kalos_core import InputError, NoiseModel
+from kalos_core.noise import LAWS, Provenance
+from kalos_core.noise.model import DEFAULTS
+from kalos_core.noise.parameters import (
+    AxialAngle,
+    CardinalAngle,
+    Chance,
+    EventRate,
+    Opposition,
+    Shift,
+    SizeCurve,
+)
+
+SHIFT = Shift(0.1, 2.0, 3.0, -0.02, 0.05)
+
+
+@pytest.fixture
+def document():
+    return json.loads(NoiseModel.default().to_json())
+
+
+def test_a_residual_is_clipped_at_its_quantiles():
+    low, high = SHIFT.limits
+    assert stats.t.cdf((low + 0.02) / 0.05, 3) == pytest.approx(0.001)
+    assert stats.t.cdf((high + 0.02) / 0.05, 3) == pytest.approx(0.999)
+
+
+def test_the_density_of_a_change_counts_both_signs_and_adds_up_to_one():
+    area = 0.05  # trend 0.2
+    by_hand = stats.t.pdf(0.3 - 0.2, 3, -0.02, 0.05) + stats.t.pdf(-0.3 - 0.2, 3, -0.02, 0.05)
+    assert math.exp(SHIFT.log_density(0.3, area)) == pytest.approx(by_hand)
+    whole = integrate.quad(lambda size: math.exp(SHIFT.log_density(size, area)), 0, np.inf, points=None)[0]
+    assert whole == pytest.approx(1, abs=1e-6)
+    assert SHIFT.log_density([-0.1, 0.1], area)[0] == -math.inf
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        CardinalAngle((0.4, 0.3, 0.2, 0.1), (0.0, 1.0, 5.0, 20.0)),
+        AxialAngle(0.3, 2.0),
+        AxialAngle(0.3, 0.0),
+    ],
+)
+def test_the_density_of_an_angle_adds_up_to_one(law):
+    grid = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    assert law.density(grid).mean() * 2 * np.pi == pytest.approx(1)
+
+
+def test_the_cardinal_law_peaks_at_its_heaviest_direction():
+    law = CardinalAngle((0.1, 0.7, 0.1, 0.1), (8.0,) * 4)
+    assert law.density([0.0, np.pi / 2, np.pi, -np.pi / 2]).argmax() == 1
+    by_hand = 0.7 * stats.vonmises.pdf(0.2, 8) + 0.1 * sum(
+        stats.vonmises.pdf(np.pi / 2 + 0.2 - centre, 8) for centre in (0, np.pi, 1.5 * np.pi)
+    )
+    assert float(law.density(np.pi / 2 + 0.2)) == pytest.approx(by_hand)
+
+
+def test_chances_rates_and_opposition_by_hand():
+    assert SizeCurve(1.0, -0.5).probability(0.01) == pytest.approx(1 / (1 + math.exp(-(1 + 0.5 * math.log(100)))))
+    assert EventRate(0.5, 0.1).expected(10) == pytest.approx(math.exp(1.5))
+    assert Opposition(2.0, 2.0).log_density(0.5) == pytest.approx(math.log(1.5))  # 6 x (1 - x)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Shift(0, 0, 0, 0, 1), "Shift.nu: expected a finite number above 0, got 0"),
+        (lambda: Shift(0, 0, 1, 0, -1), "Shift.sigma: expected a finite number above 0, got -1"),
+        (lambda: Shift(math.nan, 0, 1, 0, 1), "Shift.intercept: expected a finite number, got nan"),
+        (lambda: Shift(0, "steep", 1, 0, 1), "Shift.slope: expected a finite number, got 'steep'"),
+        (lambda: Chance(1.5), "Chance.probability: expected a finite number of at least 0 and at most 1, got 1.5"),
+        (lambda: Chance(True), "got True"),
+        (lambda: CardinalAngle((0.5, 0.5), (1,) * 4), "CardinalAngle.weights: expected 4 numbers, got"),
+        (lambda: CardinalAngle((0.5,) * 4, (1,) * 4), "expected numbers that add up to 1"),
+        (lambda: Provenance("guessed", ""), "Provenance.source: expected one of fitted, default, paper, got 'guessed'"),
+        (lambda: Provenance("paper", 3), "Provenance.reason: expected text, got 3"),
+        (lambda: Provenance("fitted", "", 3, ((1,),)), "Provenance.interval: expected pairs of numbers"),
+    ],
+)
+def test_what_is_out_of_range_is_named(make, message):
+    with pytest.raises(InputError) as error:
+        make()
+    assert message in str(error.value)
+
+
+def test_the_shipped_model_holds_what_the_paper_prints():
+    model = NoiseModel.default()
+    assert model.category.occurrence.probability == 0.026
+    assert (model.topology.opposition.alpha, model.topology.opposition.beta) == (4.53, 0.53)
+    assert model.topology.enlargement.kappa == pytest.approx(math.log(0.088 / 0.059) / 2, abs=5e-4)
+    assert {model.unmatched.deletion.probability, model.topology.split.probability} == {0.5}
+    assert all(model.provenance[law].reason for law in LAWS)
+
+
+def test_json_comes_back_the_same_from_text_parsed_or_a_file(tmp_path):
+    model = NoiseModel.default()
+    path = tmp_path / "model.json"
+    path.write_text(model.to_json(), encoding="utf-8")
+    for source in (model.to_json(), json.loads(model.to_json()), path, str(path)):
+        assert NoiseModel.from_json(source) == model
+    assert NoiseModel.from_json(path).to_json() == model.to_json() == DEFAULTS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda d: d.update(version=2), "noise model: expected version 1, got 2"),
+        (lambda d: d.pop("version"), "expected version 1, got None"),
+        (lambda d: d.update(format="coco"), "expected the format 'kalos noise model', got 'coco'"),
+        (lambda d: d.pop("topology"), "the document: expected the part topology, got nothing"),
+        (lambda d: d["unmatched"].pop("rate"), "unmatched: expected the part rate, got nothing"),
+        (lambda d: d["unmatched"]["rate"].pop("slope"), "unmatched.rate: expected the part slope, got nothing"),
+        (lambda d: d["unmatched"]["rate"].update(slop=1), "unmatched.rate: expected only intercept, slope, got 'slop'"),
+        (lambda d: d.update(extra=1), "the document: expected only format, version, localization"),
+        (lambda d: d["category"].update(angle=[1, 2]), "category.angle: expected an object, got [1, 2]"),
+        (
+            lambda d: d["category"]["occurrence"].update(probability=2),
+            "category.occurrence: expected probability to be a finite number of at least 0 and at most 1, got 2",
+        ),
+        (lambda d: d["provenance"].pop("unmatched.rate"), "provenance: expected the part unmatched.rate, got nothing"),
+        (
+            lambda d: d["provenance"]["unmatched.rate"].update(interval=[[0, 1]]),
+            "provenance of unmatched.rate: expected 2 intervals, got 1",
+        ),
+    ],
+)
+def test_a_spoilt_document_says_where(document, spoil, message):
+    spoil(document)
+    with pytest.raises(InputError) as error:
+        NoiseModel.from_json(document)
+    assert message in str(error.value)
+
+
+def test_all_that_is_wrong_is_said_at_once_with_the_file(document, tmp_path):
+    document["localization"]["width"]["nu"] = -1
+    del document["topology"]["split"]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError) as error:
+        NoiseModel.from_json(path)
+    text = str(error.value)
+    assert text.startswith(f"{path}: 2 records cannot be used.")
+    assert "localization.width: expected nu to be a finite number above 0, got -1" in text
+    assert "topology: expected the part split, got nothing" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("{not json", "noise model: expected JSON, got"),
+        ("no/such/file.json", "no/such/file.json: expected a readable noise model"),
+        (3, "noise model: expected an object with the parameters, got int"),
+    ],
+)
+def test_what_is_no_document_is_refused(source, message):
+    with pytest.raises(InputError, match=message):
+        NoiseModel.from_json(source)
+
+
+def test_provenance_covers_each_law_and_no_other():
+    model = NoiseModel.default()
+    some = dict(model.provenance)
+    del some["unmatched.rate"]
+    with pytest.raises(InputError, match=r"got one without unmatched\.rate"):
+        replace(model, provenance=some)
+    with pytest.raises(InputError, match="got one with weather"):
+        replace(model, provenance={**model.provenance, "weather": Provenance("paper", "")})
+
+
+def test_the_table_has_a_row_for_each_parameter():
+    model = NoiseModel.default()
+    table = model.to_pandas()
+    assert list(dict.fromkeys(table["law"])) == list(LAWS)
+    assert len(table) == sum(
+        len(getattr(model.law(law), entry.name)) if isinstance(getattr(model.law(law), entry.name), tuple) else 1
+        for law in LAWS
+        for entry in fields(model.law(law))
+    )
+    slope = table[(table["law"] == "unmatched.rate") & (table["parameter"] == "slope")].iloc[0]
+    assert slope["low"] < slope["value"] == model.unmatched.rate.slope < slope["high"]
+    assert np.isnan(table[table["law"] == "unmatched.deletion"]["low"]).all()
