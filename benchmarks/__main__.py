@@ -22,6 +22,7 @@ NAMES = (
     "calibration",
     "convergence",
     "generation",
+    "labels",
     "pixels",
     "volumes",
     "scaling",
@@ -102,6 +103,12 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
 
             _say("generation of raters")
             yield generation.speed(coco, path.stem, repeats)
+        if "labels" in names:
+            from benchmarks import labels
+
+            _say("image-level labels")
+            yield labels.beside_krippendorff(repeats)
+            yield from labels.many_categories(repeats)
         if "pixels" in names:
             from benchmarks import pixels
 

@@ -15,7 +15,7 @@ SCALES = {
 }
 """Unit -> sizes it is written in, largest first."""
 
-VERSIONS_OF = ("numpy", "shapely", "fiftyone", "kalos", "pycocotools", "hotcoco", "SimpleITK")
+VERSIONS_OF = ("numpy", "shapely", "fiftyone", "kalos", "pycocotools", "hotcoco", "SimpleITK", "krippendorff")
 
 
 @dataclass(frozen=True)

@@ -99,23 +99,29 @@ def nominal_alpha(values: ArrayLike) -> float:
     """
     codes = encode_values(values)
     columns = np.ascontiguousarray(codes.T)  # a row a rater, which is quick to go through
-    annotations = (columns != NOT_ASSIGNED).sum(axis=0)
-    pairable = (columns if (annotations >= 2).all() else columns[:, annotations >= 2]).ravel() - NOT_ASSIGNED
-    totals = np.bincount(pairable, minlength=2)[1:]
-    return _alpha(annotations, _agreeing(columns), totals.astype(np.float64))
+    missing = columns == NOT_ASSIGNED
+    gaps = bool(missing.any())
+    annotations = len(columns) - (missing.sum(axis=0) if gaps else np.zeros(columns.shape[1], np.int64))
+    pairable = columns[:, annotations >= 2] if gaps or len(columns) < 2 else columns
+    totals = np.bincount(pairable.ravel() - NOT_ASSIGNED, minlength=2)[1:]
+    return _alpha(annotations, _agreeing(_told_apart(columns) if gaps else columns), totals.astype(np.float64))
+
+
+def _told_apart(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Values (R, I) with what is missing like nothing else."""
+    apart = NOT_ASSIGNED - np.arange(len(columns))[:, None]
+    return np.where(columns == NOT_ASSIGNED, apart, columns)
 
 
 def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(I,) ordered pairs of raters who gave the same value, from values (R, I)."""
-    apart = NOT_ASSIGNED - np.arange(len(columns))[:, None]  # what is missing is like nothing else
-    told = np.where(columns == NOT_ASSIGNED, apart, columns)
-    same = np.zeros(columns.shape[1], np.int64)
+    """(I,) ordered pairs of raters who gave the same value, from values (R, I) of `_told_apart`."""
     if len(columns) <= FEW_RATERS:
-        for first, second in combinations(told, 2):
-            same += first == second
-        return 2 * same
-    run = np.zeros(columns.shape[1], np.int64)
-    for lower, upper in pairwise(np.sort(told, axis=0)):  # equal values next to each other
+        few = np.zeros(columns.shape[1], np.uint8)  # small numbers are quick to add
+        for first, second in combinations(columns, 2):
+            few += first == second
+        return 2 * few.astype(np.int64)
+    run, same = np.zeros((2, columns.shape[1]), np.int64)
+    for lower, upper in pairwise(np.sort(columns, axis=0)):  # equal values next to each other
         run = np.where(lower == upper, run + 1, 0)
         same += run
     return 2 * same
@@ -269,7 +275,7 @@ def conger_kappa(values: ArrayLike) -> float:
     if len(columns) < 2 or not several.any():
         return float("nan")
     pairs = annotations[several] * (annotations[several] - 1)
-    observed = float((_agreeing(columns)[several] / pairs).mean())
+    observed = float((_agreeing(_told_apart(columns))[several] / pairs).mean())
     size = int(columns.max()) + 2  # NO_OBJECT takes the first place
     counts = np.stack([np.bincount(row[row != NOT_ASSIGNED] + 1, minlength=size) for row in columns])
     share = counts / counts.sum(axis=1, keepdims=True)

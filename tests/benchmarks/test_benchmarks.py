@@ -261,3 +261,13 @@ def test_staple_and_agreement_about_pixels() -> None:
     check_table(beside)
     assert beside.notes[0].startswith(("same mask", "SimpleITK is not installed"))
     check_table(pixels.agreement_of_stacks(1, side=48))
+
+
+def test_labels_are_the_same_work() -> None:
+    from benchmarks import labels
+
+    beside = labels.beside_krippendorff(1, items=50)
+    check_table(beside)
+    assert beside.notes[0].startswith("same alpha")
+    for table in labels.many_categories(1, items=20):
+        check_table(table)
