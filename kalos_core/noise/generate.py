@@ -65,9 +65,10 @@ def generate_raters(
         How many, or what they are called.
     magnitude : float, or one for each rater
         Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
-        reference itself, 1 differs from it as two raters of the data that the model was fitted on differ.
+        reference itself, 1 differs from it as the model's laws say that two real raters differ.
     seed : int
-        A rater's marks depend on it, on the rater's number and on the order of the table, not on how many raters follow.
+        A rater's marks depend on it, on the rater's number and on the order of the table, but not on how many raters
+        follow.
     reference : name or names, optional
         The rater to draw from; of several, one for each school. Not needed where only one rater has marks.
     schools : sizes, optional
