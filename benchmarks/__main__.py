@@ -22,6 +22,7 @@ NAMES = (
     "calibration",
     "convergence",
     "generation",
+    "noise",
     "labels",
     "pixels",
     "volumes",
@@ -103,6 +104,11 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
 
             _say("generation of raters")
             yield generation.speed(coco, path.stem, repeats)
+        if "noise" in names:
+            from benchmarks import noise
+
+            _say("fit of the noise model")
+            yield noise.fit(coco, path.stem, repeats)
         if "labels" in names:
             from benchmarks import labels
 

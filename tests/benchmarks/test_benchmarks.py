@@ -200,6 +200,14 @@ def test_bridge() -> None:
     assert [row.what for row in polylines.rows] == [python[0], python[2]]
 
 
+def test_the_fit_of_the_noise_model_says_where_its_laws_are_from() -> None:
+    from benchmarks import noise
+
+    table = noise.fit(synthetic(), "synthetic", 1)
+    check_table(table)
+    assert table.notes[0].startswith("laws: ")
+
+
 def test_generation_is_counted_in_annotations() -> None:
     from benchmarks import generation
 

@@ -1,0 +1,34 @@
+"""The noise model fitted to real raters, and its tests of fit, beside the time that they may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.agreement import without_cache
+from benchmarks.tables import Measured, Row, Table
+from benchmarks.timing import Subject, alternate
+from kalos_core import NoiseModel, read_coco
+
+MOST_SECONDS = 10.0
+"""That a fit may take, without a model that embeds pictures."""
+
+
+def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+    """All parameters of one data set; then every test of fit, without a similarity of classes."""
+    marks = read_coco(coco)
+    fitted = NoiseModel.fit(marks)
+    model, tests = alternate(
+        [Subject(NoiseModel.fit, lambda: without_cache(marks)), Subject(lambda _: fitted.tests())], repeats
+    )
+    sources = [origin.source for origin in model.answer.provenance.values()]
+    counts = ", ".join(f"{sources.count(source)} {source}" for source in sorted(set(sources)))
+    allowed = Measured((MOST_SECONDS,))
+    return Table(
+        f"noise model, {name}: {len(marks):,} marks",
+        (Row("fit", model.took, allowed, 1.0), Row("tests of fit", tests.took)),
+        "here",
+        "allowed",
+        speedup=False,
+        notes=(f"laws: {counts}; {len(tests.answer):,} lines of tests",),
+    )
