@@ -187,7 +187,7 @@ def instance_consensus(
     [0]
     """
     check_agreement(agreement)
-    share = check_share(quorum)
+    share = check_share(quorum, "quorum")
     lookup({"apart": 0, "first": 0}, ties, "ties")
     lookup({"vote": 0, "staple": 0}, region, "region")
     source = agreement.annotations

@@ -138,7 +138,7 @@ def signed_distance(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
     from scipy.ndimage import distance_transform_edt  # slow to import, and needed here only
 
     inside, outside = distance_transform_edt(mask), distance_transform_edt(~mask)
-    return np.asarray(inside - outside - np.where(mask, 0.5, -0.5), dtype=np.float32)
+    return np.ascontiguousarray(inside - outside - np.where(mask, 0.5, -0.5), dtype=np.float32)
 
 
 def pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.float64]:

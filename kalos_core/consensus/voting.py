@@ -86,8 +86,8 @@ def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
     return outliers(mean_of_defined(apart))
 
 
-def check_share(share: object) -> float:
-    """A share of raters, above 0 and at most 1.
+def check_share(share: object, name: str = "share") -> float:
+    """An argument that is a share of raters, above 0 and at most 1.
 
     Examples
     --------
@@ -97,5 +97,5 @@ def check_share(share: object) -> float:
     """
     number = as_number(share)
     if number is None or not 0 < number <= 1:
-        raise InputError(f"share: expected a number above 0 and at most 1, got {share!r}")
+        raise InputError(f"{name}: expected a number above 0 and at most 1, got {share!r}")
     return number

@@ -1,10 +1,11 @@
-"""STAPLE pixel by pixel, as Warfield, Zou & Wells (2004) write it: Equations 11-21 in plain loops."""
+"""Estimates of truth pixel by pixel, in plain loops."""
 
 import math
+from statistics import mean, stdev
 
 
 def staple(votes, prior, iterations):
-    """Lists of votes, one a pixel -> probabilities, sensitivities, specificities."""
+    """As Warfield, Zou & Wells (2004) write it: votes of each pixel -> probabilities, sensitivities, specificities."""
     raters = range(len(votes[0]))
     weight = [sum(v) / len(v) for v in votes]
     g = sum(weight) / len(votes) if prior is None else prior
@@ -18,3 +19,54 @@ def staple(votes, prior, iterations):
         b = [(1 - g) * math.prod(1 - q[n] if v[n] else q[n] for n in raters) for v in votes]
         weight = [x / (x + y) for x, y in zip(a, b, strict=True)]
     return weight, p, q
+
+
+def simple(votes, alpha):
+    """Lists of votes, one a pixel -> the pixels of the truth, and the raters who stay."""
+    raters = list(range(len(votes[0])))
+    truth = {at for at, v in enumerate(votes) if 2 * sum(v) >= len(v)}
+    while True:
+        marks = {n: {at for at, v in enumerate(votes) if v[n]} for n in raters}
+        fit = {n: 2 * len(m & truth) / (len(m) + len(truth)) if m or truth else 1.0 for n, m in marks.items()}
+        least = mean(fit.values()) - alpha * stdev(fit.values()) - 1e-12 if len(fit) > 1 else 0
+        kept = [n for n in raters if fit[n] >= least]
+        whole = sum(fit[n] for n in kept)
+        shares = [sum(fit[n] for n in kept if v[n]) / whole if whole else 0 for v in votes]
+        found = {at for at, share in enumerate(shares) if share >= 0.5 - 1e-12}
+        if kept == raters and found == truth:
+            return found, kept
+        raters, truth = kept, found
+
+
+def lsml(masks, iterations, smoothness):
+    """The whole grid at every step, one pixel after the other; distances to the nearest pixel of the other side."""
+    raters, height, width = len(masks), len(masks[0]), len(masks[0][0])
+    places = [(y, x) for y in range(height) for x in range(width)]
+    inside = {(y, x): 2 * sum(mask[y][x] for mask in masks) >= raters for y, x in places}
+    phi = {}
+    for at in places:
+        nearest = min(math.dist(at, other) for other in places if inside[other] != inside[at])
+        phi[at] = nearest - 0.5 if inside[at] else 0.5 - nearest
+    for _ in range(iterations):
+        true = [at for at in places if phi[at] > 0]
+        false = [at for at in places if phi[at] <= 0]
+        p = [(sum(mask[y][x] for y, x in true) + 0.5) / (len(true) + 1) for mask in masks]
+        q = [(sum(not mask[y][x] for y, x in false) + 0.5) / (len(false) + 1) for mask in masks]
+        force = {}
+        for y, x in places:
+
+            def at(dy, dx, y=y, x=x, phi=phi):
+                return phi[min(max(y + dy, 0), height - 1), min(max(x + dx, 0), width - 1)]
+
+            said = sum(
+                math.log(p[n] / (1 - q[n])) if mask[y][x] else math.log((1 - p[n]) / q[n])
+                for n, mask in enumerate(masks)
+            )
+            by_x, by_y = (at(0, 1) - at(0, -1)) / 2, (at(1, 0) - at(-1, 0)) / 2
+            xx, yy = at(0, 1) - 2 * at(0, 0) + at(0, -1), at(1, 0) - 2 * at(0, 0) + at(-1, 0)
+            xy = (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / 4
+            bend = (xx * by_y**2 - 2 * by_x * by_y * xy + yy * by_x**2) / max(by_x**2 + by_y**2, 1e-6) ** 1.5
+            force[y, x] = (said + smoothness * min(max(bend, -1), 1)) * 1.5 / math.pi / (1.5**2 + at(0, 0) ** 2)
+        largest = max(map(abs, force.values()))
+        phi = {place: value + 0.5 * force[place] / largest for place, value in phi.items()}
+    return [[phi[y, x] > 0 for x in range(width)] for y in range(height)]

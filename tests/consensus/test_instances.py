@@ -206,7 +206,7 @@ def test_of_real_labels(lvis):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"quorum": 0}, "share: expected a number above 0"),
+        ({"quorum": 0}, "quorum: expected a number above 0"),
         ({"ties": "last"}, "ties: expected one of 'apart', 'first', got 'last'"),
         ({"region": "mean"}, "region: expected one of 'staple', 'vote'"),
         ({"weights": [1]}, "weights: expected a positive number for each of 2 raters"),
@@ -222,3 +222,11 @@ def test_what_cannot_be_used_is_said(arguments, message):
 def test_it_is_asked_of_an_agreement():
     with pytest.raises(InputError, match="expected what `agreement` returns"):
         instance_consensus(boxes(("ann", "cat", [0, 0, 9, 9])))
+
+
+def test_cuboids_are_not_fused():
+    cuboid = [0, 0, 0, 1, 1, 1, 0, 0, 0]
+    rows = [{"image": 1, "rater": rater, "category": "cat", "cuboid": cuboid} for rater in ("ann", "bob")]
+    result = agreement(Annotations.from_rows(rows), "cuboid_iou", bootstrap=0)
+    with pytest.raises(InputError, match="expected shapes among box, polygon, mask, keypoints, got cuboid"):
+        instance_consensus(result)

@@ -126,9 +126,39 @@ def test_simple_by_hand():
     assert simple(stack, alpha=1.2).kept.tolist() == [True, True, True, False]
 
 
+@given(st.integers(2, 7), st.integers(0, 1000), st.sampled_from([0.5, 1.0, 2.0]))
+def test_simple_is_that_of_a_loop_over_pixels(raters, seed, alpha):
+    masks = np.random.default_rng(seed).random((raters, 4, 5)) < np.linspace(0.1, 0.9, 5)
+    truth, kept = naive.simple(masks.reshape(raters, -1).T.tolist(), alpha)
+    found = simple(masks, alpha)
+    assert set(np.flatnonzero(found.mask)) == truth
+    assert np.flatnonzero(found.kept).tolist() == kept
+
+
 def test_simple_of_two_keeps_both():
     masks = discs(2, 0.05)
     assert simple(masks).kept.all()
+
+
+def two_who_see_more():
+    """Two raters who find all of a mask go a column further; the others miss a column of it each."""
+    stack = np.zeros((5, 7, 9), bool)
+    stack[:2, 2:5, 2:7] = True
+    for rater in (2, 3, 4):
+        stack[rater, 2:5, 2:6] = True
+        stack[rater, 2:5, rater] = False
+    stack[4, 0, :] = True
+    return stack
+
+
+@pytest.mark.parametrize(("masks", "smoothness"), [(two_who_see_more(), 0.0), (discs(4, 0.05, 1, 14), 2.0)])
+def test_lsml_is_that_of_a_loop_over_the_whole_grid(masks, smoothness):
+    expected = naive.lsml(masks.tolist(), 12, smoothness)
+    assert vote(masks).mask.tolist() != expected
+    found = lsml(masks, iterations=12, smoothness=smoothness)
+    assert found.mask.tolist() == expected
+    turned = lsml(masks.transpose(0, 2, 1), iterations=12, smoothness=smoothness)
+    assert turned.mask.T.tolist() == expected
 
 
 def test_lsml_lies_between_the_least_and_the_most():
@@ -149,14 +179,8 @@ def test_lsml_smooths_specks_away():
 
 
 def test_lsml_without_curvature_follows_the_likelihood():
-    # two raters who find all of the mask go a column further; the others miss a column of it each, so that their
-    # silence says little, and two of five are enough there
-    stack = np.zeros((5, 7, 9), bool)
-    stack[:2, 2:5, 2:7] = True
-    for rater in (2, 3, 4):
-        stack[rater, 2:5, 2:6] = True
-        stack[rater, 2:5, rater] = False
-    stack[4, 0, :] = True
+    # the silence of those who miss much says little: two of five are enough for the further column
+    stack = two_who_see_more()
     found = lsml(stack, smoothness=0)
     assert not vote(stack).mask[2:5, 6].any()
     assert found.mask[2:5, 2:7].all()
