@@ -151,14 +151,11 @@ class DetectorAccumulator:
         self._detectors = self._detectors or list(scores)
         self._raters = list(dict.fromkeys([*self._raters, *stack.raters]))
         self._images += 1
-        pixels = int(valid.sum())
-        everywhere = np.stack([np.bincount(of_detector[valid], minlength=self._levels) for of_detector in levels])
-        for truth, mask in found.items():
-            positives, negatives = self._counts_of(mask, levels, everywhere, valid)
+        for truth, (positives, negatives) in self._counts_of(found, levels, valid).items():
             counts = self._counts.setdefault(truth, TruthCounts.nothing(positives.shape))
             counts.positives += positives
             counts.negatives += negatives
-            counts.fractions.append(float(mask.sum() / pixels) if pixels else 0.0)
+            counts.fractions.append(float(found[truth].sum() / max(valid.sum(), 1)))
         self._correlate(by_detector, stack.masks.mean(axis=0), valid)
 
     def _check_scores(
@@ -199,28 +196,29 @@ class DetectorAccumulator:
         found = {**dict(zip(stack.raters, stack.masks, strict=True)), **estimated, **added}
         return {truth: (thinned(mask) if self._thin else mask) & valid for truth, mask in found.items()}
 
-    def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.int32]:
         """(H, W) the level of each score, -1 where it is ignored."""
         step = (self._levels - 1) / (self._high - self._low)
-        levels = np.full(scores.shape, -1, np.intp)
+        levels = np.full(scores.shape, -1, np.int32)
         levels[valid] = np.rint((scores[valid] - self._low) * step)
         return levels
 
     def _counts_of(
-        self,
-        mask: NDArray[np.bool_],
-        levels: list[NDArray[np.intp]],
-        everywhere: NDArray[np.intp],
-        valid: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(S, L) pixels of a truth, and pixels away from it, by detector and level; `everywhere` is (S, L) of all."""
-        distance = tolerance_in_pixels(mask.shape, self._tolerance)
-        around = np.flatnonzero(near(mask, distance) & valid)
-        positives, negatives = np.zeros_like(everywhere), everywhere.copy()
-        for detector, of_detector in enumerate(levels):
-            positives[detector] = np.bincount(highest_near(of_detector, mask, distance), minlength=self._levels)
-            negatives[detector] -= np.bincount(of_detector.ravel()[around], minlength=self._levels)
-        return positives, negatives
+        self, truths: dict[str, NDArray[np.bool_]], levels: list[NDArray[np.int32]], valid: NDArray[np.bool_]
+    ) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """(S, L) pixels of each truth, and pixels away from it, by detector and level."""
+        distance = tolerance_in_pixels(valid.shape, self._tolerance)
+        nearby = [highest_near(of_detector, distance) for of_detector in levels]
+        everywhere = self._by_level(levels, valid)
+        return {
+            truth: (self._by_level(nearby, mask), everywhere - self._by_level(levels, near(mask, distance) & valid))
+            for truth, mask in truths.items()
+        }
+
+    def _by_level(self, levels: list[NDArray[np.int32]], where: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """(S, L) pixels of a region by detector and level."""
+        chosen = np.flatnonzero(where)
+        return np.stack([np.bincount(map_.ravel()[chosen], minlength=self._levels) for map_ in levels])
 
     def _correlate(
         self, scores: list[NDArray[np.float64]], agreeing: NDArray[np.float64], valid: NDArray[np.bool_]

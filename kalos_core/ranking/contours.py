@@ -6,22 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def highest_near(levels: NDArray[np.intp], mask: NDArray[np.bool_], distance: float) -> NDArray[np.intp]:
-    """(n,) for each pixel of a mask, row by row, the highest level within `distance` pixels of it, centre to centre.
+def highest_near(levels: NDArray[np.int32], distance: float) -> NDArray[np.int32]:
+    """(H, W) the highest level within `distance` pixels of each pixel, centre to centre.
 
     Examples
     --------
-    >>> highest_near(np.array([[9, 1, 5, 2, 7]]), np.array([[0, 0, 1, 0, 1]], bool), 1).tolist()
-    [5, 7]
+    >>> highest_near(np.array([[9, 1, 5, 2, 7]], np.int32), 1).tolist()
+    [[9, 9, 5, 7, 7]]
     """
-    highest = levels[mask]
-    reach = int(distance)
-    if not reach:
-        return highest
-    row, column = (places + reach for places in np.nonzero(mask))
-    with_edge = np.pad(levels, reach, constant_values=-1)
-    for down in range(-reach, reach + 1):
-        for right in range(-reach, reach + 1):
-            if down * down + right * right <= distance * distance:
-                np.maximum(highest, with_edge[row + down, column + right], out=highest)
+    highest, row, reach = levels.copy(), levels.copy(), 0
+    for down in range(int(distance), -1, -1):  # the rows of a disc, which grow towards its middle
+        while (reach + 1) ** 2 + down**2 <= distance**2:
+            reach += 1
+            np.maximum(row[:, reach:], levels[:, :-reach], out=row[:, reach:])
+            np.maximum(row[:, :-reach], levels[:, reach:], out=row[:, :-reach])
+        end = max(len(levels) - down, 0)
+        np.maximum(highest[down:], row[:end], out=highest[down:])
+        np.maximum(highest[:end], row[down:], out=highest[:end])
     return highest
