@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle
 MOST_KAPPA = 500.0
 """Concentration beyond which directions are as good as one (a standard deviation of 2.6 degrees)."""
 
-ROUNDS = 1000
-ENOUGH = 1e-7
-"""EM ends when a round raises the mean log likelihood by less."""
+ROUNDS = 100
+"""Of expectation and maximization."""
+
+CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
+"""How the search that follows goes, and where it ends."""
 
 LEAST_WEIGHT = 1e-9
 """Directions that a law of the mixture keeps."""
@@ -107,25 +110,50 @@ def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
 
 
 def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name: str) -> AngleFit:
-    """A mixture of von Mises laws at given centres, by expectation and maximization."""
+    """A mixture of von Mises laws at given centres: by expectation and maximization, then a search to the very top.
+
+    The rounds of the former crawl where a law is wide, as that of shifts without a direction is.
+    """
     along = np.cos(angles[:, None] - centres)
     weights, kappas = np.full(len(centres), 1 / len(centres)), np.full(len(centres), 2.0)
-    before = -np.inf
     for _ in range(ROUNDS):
-        height = weights / (2 * np.pi * special.i0e(kappas))
-        joint = height * np.exp(kappas * (along - 1))  # at most MOST_KAPPA: none is 0 at all centres
-        each = joint.sum(axis=1)
-        likelihood = float(np.log(each).sum())
-        if likelihood - before < ENOUGH * len(angles):
-            break
-        before = likelihood
-        share = joint / each[:, None]
+        share = _shares(along, weights, kappas)[1]
         held = np.maximum(share.sum(axis=0), LEAST_WEIGHT)
         weights = held / held.sum()
         # the centre is given, so what counts is how far the directions point along it; never the other way
         length = np.maximum((share * along).sum(axis=0) / held, 0)
         kappas = np.array([concentration(value) for value in length.tolist()])
+    weights, kappas, likelihood = _climb(along, weights, kappas)
     return AngleFit(name, weights, centres, kappas, 1, likelihood, 2 * len(centres) - 1)
+
+
+def _shares(
+    along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Density (n,) of each direction, and the share (n, m) that each law has in it."""
+    height = weights / (2 * np.pi * special.i0e(kappas))
+    joint = height * np.exp(kappas * (along - 1))  # at most MOST_KAPPA: none is 0 at all centres
+    each = joint.sum(axis=1)
+    return each, joint / each[:, None]
+
+
+def _climb(
+    along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Weights and concentrations at the top of the likelihood near those given, and the log likelihood there."""
+    count = len(weights)
+
+    def misfit(free: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        mixed, each_kappa = special.softmax(free[:count]), free[count:]
+        each, share = _shares(along, mixed, each_kappa)
+        pull = along - special.i1e(each_kappa) / special.i0e(each_kappa)
+        slopes = [share.sum(axis=0) - len(along) * mixed, (share * pull).sum(axis=0)]
+        return -float(np.log(each).sum()), -np.concatenate(slopes)
+
+    start = np.concatenate([np.log(np.maximum(weights, LEAST_WEIGHT)), kappas])
+    bounds = [(float(np.log(LEAST_WEIGHT)), 1.0)] * count + [(0.0, MOST_KAPPA)] * count
+    found = optimize.minimize(misfit, start, jac=True, bounds=bounds, **CLOSE)
+    return special.softmax(found.x[:count]), found.x[count:], -float(found.fun)
 
 
 def concentration(length: float) -> float:
