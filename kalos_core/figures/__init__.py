@@ -56,12 +56,7 @@ from kalos_core.figures.labels import (
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
-    plot_removal,
-    plot_running,
     plot_teams,
-    plot_weights,
-    running_figure,
-    running_title,
     team_bars,
 )
 from kalos_core.figures.noise import plot_angles, plot_areas, plot_confusions, plot_residuals, plot_size_errors
@@ -98,6 +93,7 @@ from kalos_core.figures.raters import (
     vitality_title,
 )
 from kalos_core.figures.sensitivity import plot_sensitivity, sensitivity_curve, sensitivity_title
+from kalos_core.figures.sparse import plot_removal, plot_running, plot_weights, running_figure, running_title
 from kalos_core.figures.truth import (
     correlation_bars,
     correlation_title,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
-from kalos_core.reliability import NOT_ASSIGNED, alpha
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha
 from kalos_core.sparse import Counts, Tally, tally
 
 LANDIS_KOCH = (
@@ -24,6 +24,12 @@ LANDIS_KOCH = (
 
 FEW_RATERS = 12
 """Up to so many raters it is quicker to compare every two of them than to sort the values of each item."""
+
+ITEMS_AT_ONCE = 8192
+"""Items whose values are compared at once: what is made of them stays in cache."""
+
+MOST_CODES = 1 << 16
+"""Whole numbers beyond this are ids rather than codes, and are numbered anew."""
 
 
 def landis_koch(value: float) -> str:
@@ -65,7 +71,7 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
         return _encode_objects(given)
     if given.size and given.min() < NOT_ASSIGNED:
         raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
-    if given.size and given.max() > max(given.size, 1 << 16):  # ids rather than codes
+    if given.size and given.max() > MOST_CODES:  # ids rather than codes
         distinct, codes = np.unique(given, return_inverse=True)
         return np.asarray(np.where(given < 0, given, codes.reshape(given.shape) - (distinct < 0).sum()))
     return given.astype(np.int64, copy=False)
@@ -98,19 +104,22 @@ def nominal_alpha(values: ArrayLike) -> float:
     (0.0, 1.0, nan)
     """
     codes = encode_values(values)
-    columns = np.ascontiguousarray(codes.T)  # a row a rater, which is quick to go through
-    missing = columns == NOT_ASSIGNED
-    gaps = bool(missing.any())
-    annotations = len(columns) - (missing.sum(axis=0) if gaps else np.zeros(columns.shape[1], np.int64))
-    pairable = columns[:, annotations >= 2] if gaps or len(columns) < 2 else columns
-    totals = np.bincount(pairable.ravel() - NOT_ASSIGNED, minlength=2)[1:]
-    return _alpha(annotations, _agreeing(_told_apart(columns) if gaps else columns), totals.astype(np.float64))
+    raters, categories = codes.shape[1], int(codes.max(initial=NO_OBJECT)) - NO_OBJECT + 1
+    agreeing, totals = np.zeros(raters + 1), np.zeros(categories)
+    for start in range(0, len(codes), ITEMS_AT_ONCE):
+        columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
+        given = columns != NOT_ASSIGNED
+        annotations = given.sum(axis=0)
+        agreeing += total(annotations, _agreeing(_told_apart(columns)), raters + 1)
+        pairable = columns[given & (annotations >= 2)]
+        totals += np.bincount(pairable - NO_OBJECT, minlength=categories)
+    return _alpha(agreeing, totals)
 
 
 def _told_apart(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Values (R, I) with what is missing like nothing else."""
-    apart = NOT_ASSIGNED - np.arange(len(columns))[:, None]
-    return np.where(columns == NOT_ASSIGNED, apart, columns)
+    missing = columns == NOT_ASSIGNED
+    return np.where(missing, NOT_ASSIGNED - np.arange(len(columns))[:, None], columns) if missing.any() else columns
 
 
 def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -138,19 +147,16 @@ def alpha_of_counts(counts: Counts) -> float:
     found = tally(counts)
     pairable = found.usable[found.item]
     totals = total(found.category[pairable], found.count[pairable], found.categories)
-    return _alpha(found.annotations, found.agreeing, totals)
+    return _alpha(total(found.annotations, found.agreeing, 2), totals)
 
 
-def _alpha(annotations: NDArray[np.int64], agreeing: NDArray[np.int64], totals: NDArray[np.float64]) -> float:
-    """Alpha from annotations and agreeing ordered pairs of items, and totals of pairable values."""
-    several = annotations >= 2
-    n, same = annotations[several], agreeing[several]
-    sums = total(n, same, 2)  # whole numbers first, a sum for each n: the same to the last bit in any order of items
-    coefficient = alpha(
-        np.array([n.sum(dtype=np.float64)]),
-        np.array([(sums[2:] / np.arange(1, len(sums) - 1)).sum()]),
-        np.array([(totals**2).sum()]),
-    )
+def _alpha(agreeing: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
+    """Alpha from agreeing ordered pairs, summed over items by their number n of values, and totals of pairable values.
+
+    Whole numbers are summed before any is divided: the same to the last bit in any order of items.
+    """
+    coincident = (agreeing[2:] / np.arange(1, len(agreeing) - 1)).sum()
+    coefficient = alpha(np.array([totals.sum()]), np.array([coincident]), np.array([(totals**2).sum()]))
     return float(coefficient[0])
 
 

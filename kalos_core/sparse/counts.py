@@ -119,7 +119,8 @@ def _entries(counts: Counts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArra
     width = dense.shape[1]
 
     def search(start: int) -> NDArray[np.intp]:
-        return np.flatnonzero(dense[start : start + ITEMS_AT_ONCE] != 0) + start * width
+        block = dense[start : start + ITEMS_AT_ONCE]
+        return np.asarray(np.flatnonzero(block != 0) + start * width)
 
     starts = range(0, len(dense), ITEMS_AT_ONCE)
     if dense.size < WORTH_THREADS:

@@ -1,0 +1,180 @@
+"""Figures of sparse agreement: how it settles while annotations arrive, and what fewer of them would have told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import (
+    NEUTRAL,
+    OWN,
+    PALE,
+    RATER_COLOURS,
+    WHISKER,
+    Intervals,
+    Numbers,
+    as_intervals,
+    as_numbers,
+    as_plain,
+    significant,
+    with_interval,
+)
+from kalos_core.sparse import RemovalExperiment, RunningCurve
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
+"""Agreement as it is, and corrected for chance."""
+
+
+def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals, narrow_from: int | None) -> str:
+    """What a running curve says, in one line.
+
+    Examples
+    --------
+    >>> running_title([100, 200], [0.7, 0.71], [[0.6, 0.8], [0.66, 0.76]], 1)
+    'Agreement 0.710 [0.660, 0.760] after 200 annotations; narrow enough from 200 on'
+    """
+    values = as_numbers(spa)
+    if not len(values) or np.isnan(values[-1]):
+        return "No item has two annotations yet"
+    now = with_interval(values[-1], as_intervals(interval, len(values))[-1])
+    text = f"Agreement {now} after {annotations[-1]:,} annotations"
+    return text if narrow_from is None else f"{text}; narrow enough from {annotations[narrow_from]:,} on"
+
+
+def running_figure(
+    annotations: Sequence[int],
+    spa: Numbers,
+    spa_interval: Intervals,
+    alpha: Numbers,
+    alpha_interval: Intervals,
+    narrow_from: int | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
+
+    Parameters
+    ----------
+    annotations : (T,) int
+    spa, alpha : (T,) None or NaN where undefined
+    spa_interval, alpha_interval : (T, 2)
+    narrow_from : int, optional
+        The step from which on the interval is narrow enough: a dotted line.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    x = [int(count) for count in annotations]
+    figure = go.Figure()
+    for name, values, interval, colour in (
+        ("probability of agreement", spa, spa_interval, SPA_COLOUR),
+        ("alpha", alpha, alpha_interval, ALPHA_COLOUR),
+    ):
+        ends = as_intervals(interval, len(x))
+        edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": name}
+        figure.add_scatter(x=x, y=as_plain(ends[:, 0]), **edge)
+        figure.add_scatter(x=x, y=as_plain(ends[:, 1]), fill="tonexty", fillcolor=PALE, **edge)
+        texts = [with_interval(v, pair) for v, pair in zip(as_numbers(values), ends, strict=True)]
+        figure.add_scatter(
+            x=x,
+            y=as_plain(as_numbers(values)),
+            mode="lines",
+            line={"color": colour, "width": 2},
+            customdata=texts,
+            hovertemplate="%{customdata}",
+            name=name,
+            legendgroup=name,
+        )
+    if narrow_from is not None:
+        figure.add_vline(x=x[narrow_from], line={"width": 2, "dash": "dot", "color": WHISKER})
+    figure.update_layout(**_curves("annotations so far", "agreement", title), hovermode="x unified")
+    return figure
+
+
+def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
+    """A curve, and where its interval becomes narrower than a width."""
+    step = None if width is None else result.narrow_from(width)
+    title = running_title(result.annotations.tolist(), result.spa, result.spa_interval, step)
+    curves = result.spa, result.spa_interval, result.alpha, result.alpha_interval
+    return running_figure(result.annotations.tolist(), *curves, step, title)
+
+
+def plot_removal(result: RemovalExperiment) -> go.Figure:
+    """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=(items * number).tolist(),
+                y=_positive(variance),
+                mode="lines+markers",
+                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)]},
+                hovertemplate="%{x:,} annotations: variance %{y:.2e}",
+                name=f"{number} per item",
+            )
+            for place, (number, items, variance) in enumerate(
+                zip(result.per_item, result.items, result.per_item_variance, strict=True)
+            )
+        ]
+    )
+    place = result.weights.index("flat") if "flat" in result.weights else 0
+    figure.add_scatter(
+        x=result.annotations.tolist(),
+        y=_positive(result.variance[place]),
+        mode="lines+markers",
+        line={"color": NEUTRAL, "dash": "dash", "width": 3},
+        hovertemplate="%{x:,.0f} annotations: variance %{y:.2e}",
+        name=f"any number, {result.weights[place]}",
+    )
+    gap = float(np.nanmax(np.abs(result.mean[place] - result.full[place])))
+    title = f"Fewer annotations, more variance; the mean stays within {significant(gap)}"
+    figure.update_layout(**_curves("annotations in usable items", "variance", title))
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def plot_weights(result: RemovalExperiment) -> go.Figure:
+    """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
+    import plotly.graph_objects as go
+
+    gaps = result.against_flat
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=result.annotations.tolist(),
+                y=as_plain(gap),
+                mode="lines",
+                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)], "width": 2},
+                hovertemplate="%{y:.2e}",
+                name=name,
+            )
+            for place, (name, gap) in enumerate(zip(result.weights, gaps, strict=True))
+        ]
+    )
+    best = result.weights[int(np.nanargmin(np.nansum(gaps, axis=1)))]
+    title = f"{best} has the least variance in sum"
+    figure.update_layout(**_curves("annotations in usable items", "variance − that of flat", title))
+    figure.update_layout(hovermode="x unified")
+    return figure
+
+
+def _positive(values: NDArray[np.float64]) -> list[float | None]:
+    """What a logarithmic axis can show: of all annotations there is no variance but rounding."""
+    return as_plain(np.where(values > 1e-18, values, np.nan))
+
+
+def _curves(x: str, y: str, title: str) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "font": {"size": 14}},
+        "xaxis": {"title": {"text": x}, "fixedrange": True, "zeroline": False},
+        "yaxis": {"title": {"text": y}, "fixedrange": True, "zeroline": False},
+        "margin": {"t": 40 if title else 10, "b": 45, "l": 70, "r": 10},
+        "height": 380,
+        "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
+    }
