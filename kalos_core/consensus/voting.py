@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
-from kalos_core.errors import InputError, as_number
-from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS, outliers
+from kalos_core.errors import InputError, as_number, listed
+from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS
+from kalos_core.pixels.agreement import outliers as above_limit
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 from kalos_core.pixels.sums import PixelSums, mean_of_defined
@@ -55,11 +58,28 @@ def vote_any(masks: Masks3D) -> Truth:
     return vote(stack, 1 / len(stack.raters))
 
 
-def vote_without_outliers(masks: Masks3D) -> Truth:
+def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None) -> Truth:
     """What at least half of the raters marked who do not stand out: the Excl-0.5-GT (Lampert et al., §III-D).
 
     A rater stands out whose mean 1 - F1 with the others is above that of all plus one standard deviation. With two
     raters nobody does, and it is the majority.
+
+    Parameters
+    ----------
+    masks : MaskStack or (N, H, W)
+    outliers : iterable of str, optional
+        Who stands out, such as ``found.raters[found.outliers]`` of the `pixel_agreement` of all images, which the paper
+        takes as one; by default it is decided within these masks. Names that the stack does not have are passed over.
+
+    Returns
+    -------
+    Truth
+        `kept` says who had a vote.
+
+    Raises
+    ------
+    InputError
+        If nobody is left.
 
     Examples
     --------
@@ -70,7 +90,9 @@ def vote_without_outliers(masks: Masks3D) -> Truth:
     """
     stack = as_stack(masks)
     patterns = find_patterns(stack)
-    kept = ~find_outliers(patterns)
+    kept = ~(find_outliers(patterns) if outliers is None else np.isin(stack.raters, list(outliers)))
+    if not kept.any():
+        raise InputError(f"outliers: expected somebody else among the raters {listed(stack.raters, 20)}, got them all")
     share_of_votes = patterns.votes[:, kept].mean(axis=1)
     enough = 2 * patterns.votes[:, kept].sum(axis=1) >= kept.sum()
     return truth_of_patterns("vote 0.5 without outliers", stack, patterns, enough, share_of_votes, kept=kept)
@@ -83,7 +105,7 @@ def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
         return np.zeros(raters, np.bool_)
     apart = 1 - PixelSums.of(patterns, np.arange(raters), raters).f1()
     np.fill_diagonal(apart, np.nan)
-    return outliers(mean_of_defined(apart))
+    return above_limit(mean_of_defined(apart))
 
 
 def check_share(share: object, name: str = "share") -> float:

@@ -230,3 +230,16 @@ def test_cuboids_are_not_fused():
     result = agreement(Annotations.from_rows(rows), "cuboid_iou", bootstrap=0)
     with pytest.raises(InputError, match="expected shapes among box, polygon, mask, keypoints, got cuboid"):
         instance_consensus(result)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"bbox": [1]}, "got one of COCO's own, 'bbox'"),
+        ({"score": []}, r"a value for each of 1 marks .*, got 0 of 'score'"),
+    ],
+)
+def test_fields_that_cannot_be_written(fields, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        write_coco(boxes(("ann", "cat", [0, 0, 9, 9])), tmp_path / "labels.json", fields)
+    assert not list(tmp_path.iterdir())

@@ -57,6 +57,15 @@ def test_one_who_stands_out_has_no_vote():
     assert vote_without_outliers(two).mask.tolist() == vote(two).mask.tolist()
 
 
+def test_who_stands_out_over_all_images_may_be_told():
+    stack = {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]], "cid": [[0, 0, 1]]}
+    found = vote_without_outliers(stack, ["bob", "eve"])
+    assert found.kept.tolist() == [True, False, True]
+    assert found.mask.astype(int).tolist() == [[1, 1, 1]]
+    with pytest.raises(InputError, match="outliers: expected somebody else among the raters ann, bob, cid"):
+        vote_without_outliers(stack, stack)
+
+
 @settings(max_examples=10)
 @given(st.integers(2, 6), st.integers(0, 1000))
 def test_staple_is_that_of_a_loop_over_pixels(raters, seed):
