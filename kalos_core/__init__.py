@@ -72,6 +72,7 @@ from kalos_core.noise import (
     TransplantedGhosts,
 )
 from kalos_core.nominal import (
+    Disputes,
     GroupBreaches,
     ItemAccuracy,
     LabelAgreement,
@@ -86,6 +87,7 @@ from kalos_core.nominal import (
     cohen_matrix,
     compare_teams,
     conger_kappa,
+    find_disputes,
     fleiss_kappa,
     free_marginal_kappa,
     gwet_ac1,
@@ -197,6 +199,7 @@ __all__ = [
     "DetectedGhosts",
     "DetectorAccumulator",
     "DetectorRanking",
+    "Disputes",
     "EmbeddingClasses",
     "FitTests",
     "GeneratedRaters",
@@ -268,6 +271,7 @@ __all__ = [
     "concordance",
     "conger_kappa",
     "estimate_truth",
+    "find_disputes",
     "fit_line",
     "fleiss_kappa",
     "free_marginal_kappa",

@@ -19,6 +19,7 @@ from kalos_core.nominal.coefficients import (
     nominal_alpha,
     observed_agreement,
 )
+from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.majority import (
     MERGED,
@@ -38,7 +39,9 @@ __all__ = [
     "LANDIS_KOCH",
     "MERGED",
     "OPTIONAL",
+    "QUORUM",
     "UNDECIDED",
+    "Disputes",
     "GroupBreaches",
     "ItemAccuracy",
     "LabelAgreement",
@@ -54,12 +57,14 @@ __all__ = [
     "alpha_of_counts",
     "build_table",
     "check_groups",
+    "check_quorum",
     "check_table",
     "cohen_kappa",
     "cohen_matrix",
     "compare_teams",
     "conger_kappa",
     "encode_values",
+    "find_disputes",
     "fleiss_kappa",
     "free_marginal_kappa",
     "gwet_ac1",

@@ -35,7 +35,7 @@ class LabelAgreement:
     options : (Q,) int
         Between how many categories raters choose.
     spa : (Q,) float64
-        Sparse probability of agreement (weights ``"annotations_m1"``).
+        Sparse probability of agreement.
     spa_interval : (Q, 2) float64
         95 % percentile bootstrap over items.
     alpha, fleiss, free_marginal : (Q,) float64
@@ -111,7 +111,9 @@ class LabelAgreement:
         )
 
 
-def label_agreement(table: LabelTable, bootstrap: int = 1000, seed: int = 0) -> LabelAgreement:
+def label_agreement(
+    table: LabelTable, bootstrap: int = 1000, seed: int = 0, weights: str = "annotations_m1"
+) -> LabelAgreement:
     """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
 
     An optional concept is a question with two answers, chosen or not; a kappa over concepts that nobody or nearly
@@ -124,6 +126,8 @@ def label_agreement(table: LabelTable, bootstrap: int = 1000, seed: int = 0) -> 
     bootstrap : int
         Replicates of the intervals; 0 for none.
     seed : int
+    weights : name in `WEIGHTS`
+        Of items in the sparse probability of agreement; see `sparse_agreement`.
 
     Returns
     -------
@@ -147,18 +151,18 @@ def label_agreement(table: LabelTable, bootstrap: int = 1000, seed: int = 0) -> 
     """
     check_two_raters(table)
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
-    made = [_question(table, question, bootstrap, seed) for question in table.questions]
+    made = [_question(table, question, bootstrap, seed, weights) for question in table.questions]
     columns = {name: np.array([row[name] for row in made]) for name in made[0]}
     breaches = len(check_groups(table))
     return LabelAgreement(question=object_array(table.questions), breaches=breaches, **columns)
 
 
-def _question(table: LabelTable, question: str, bootstrap: int, seed: int) -> dict[str, Any]:
+def _question(table: LabelTable, question: str, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
     """The row of one question."""
     counts = table.counts(question)
     found = tally(counts)
     exclusive = question in table.groups.tolist()
-    spa = sparse_agreement(counts, bootstrap=bootstrap, seed=seed)
+    spa = sparse_agreement(counts, weights, bootstrap=bootstrap, seed=seed)
     agreement = found.item_agreement[found.usable]
     ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed)
     chance = 1 / found.categories if found.categories > 1 else math.nan

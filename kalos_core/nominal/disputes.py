@@ -1,0 +1,192 @@
+"""Where raters differ: every item and question on which not all gave the same answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import total
+from kalos_core.errors import InputError, as_number
+from kalos_core.nominal.decisions import ConceptVotes
+from kalos_core.nominal.majority import majority_vote
+from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.sparse import tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUORUM = 0.75
+"""Share of the raters below which the leading answer leaves an item in dispute, unless said otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Disputes:
+    """D answers to questions that are not unanimous, and how far each of I items is agreed on.
+
+    Parameters
+    ----------
+    table : LabelTable
+    item, question : (D,) int
+        Codes of the item and of the question (place in `LabelTable.questions`), of at least two answers that differ.
+    share : (D,) float64
+        Share of the answers that the leading one has, each of those that tie.
+    tied : (D,) bool
+        Whether several answers lead.
+    answers : (D,) int
+    agreement : (I,) float64
+        Probability that two raters of the item answer a question alike, mean over the questions that two answered; NaN
+        where there is none.
+
+    Examples
+    --------
+    >>> rows = [("a", "ann", "cat"), ("a", "bob", "cat"), ("a", "cid", "dog"), ("b", "ann", "cat"), ("b", "bob", "cat")]
+    >>> table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row)) for row in rows])
+    >>> found = find_disputes(table)
+    >>> found.share.round(3).tolist(), found.agreement.round(3).tolist(), found.below(0.6).tolist()
+    ([0.667], [0.333, 1.0], [False, False])
+    """
+
+    table: LabelTable
+    item: NDArray[np.intp]
+    question: NDArray[np.intp]
+    share: NDArray[np.float64]
+    tied: NDArray[np.bool_]
+    answers: NDArray[np.intp]
+    agreement: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def below(self, quorum: float = QUORUM) -> NDArray[np.bool_]:
+        """(I,) items with a question whose leading answer has less than this share of the answers."""
+        limit = check_quorum(quorum)
+        found = np.zeros(len(self.table.items), np.bool_)
+        found[self.item[self.share < limit]] = True
+        return found
+
+    def of(self, question: str | None = None) -> NDArray[np.intp]:
+        """Items on which a question, or any, is not unanimous, the least agreed first."""
+        rows = np.arange(len(self))
+        if question is not None:
+            self.table.concepts_of(question)  # refuses what is no question
+            rows = np.flatnonzero(self.question == self.table.questions.index(question))
+        order = rows[np.lexsort((self.item[rows], self.share[rows]))]
+        found, first = np.unique(self.item[order], return_index=True)
+        return found[np.argsort(first)]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an item and question, in the order of the table."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": self.table.items[self.item],
+                "question": np.array(self.table.questions, dtype=object)[self.question],
+                "share": self.share,
+                "tied": self.tied,
+                "answers": self.answers,
+            }
+        )
+
+
+def check_quorum(quorum: object) -> float:
+    """A share that the leading answer must have: above 0, at most 1.
+
+    Examples
+    --------
+    >>> check_quorum(0.75)
+    0.75
+    >>> check_quorum(75)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: quorum: expected a share above 0 and at most 1, got 75
+    """
+    number = as_number(quorum)
+    if number is None or not 0 < number <= 1:
+        raise InputError(f"quorum: expected a share above 0 and at most 1, got {quorum!r}")
+    return number
+
+
+def find_disputes(table: LabelTable) -> Disputes:
+    """Every item and question that two raters or more answered, and not all of them alike.
+
+    Parameters
+    ----------
+    table : LabelTable
+
+    Returns
+    -------
+    Disputes
+        Ordered by item, then question. What an answer leaves open, and a group it breaks, is no answer to it.
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": r, "label": names} for r, names in (("ann", ["sky"]), ("bob", ["sky", "sea"]))]
+    >>> found = find_disputes(LabelTable.from_rows(rows, groups=None))
+    >>> found.to_pandas()[["question", "share", "tied"]].values.tolist(), found.agreement.tolist()
+    ([['sea', 0.5, True]], [0.5])
+    """
+    check_table(table)
+    place = {name: code for code, name in enumerate(table.questions)}
+    items = len(table.items)
+    votes = ConceptVotes.of(table)
+    made = [_of_optional(table, votes, place)]
+    optional = int((table.group_of == OPTIONAL).sum())
+    lost = (votes.gap_asked < 2) & (votes.raters[votes.gap_item] >= 2)
+    lost &= table.group_of[votes.gap_concept] == OPTIONAL
+    compared = np.where(votes.raters >= 2, optional - np.bincount(votes.gap_item[lost], minlength=items), 0)
+    agreeing = compared - total(made[0]["item"], made[0]["differing"], items)
+    for name in table.groups.tolist():
+        rows, usable, agreement = _of_group(table, str(name), place[str(name)])
+        made.append(rows)
+        compared = compared + usable
+        agreeing = agreeing + agreement
+    columns = {key: np.concatenate([part[key] for part in made]) for key in made[0]}
+    order = np.lexsort((columns["question"], columns["item"]))
+    return Disputes(
+        table=table,
+        item=columns["item"][order].astype(np.intp),
+        question=columns["question"][order].astype(np.intp),
+        share=columns["share"][order],
+        tied=columns["tied"][order].astype(np.bool_),
+        answers=columns["answers"][order].astype(np.intp),
+        agreement=agreeing / np.where(compared > 0, compared, np.nan),
+    )
+
+
+def _of_optional(table: LabelTable, votes: ConceptVotes, place: dict[str, int]) -> dict[str, NDArray[np.float64]]:
+    """Optional concepts that some raters of an item chose and others did not."""
+    chose, asked = votes.chose, votes.asked
+    mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < asked)
+    chose, asked = chose[mixed], asked[mixed]
+    code = np.array([place.get(str(name), -1) for name in table.concepts], np.intp)
+    most = np.maximum(chose, asked - chose)
+    return {
+        "item": votes.item[mixed],
+        "question": code[votes.concept[mixed]],
+        "share": most / asked,
+        "tied": 2 * chose == asked,
+        "answers": asked,
+        "differing": 2 * chose * (asked - chose) / (asked * (asked - 1)),
+    }
+
+
+def _of_group(
+    table: LabelTable, name: str, code: int
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.bool_], NDArray[np.float64]]:
+    """One exclusive group: its disputes, (I,) whether two raters answered it, and (I,) how likely these agree."""
+    counts = table.counts(name)
+    found, vote = tally(counts), majority_vote(counts)
+    rows = np.flatnonzero(found.usable & (vote.votes < found.annotations))
+    agreement = np.where(found.usable, found.item_agreement, 0.0)
+    disputes = {
+        "item": rows,
+        "question": np.full(len(rows), code),
+        "share": vote.share[rows],
+        "tied": vote.tied[rows],
+        "answers": found.annotations[rows],
+        "differing": 1 - agreement[rows],
+    }
+    return disputes, found.usable, agreement
