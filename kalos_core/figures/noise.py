@@ -38,11 +38,16 @@ LEAST_DRAWN = 2
 """Observations that a figure needs."""
 
 SHOWN_SHARE = 0.99
-"""Of the changes: the others lie so far out that nothing else would be seen."""
+SHOWN_RESIDUALS = (0.0, 0.95)
+"""Quantiles of the changes: the others lie so far out that nothing else would be seen."""
+
+DOUBTFUL = 0.05
+"""From this p on a difference may be chance."""
 
 MOST_POINTS = 2000
 MOST_CLASSES = 15
 CURVE_POINTS = 200
+HALVINGS = 40
 ANGLE_BINS = 36
 
 STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
@@ -76,7 +81,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
         f"Residuals of {subject}: {best} fits better (KS {significant(gaps[best])}, {other} {significant(gaps[other])})"
     )
     residual = size - fits["Student t"].intercept - fits["Student t"].slope * shifts.area
-    low, high = np.quantile(residual, [(1 - SHOWN_SHARE) / 2, (1 + SHOWN_SHARE) / 2])
+    low, high = np.quantile(residual, SHOWN_RESIDUALS)
     bars = _histogram(residual, float(low), float(high) if high > low else float(low) + 1e-6)
     figure = _figure([bars], title, f"residual: {MEASURED[part]} less the trend", "density")
     points = np.linspace(low, high, CURVE_POINTS)
@@ -128,9 +133,9 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     groups = np.array_split(np.argsort(shifts.area, kind="stable"), min(10, len(size)))
     middle = [float(np.median(shifts.area[rows])) for rows in groups]
     figure.add_trace(_line("medians of areas", OWN, middle, [float(np.median(size[rows])) for rows in groups]))
-    found = fit_student(size, shifts.area)
     points = np.geomspace(max(shifts.area.min(), 1e-12), shifts.area.max(), CURVE_POINTS)
-    figure.add_trace(_line("fitted trend", COLOURS["missing"], points, found.intercept + found.slope * points))
+    medians = _medians(fit_student(size, shifts.area), points, float(size.max()))
+    figure.add_trace(_line("median of the fitted law", COLOURS["missing"], points, medians))
     figure.update_xaxes(type="log")
     figure.update_yaxes(range=[0, float(np.quantile(size, SHOWN_SHARE)) * 1.05 or 1.0])
     return figure
@@ -151,8 +156,8 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     seen = observations_of(model)
     named = lookup(
         {
-            "unmatched": (("unmatched", seen.unmatched_area), ("matched", seen.matched_area)),
-            "parents": (("drawn as two by another", seen.parent_area), ("all others", seen.other_area)),
+            "unmatched": (("unmatched marks", seen.unmatched_area), ("matched marks", seen.matched_area)),
+            "parents": (("wholes drawn as two by another", seen.parent_area), ("all other marks", seen.other_area)),
         },
         of,
         "of",
@@ -162,8 +167,9 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
         return _empty(f"No areas to compare: {len(chosen):,} and {len(others):,} marks")
     test = stats.mannwhitneyu(chosen, others)
     larger = test.statistic / (len(chosen) * len(others))
-    word = "larger" if larger > 0.5 else "smaller"
-    title = f"Marks {name} are {word} (Mann-Whitney U, p = {_p_value(float(test.pvalue))})"
+    sure = "are larger" if larger > 0.5 else "are smaller"
+    verb = sure if test.pvalue < DOUBTFUL else "may be of any size"
+    title = f"{name.capitalize()} {verb} (Mann-Whitney U, {_p_value(float(test.pvalue))})"
     figure = _figure([], title, "area (share of the image, log scale)", "share of marks at most as large")
     for (label, areas), colour in zip(named, (COLOURS["wrong_class"], COLOURS["missing"]), strict=True):
         share = np.linspace(0, 1, min(len(areas), CURVE_POINTS) + 1)
@@ -204,7 +210,7 @@ def plot_confusions(
         title += (
             "; Mantel not applicable"
             if found is None
-            else (f"; Mantel r = {significant(found.statistic)}, p = {_p_value(found.p_value)}")
+            else (f"; Mantel r = {significant(found.statistic)}, {_p_value(found.p_value)}")
         )
         matrices.append(("similarity", alike[np.ix_(shown, shown)], "alike"))
     return _heatmaps(matrices, names, title)
@@ -231,6 +237,16 @@ def _residual_density(
     trend = centre.intercept + centre.slope * np.sort(area)[::step]
     size = residual[:, None] + trend
     return np.asarray(np.where(size < 0, 0.0, found.density(np.maximum(size, 0), np.sort(area)[::step])).mean(axis=1))
+
+
+def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """The median change that a law says for each area, up to `most`, by halving."""
+    low, high = np.zeros_like(area), np.full_like(area, most)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below = found.distribution(middle, area) < 0.5
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray((low + high) / 2)
 
 
 def _histogram(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
@@ -318,4 +334,4 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
 
 
 def _p_value(value: float) -> str:
-    return "under 0.001" if value < 0.001 else significant(value)
+    return "p < 0.001" if value < 0.001 else f"p = {significant(value)}"

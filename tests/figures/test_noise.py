@@ -95,7 +95,7 @@ def test_directions_name_the_law_that_fits_best(model):
 def test_the_trend_over_areas_and_its_medians(model):
     figure = plot_size_errors(model)
     assert figure.layout.title.text.startswith("Changes of width fall with the area (Spearman -0.")
-    medians, trend = named(figure, "medians"), named(figure, "fitted")
+    medians, trend = named(figure, "medians"), named(figure, "median of the")
     assert len(medians.x) == 10
     assert list(medians.x) == sorted(medians.x)
     assert trend.y[0] > trend.y[-1]
@@ -104,11 +104,13 @@ def test_the_trend_over_areas_and_its_medians(model):
 
 def test_areas_as_distribution_functions(model):
     figure = plot_areas(model)
-    assert figure.layout.title.text.startswith("Marks unmatched are smaller (Mann-Whitney U, p = ")
+    assert figure.layout.title.text.startswith("Unmatched marks may be of any size (Mann-Whitney U, p = ")
     matched = named(figure, "matched")
     assert (matched.y[0], matched.y[-1]) == (0, 1)
     assert max(matched.x) == pytest.approx(0.1)
-    assert plot_areas(model, "parents").layout.title.text.startswith("Marks drawn as two by another are larger")
+    assert plot_areas(model, "parents").layout.title.text.startswith(
+        "Wholes drawn as two by another may be of any size"
+    )
     with pytest.raises(InputError, match="of: expected one of 'parents', 'unmatched', got 'all'"):
         plot_areas(model, "all")
 

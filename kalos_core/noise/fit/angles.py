@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from kalos_core.noise.fit.shifts import CLOSE
 from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle
 
 MOST_KAPPA = 500.0
@@ -16,9 +16,6 @@ MOST_KAPPA = 500.0
 
 ROUNDS = 100
 """Of expectation and maximization."""
-
-CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
-"""How the search that follows goes, and where it ends."""
 
 LEAST_WEIGHT = 1e-9
 """Directions that a law of the mixture keeps."""
