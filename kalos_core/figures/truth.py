@@ -82,6 +82,7 @@ def rater_tree(
     drawn = hierarchy.dendrogram(tree, no_plot=True)
     leaf_order = hierarchy.leaves_list(tree).tolist()
     place = {leaf: row for row, leaf in enumerate(leaf_order)}
+    height = float(tree[:, 2].max()) or 1.0
     branches = [
         go.Scatter(
             x=list(heights),
@@ -106,7 +107,11 @@ def rater_tree(
     figure = go.Figure([*branches, leaves])
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "1 − F1 at which raters meet (Ward)"}, "fixedrange": True, "rangemode": "tozero"},
+        xaxis={
+            "title": {"text": "1 − F1 at which raters meet (Ward)"},
+            "fixedrange": True,
+            "range": [-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
+        },
         yaxis={
             "tickmode": "array",
             "tickvals": list(range(len(raters))),
