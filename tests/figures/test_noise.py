@@ -115,6 +115,12 @@ def test_areas_as_distribution_functions(model):
         plot_areas(model, "all")
 
 
+def test_a_difference_of_areas_is_sure_from_enough_marks(model):
+    small = replace(model.observations, unmatched_area=np.full(30, 0.001), matched_area=np.linspace(0.01, 0.1, 30))
+    title = plot_areas(replace(model, observations=small)).layout.title.text
+    assert title == "Unmatched marks are smaller (Mann-Whitney U, p < 0.001)"
+
+
 def test_confusions_beside_similarity(model):
     figure = plot_confusions(model)
     assert figure.layout.title.text == "2 of 2 marks matched one to one were given two classes"
