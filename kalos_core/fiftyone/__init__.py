@@ -15,6 +15,8 @@ from kalos_core.fiftyone.analyses import (
     compute_agreement,
     estimate_convergence,
     find_variations,
+    inject_noise,
+    noise_raters,
     stale_samples,
 )
 from kalos_core.fiftyone.convergence import convergence_figures, replicate_points
@@ -29,7 +31,15 @@ from kalos_core.fiftyone.labels import (
     read_labels,
 )
 from kalos_core.fiftyone.loading import LoadedRaters, load_raters
-from kalos_core.fiftyone.raters import ASSIGNED_FIELD, class_names, label_fields, rater_fields, rater_names
+from kalos_core.fiftyone.noise import InjectedNoise, NoisePreview, preview_noise
+from kalos_core.fiftyone.raters import (
+    ASSIGNED_FIELD,
+    class_names,
+    label_fields,
+    rater_fields,
+    rater_names,
+    synthetic_fields,
+)
 from kalos_core.fiftyone.runs import (
     Run,
     RunNames,
@@ -45,20 +55,25 @@ from kalos_core.fiftyone.runs import (
     rename_run,
 )
 from kalos_core.fiftyone.views import (
+    CHANGES,
     Cell,
     ImageRow,
     MergedCells,
     MergedFinding,
+    NoisyImage,
     NotInRun,
     SampleReport,
     image_alphas,
     merged_findings,
+    noisy_images,
     sample_report,
     view_of_alpha,
     view_of_boundary,
+    view_of_changes,
     view_of_class,
     view_of_confusion,
     view_of_copies,
+    view_of_event,
     view_of_merged,
     view_of_pair,
     view_of_rater,
@@ -70,13 +85,17 @@ from kalos_core.fiftyone.views import (
 
 __all__ = [
     "ASSIGNED_FIELD",
+    "CHANGES",
     "Cell",
     "ImageRow",
+    "InjectedNoise",
     "LabelChoice",
     "Labels",
     "LoadedRaters",
     "MergedCells",
     "MergedFinding",
+    "NoisePreview",
+    "NoisyImage",
     "NotInRun",
     "Run",
     "RunNames",
@@ -97,6 +116,7 @@ __all__ = [
     "fitting_similarities",
     "free_run_key",
     "image_alphas",
+    "inject_noise",
     "label_fields",
     "list_runs",
     "load_diagnostics",
@@ -105,6 +125,9 @@ __all__ = [
     "load_run",
     "load_run_view",
     "merged_findings",
+    "noise_raters",
+    "noisy_images",
+    "preview_noise",
     "rater_fields",
     "rater_names",
     "read_annotations",
@@ -113,11 +136,14 @@ __all__ = [
     "replicate_points",
     "sample_report",
     "stale_samples",
+    "synthetic_fields",
     "view_of_alpha",
     "view_of_boundary",
+    "view_of_changes",
     "view_of_class",
     "view_of_confusion",
     "view_of_copies",
+    "view_of_event",
     "view_of_merged",
     "view_of_pair",
     "view_of_rater",

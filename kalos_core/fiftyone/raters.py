@@ -22,6 +22,9 @@ FACTS = "rater_facts"
 ASSIGNED_FIELD = "raters"
 """Sample field listing the names of the raters who were asked, so that 'looked and drew nothing' survives."""
 
+SYNTHETIC = "kalos_synthetic"
+"""Key in what a label field says of itself: its labels were generated, and where it is there its rater was asked."""
+
 LABEL_LISTS: dict[type, str] = {fo.Detections: "detections", fo.Polylines: "polylines", fo.Keypoints: "keypoints"}
 """Label types that are read, and the attribute that holds their list."""
 
@@ -70,6 +73,12 @@ def rater_fields(samples: Any) -> dict[str, str]:
     stored = _dataset(samples).info.get(INFO_KEY, {}).get("raters", {})
     fields = label_fields(samples)
     return {name: field for field, name in stored.items() if field in fields}
+
+
+def synthetic_fields(samples: Any) -> list[str]:
+    """Label fields that `inject_noise` wrote: each is a rater of its own, asked wherever it is there at all."""
+    schema = samples.get_field_schema()
+    return [field for field in label_fields(samples) if SYNTHETIC in (schema[field].info or {})]
 
 
 def class_names(samples: Any) -> list[str]:

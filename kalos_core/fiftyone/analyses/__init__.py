@@ -3,6 +3,7 @@
 from kalos_core.fiftyone.analyses.agreement import agreement_figures, compute_agreement
 from kalos_core.fiftyone.analyses.calibration import calibrate_threshold, choose_threshold
 from kalos_core.fiftyone.analyses.convergence import estimate_convergence
+from kalos_core.fiftyone.analyses.noise import inject_noise, noise_raters
 from kalos_core.fiftyone.analyses.storing import restore, stale_samples
 from kalos_core.fiftyone.analyses.variations import find_variations, variation_figures
 
@@ -13,6 +14,8 @@ __all__ = [
     "compute_agreement",
     "estimate_convergence",
     "find_variations",
+    "inject_noise",
+    "noise_raters",
     "restore",
     "stale_samples",
     "variation_figures",

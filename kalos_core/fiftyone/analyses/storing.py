@@ -15,6 +15,7 @@ from kalos_core.calibration import calibrate
 from kalos_core.convergence import LabelConvergence
 from kalos_core.fiftyone.convergence import converge
 from kalos_core.fiftyone.labels import Labels, read_labels
+from kalos_core.fiftyone.noise import InjectedNoise
 from kalos_core.fiftyone.runs import Run, digest_arrays, load_arrays, load_figures, load_run_view
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.variations import Variations, variations
@@ -28,6 +29,8 @@ def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     changed = (*annotations.images[stale], *gone)
     if run.kind == "calibration":
         return replace(run, result=calibrate(annotations, **run.settings), stale=changed)
+    if run.kind == "noise":  # what was drawn stays what it was
+        return replace(run, result=InjectedNoise.of(stored), stale=changed)
     pairs = _stored_pairs(annotations, stored, stale, run.settings["similarity"])
     result: Agreement | Variations | LabelConvergence
     if run.kind == "agreement":

@@ -197,8 +197,9 @@ def _query(samples: Any, sources: list[Source], choice: LabelChoice, kinds: froz
     if choice.assigned == "auto" and samples.has_field(ASSIGNED_FIELD):
         check_assigned_field(samples)
         paths.append(ASSIGNED_FIELD)
-    if choice.assigned == "labelled":
-        paths += [f"{source.field}._cls" for source in sources]
+    if choice.assigned != "all":
+        present = [source for source in sources if choice.assigned == "labelled" or source.is_synthetic]
+        paths += [f"{source.field}._cls" for source in present]
     paths += [f"{source.path}.{attribute}" for source in sources for attribute in source.attributes(kinds)]
     # raw: FiftyOne's own parsing copies every coordinate of a polyline one by one, and changes none
     return dict(zip(paths, samples.values(paths, _raw=True), strict=True))
@@ -333,11 +334,16 @@ def _build(
 def _assigned(
     rows: _Rows, raters: list[str], columns: Mapping[str, list[Any]], sources: list[Source], choice: LabelChoice
 ) -> list[list[str] | None]:
-    if choice.assigned == "labelled":
+    made = [source for source in sources if source.is_synthetic]
+    if choice.assigned == "labelled" or (choice.assigned == "auto" and made and len(made) == len(sources)):
         return _labelled(rows, raters, columns, sources)
     if ASSIGNED_FIELD in columns:
-        wanted = set(raters)
-        return [[name for name in names or () if name in wanted] for names in columns[ASSIGNED_FIELD]]
+        asked = [set(names or ()) for names in columns[ASSIGNED_FIELD]]
+        for source in made:  # who was generated stands in no list
+            for names, kind in zip(asked, columns[f"{source.field}._cls"], strict=True):
+                if kind is not None:
+                    names.add(source.rater)
+        return [[name for name in raters if name in names] for names in asked]
     if choice.assigned == "auto" and len(raters) > 1:
         warnings.warn(
             f"no sample field {ASSIGNED_FIELD!r} says who was asked: every rater is taken as assigned to every sample, "

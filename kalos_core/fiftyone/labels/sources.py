@@ -13,7 +13,7 @@ from fiftyone import ViewField as F
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.labels.choice import LabelChoice
 from kalos_core.fiftyone.labels.samples import is_3d, settle
-from kalos_core.fiftyone.raters import label_fields, reference_name, resolve_fields
+from kalos_core.fiftyone.raters import label_fields, reference_name, resolve_fields, synthetic_fields
 from kalos_core.similarity import SIMILARITIES, get_similarity
 
 STORED: dict[str, tuple[str, ...]] = {
@@ -46,12 +46,15 @@ class Source:
     path, field : str
         Such as ``"r1.detections"`` and ``"r1"``.
     rater, attribute : str, optional
+    is_synthetic : bool
+        Whether the rater was generated: they were asked wherever the field is there.
     """
 
     path: str
     field: str
     rater: str | None
     attribute: str | None
+    is_synthetic: bool = False
 
     @property
     def labels(self) -> str:
@@ -78,7 +81,12 @@ def sources_of(samples: Any, choice: LabelChoice) -> list[Source]:
     if choice.field is None:
         fields = resolve_fields(samples, choice.raters)
         reference = reference_name(samples, choice.reference)
-        return [Source(paths[field], field, name, None) for name, field in fields.items() if name != reference]
+        made = set(synthetic_fields(samples))
+        return [
+            Source(paths[field], field, name, None, field in made)
+            for name, field in fields.items()
+            if name != reference
+        ]
     resolve_fields(samples, [choice.field])  # refuses what is no label field
     return [Source(paths[choice.field], choice.field, None, choice.rater_attribute)]
 

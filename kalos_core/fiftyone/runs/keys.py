@@ -54,6 +54,15 @@ class RunNames:
         return f"{self.key}_unit"
 
     @property
+    def event(self) -> str:
+        """Label attribute: the event that a label of a synthetic rater comes from."""
+        return self.key
+
+    def of_rater(self, name: str) -> str:
+        """What the field of a synthetic rater is to be called; one may be in the way."""
+        return f"{self.key}_{name}"
+
+    @property
     def of_samples(self) -> list[str]:
         """All sample fields."""
         return [self.alpha]

@@ -32,7 +32,7 @@ class Run:
     Parameters
     ----------
     key : str
-    kind : "agreement", "variations", "calibration" or "convergence"
+    kind : "agreement", "variations", "calibration", "convergence" or "noise"
     settings : dict
         Similarity, threshold and what else the analysis was told.
     choice : LabelChoice
@@ -43,7 +43,7 @@ class Run:
         All other figures, as plain values; empty if only the summary was loaded, and for runs of version 0.1.0.
     label_fields : tuple of str
         Fields it read.
-    result : Agreement, Variations, Calibration, LabelConvergence or None
+    result : Agreement, Variations, Calibration, LabelConvergence, InjectedNoise or None
         The result itself; None if only the figures were loaded.
     stale : tuple of str
         Ids of samples whose labels have changed since the run (only known when the result is loaded).
@@ -72,6 +72,8 @@ class Run:
             return f"{names.alpha!r} on samples and {names.unit!r} on labels"
         if self.kind in ("calibration", "convergence"):
             return "nothing on samples or labels"
+        if self.kind == "noise":
+            return f"the fields {listed(map(repr, self.figures['fields']), 20)}"
         return f"{names.variation!r}, {names.similarity!r} and {names.match!r} on labels"
 
 
@@ -133,6 +135,11 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     """Give a run, and everything it wrote, another key."""
     config = _config(samples, run_key)
     dataset = samples._root_dataset
+    if config.method == f"{METHOD}/noise":
+        raise InputError(
+            f"run key: expected a run that can be renamed, got {run_key!r}, whose fields are raters of other runs; "
+            "the same seed gives the same raters under another key"
+        )
     check_run_key(dataset, new_key)
     old, new = RunNames(run_key), RunNames(new_key)
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))

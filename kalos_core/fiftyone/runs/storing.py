@@ -20,7 +20,7 @@ from kalos_core.fiftyone.labels import Labels
 from kalos_core.fiftyone.runs.defaults import forget_thresholds
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key
 
-Kind = Literal["agreement", "variations", "calibration", "convergence"]
+Kind = Literal["agreement", "variations", "calibration", "convergence", "noise"]
 
 WRITING, COMPLETE = "writing", "complete"
 

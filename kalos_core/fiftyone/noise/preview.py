@@ -1,0 +1,187 @@
+"""One picture with the reference dashed and a synthetic rater solid, as an SVG that any browser shows."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from kalos_core.annotations import Annotations
+from kalos_core.fiftyone.labels import LabelChoice, check_samples
+from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, ghost_source_of, model_of
+from kalos_core.fiftyone.noise.writing import UNCHANGED
+from kalos_core.noise import GeneratedRaters, NoiseModel
+from kalos_core.noise.generate import generate_raters
+from kalos_core.shapes import Polygons
+
+OTHERS = 24
+"""Images drawn beside the one that is shown: additions come from their marks."""
+
+LONGEST_SIDE = 520
+"""Pixels of the preview."""
+
+REFERENCE, RATER = "#FFFFFF", "#E69F00"
+"""Colours of the outlines."""
+
+UNDER = 'stroke="#000" stroke-opacity=".55" stroke-width="3.5"'
+"""A dark line under each outline, which parts it from any picture."""
+
+MISSING = (105, 112, 122)
+"""Canvas where the picture cannot be opened."""
+
+
+WORDS = {
+    "deletion": "missed",
+    "addition": "added",
+    "split": "split",
+    "merge": "merged",
+    "wrong_class": "of another class",
+    "shift": "moved",
+}
+"""What happened to marks, by event."""
+
+
+@dataclass(frozen=True)
+class NoisePreview:
+    """One image with the marks of the reference and of a rater drawn from it.
+
+    Parameters
+    ----------
+    image : str
+        An SVG as a data URI.
+    width, height : int
+        In pixels.
+    file : str
+        The picture.
+    said : str
+        What the rater did there.
+    """
+
+    image: str
+    width: int
+    height: int
+    file: str
+    said: str
+
+
+def preview_noise(
+    samples: Any,
+    *,
+    reference: str,
+    magnitude: float = 1.0,
+    seed: int = 0,
+    model: NoiseModel | str = "default",
+    sample_id: str | None = None,
+    choice: LabelChoice | None = None,
+) -> NoisePreview:
+    """What a rater drawn by `inject_noise` may look like on one image; nothing is written.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    reference, magnitude, seed, model, choice
+        As in `inject_noise`; one reference, one magnitude. Of the samples only a few are read, so the run itself, which
+        has the chances of all of them, gives other marks.
+    sample_id : str, optional
+        The image; by default the first with marks of the reference.
+
+    Raises
+    ------
+    InputError
+        For what `inject_noise` refuses; if the image has no marks.
+    """
+    check_samples(samples)
+    few = _few(samples, reference, sample_id)
+    drawing = Drawing.of(few, reference, choice or LabelChoice(), with_others=False)
+    labels = drawing.read(few)
+    result = generate_raters(
+        model_of(model, labels)[0],
+        labels.annotations,
+        raters=1,
+        magnitude=magnitude,
+        seed=seed,
+        reference=list(drawing.references),
+        class_source=class_source_of("confusion", labels, drawing),
+        ghost_source=ghost_source_of("transplanted", labels, drawing),
+    )
+    drew = np.unique(result.original.image)
+    wanted = None if sample_id is None else np.flatnonzero(result.original.images == sample_id)
+    image = int(drew[0] if wanted is None or not np.isin(wanted, drew).all() else wanted[0])
+    ids, paths = few.values(["id", "filepath"])
+    path = dict(zip(ids, paths, strict=True))[result.original.images[image]]
+    return _draw(result, image, path)
+
+
+def _few(samples: Any, reference: str, sample_id: str | None) -> Any:
+    """The image that is shown and some others, all with the reference's labels where it has a field."""
+    view = samples.exists(reference) if samples.has_field(reference) else samples
+    ids = view.limit(OTHERS + 1).values("id")
+    if sample_id is not None:
+        ids = [sample_id, *(key for key in ids if key != sample_id)]
+    return samples.select(ids) if ids else samples
+
+
+def _draw(result: GeneratedRaters, image: int, path: str) -> NoisePreview:
+    original, made = result.original, result.annotations
+    size = original.image_size[image]
+    scale = LONGEST_SIDE / size.max()
+    width, height = (max(round(side), 1) for side in (size * scale).tolist())
+    lines = [
+        *_outlines(original, np.flatnonzero(original.image == image), scale, REFERENCE, "5 4"),
+        *_outlines(made, np.flatnonzero(made.image == image), scale, RATER, ""),
+    ]
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f'<image href="{_picture(path, width, height)}" width="{width}" height="{height}"/>{"".join(lines)}</svg>'
+    )
+    encoded = base64.b64encode(svg.encode()).decode("ascii")
+    return NoisePreview(f"data:image/svg+xml;base64,{encoded}", width, height, Path(path).name, _said(result, image))
+
+
+def _outlines(
+    annotations: Annotations, rows: NDArray[np.intp], scale: float, colour: str, dashes: str
+) -> Iterator[str]:
+    """Every mark as a path with its class."""
+    polygons = annotations.shapes.get("polygon")
+    bounds = annotations.shapes["box"].bounds()
+    for row in rows.tolist():
+        if isinstance(polygons, Polygons) and len(polygons.rings(row)):
+            rings = polygons.rings(row)
+        else:
+            left, top, right, bottom = bounds[row]
+            rings = [np.array([[left, top], [right, top], [right, bottom], [left, bottom]])]
+        path = " ".join(f"M{' L'.join(f'{x:.1f},{y:.1f}' for x, y in ring * scale)} Z" for ring in rings)
+        name = escape(str(annotations.categories[annotations.category[row]]))
+        yield (
+            f'<g fill="none"><title>{name}</title><path d="{path}" {UNDER}/>'
+            f'<path d="{path}" stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"/></g>'
+        )
+
+
+def _picture(path: str, width: int, height: int) -> str:
+    """The picture in the size of the preview, or a canvas where it cannot be opened."""
+    try:
+        with Image.open(path) as opened:
+            small = opened.convert("RGB").resize((width, height))
+    except (OSError, ValueError, Image.DecompressionBombError):
+        small = Image.new("RGB", (width, height), MISSING)
+    buffer = io.BytesIO()
+    small.save(buffer, "JPEG", quality=70)
+    return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+
+
+def _said(result: GeneratedRaters, image: int) -> str:
+    """The events on the image, in words."""
+    events = result.events
+    here = (events.image == image) & (events.outcome == "done")
+    names, counts = np.unique(events.event[here], return_counts=True)
+    told = [f"{count:,} {WORDS[name]}" for name, count in zip(names.tolist(), counts.tolist(), strict=True)]
+    return ", ".join(told) if told else UNCHANGED

@@ -1,0 +1,278 @@
+"""What synthetic raters are drawn from and with: reference, noise model, classes and places, from what a user names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.core.models as fom
+import fiftyone.zoo as foz
+import numpy as np
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, listed, lookup
+from kalos_core.fiftyone.drawn import KINDS, Kind
+from kalos_core.fiftyone.labels import LabelChoice, Labels, read_labels
+from kalos_core.fiftyone.raters import LABEL_LISTS, label_fields, rater_fields, rater_names, resolve_fields
+from kalos_core.noise import (
+    ClassSource,
+    ConfusionClasses,
+    DetectedGhosts,
+    EmbeddingClasses,
+    GhostSource,
+    NoiseModel,
+    PictureGhosts,
+    TaxonomyClasses,
+    TransplantedGhosts,
+)
+from kalos_core.readers.files import load_json
+
+READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
+"""List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
+
+CLASS_SOURCES = ("confusion", "embeddings", "taxonomy")
+GHOST_SOURCES = ("transplanted", "detections", "pictures")
+"""Names of the sources; see `inject_noise`."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What raters are drawn from.
+
+    Parameters
+    ----------
+    references : tuple of str
+        Names of the reference raters, as the annotations have them.
+    fields : tuple of str
+        The label fields they are in.
+    kind : Kind
+        Of labels: the synthetic ones are of the same.
+    choice : LabelChoice
+        Which labels are read: the references, and the other raters where these say which classes are confused.
+    similarity : str
+        What the labels are read for.
+    """
+
+    references: tuple[str, ...]
+    fields: tuple[str, ...]
+    kind: Kind
+    choice: LabelChoice
+    similarity: str
+
+    @classmethod
+    def of(cls, samples: Any, reference: str | Sequence[str] | None, choice: LabelChoice, with_others: bool) -> Drawing:
+        """From a rater or field, or several of them; without any, the only rater there is.
+
+        Raises
+        ------
+        InputError
+            If it is not clear who is meant, or their labels are neither detections nor polylines.
+        """
+        if choice.reference is not None:
+            raise InputError("choice: expected one without a reference; the rater to draw from is an argument itself")
+        asked = _asked(samples, reference, choice)
+        found = resolve_fields(samples, asked if choice.field is None else [choice.field])
+        lists = {_list_of(samples, field) for field in found.values()}
+        strange = sorted(lists - READ_FOR.keys())
+        if strange or len(lists) > 1:
+            raise InputError(
+                f"reference: expected labels with boxes, all Detections or all Polylines, got {listed(sorted(lists))}"
+            )
+        (kind,) = lists
+        if choice.field is None:
+            raters = [*(_others(samples, choice, kind) if with_others else ()), *found]
+            choice = replace(choice, raters=tuple(dict.fromkeys(rater_names(samples, _fields(samples, raters)))))
+        references = tuple(found) if choice.field is None else tuple(asked)
+        return cls(references, tuple(found.values()), KINDS[kind], choice, READ_FOR[kind])
+
+    def read(self, samples: Any) -> Labels:
+        """Their labels; an error where the size of a picture is not known."""
+        labels = read_labels(samples, self.choice, [self.similarity])
+        annotations = labels.annotations
+        unknown = np.isnan(annotations.image_size).any(axis=1)
+        if unknown.any():
+            raise InputError(
+                f"samples: the size of {unknown.sum():,} of {len(unknown):,} pictures is unknown "
+                f"({listed(annotations.files[unknown])}); run compute_metadata() on the data set first"
+            )
+        return labels
+
+
+def _asked(samples: Any, reference: str | Sequence[str] | None, choice: LabelChoice) -> list[str]:
+    if reference is not None:
+        return [reference] if isinstance(reference, str) else list(reference)
+    known = list(choice.raters or rater_fields(samples)) or list(label_fields(samples))
+    if choice.field is not None or len(known) != 1:
+        raise InputError(
+            f"reference: expected the rater or label field to draw raters from, one of {listed(known, 20) or 'none'}, "
+            "got none"
+        )
+    return known
+
+
+def _others(samples: Any, choice: LabelChoice, kind: str) -> list[str]:
+    """The raters of the choice; by default all stored ones with labels of the same kind."""
+    if choice.raters is not None:
+        return list(choice.raters)
+    return [name for name, field in rater_fields(samples).items() if _list_of(samples, field) == kind]
+
+
+def _fields(samples: Any, raters: Sequence[str]) -> list[str]:
+    known = rater_fields(samples)
+    return [known.get(rater, rater) for rater in raters]
+
+
+def _list_of(samples: Any, field: str) -> str:
+    return LABEL_LISTS[samples.get_field_schema()[field].document_type]
+
+
+# ---- model ----
+
+
+def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tuple[NoiseModel, str]:
+    """A noise model, and what to call it: one as such, "default", "fit" (on the labels), or JSON or its path."""
+    if isinstance(model, NoiseModel):
+        return model, "a model of your own"
+    if model == "default":
+        return NoiseModel.default(), "default"
+    if model == "fit":
+        raters = labels.annotations.raters
+        return NoiseModel.fit(labels.annotations), f"fitted on {listed(raters, 20)}"
+    if isinstance(model, str) and model.lstrip().startswith("{"):
+        return NoiseModel.from_json(model), "JSON"
+    if not isinstance(model, (str, os.PathLike)):
+        raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {model!r}")
+    return NoiseModel.from_json(Path(model)), Path(model).name
+
+
+# ---- classes ----
+
+
+def class_source_of(
+    source: ClassSource | str,
+    labels: Labels,
+    drawing: Drawing,
+    embeddings: Any = None,
+    taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+) -> ClassSource:
+    """What says which classes are taken for one another, from its name in `CLASS_SOURCES` or as such."""
+    if not isinstance(source, str):
+        return source
+    lookup(dict.fromkeys(CLASS_SOURCES), source, "class_source")
+    if source == "confusion":
+        return ConfusionClasses.of(labels.annotations)
+    if source == "taxonomy":
+        return _taxonomy(taxonomy)
+    if embeddings is None:
+        raise InputError(
+            "embeddings: expected an attribute of the reference's labels with vectors, or a model that embeds patches, "
+            "got none"
+        )
+    return _embeddings(embeddings, labels, drawing)
+
+
+def _taxonomy(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> TaxonomyClasses:
+    if given is None:
+        raise InputError("taxonomy: expected a tree of classes, or the path of its JSON, got none")
+    tree = given if isinstance(given, Mapping) else load_json(Path(given), "taxonomy")
+    if not isinstance(tree, Mapping):
+        raise InputError(f"taxonomy: expected a tree of groups with classes, got {type(tree).__name__}")
+    return TaxonomyClasses.from_tree(tree)
+
+
+def _embeddings(given: Any, labels: Labels, drawing: Drawing) -> EmbeddingClasses:
+    """Of the reference's labels: stored in an attribute, or computed by a model."""
+    paths = [label_fields(labels.view)[field] for field in drawing.fields]
+    if isinstance(given, str) and _is_attribute(labels.view, paths, given):
+        return _stored_vectors(given, labels, paths)
+    model = _zoo_model(given, paths) if isinstance(given, str) else given
+    if not isinstance(model, fom.Model) or not model.has_embeddings:
+        raise InputError(f"embeddings: expected a FiftyOne model that embeds pictures, got {given!r}")
+    return _computed_vectors(model, labels, drawing)
+
+
+def _is_attribute(view: Any, paths: Sequence[str], name: str) -> bool:
+    if not name.isidentifier():
+        return False
+    return any(view.count(f"{path}.{name}") for path in paths)
+
+
+def _stored_vectors(name: str, labels: Labels, paths: Sequence[str]) -> EmbeddingClasses:
+    class_of = _classes(labels.annotations)
+    vectors, classes = [], []
+    for path in paths:
+        for ids, values in zip(*labels.view.values([f"{path}.id", f"{path}.{name}"]), strict=True):
+            for label_id, vector in zip(ids or (), values or (), strict=True):
+                if vector is not None and label_id in class_of:
+                    vectors.append(vector)
+                    classes.append(class_of[label_id])
+    return _mean_vectors(vectors, classes, f"embeddings in {name!r}")
+
+
+def _computed_vectors(model: Any, labels: Labels, drawing: Drawing) -> EmbeddingClasses:
+    class_of = _classes(labels.annotations)
+    vectors, classes = [], []
+    for field in drawing.fields:
+        path = label_fields(labels.view)[field]
+        found = labels.view.compute_patch_embeddings(model, field, skip_failures=False, progress=False)
+        for sample, ids in zip(*labels.view.values(["id", f"{path}.id"]), strict=True):
+            for label_id, vector in zip(ids or (), () if found.get(sample) is None else found[sample], strict=False):
+                if label_id in class_of:
+                    vectors.append(vector)
+                    classes.append(class_of[label_id])
+    return _mean_vectors(vectors, classes, f"embeddings by {type(model).__name__}")
+
+
+def _mean_vectors(vectors: list[Any], classes: list[str], name: str) -> EmbeddingClasses:
+    try:
+        table = np.array(vectors, dtype=np.float64).reshape(len(classes), -1)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected vectors of numbers, all of one length, got others") from None
+    if not len(table):
+        raise InputError(f"{name}: expected a vector for labels of the reference, got none")
+    return EmbeddingClasses(table, classes, name)
+
+
+def _classes(annotations: Annotations) -> dict[str, str]:
+    """Label id -> class."""
+    return dict(zip(annotations.id.tolist(), annotations.categories[annotations.category].tolist(), strict=True))
+
+
+def _zoo_model(name: str, paths: Sequence[str]) -> Any:
+    """A model of FiftyOne's zoo, only where it is downloaded already: nothing here needs the network."""
+    known = foz.list_downloaded_zoo_models()
+    if name not in known:
+        raise InputError(
+            f"embeddings: expected an attribute of the labels in {listed(paths)} that has vectors, or a zoo model that "
+            f"is downloaded ({listed(known, 20) or 'none is'}), got {name!r}"
+        )
+    return foz.load_zoo_model(name)
+
+
+# ---- places ----
+
+
+def ghost_source_of(
+    source: GhostSource | str, labels: Labels, drawing: Drawing, detections: str | None = None
+) -> GhostSource:
+    """What says where marks are added, from its name in `GHOST_SOURCES` or as such."""
+    if not isinstance(source, str):
+        return source
+    lookup(dict.fromkeys(GHOST_SOURCES), source, "ghost_source")
+    if source == "transplanted":
+        return TransplantedGhosts()
+    view: fo.DatasetView = labels.view
+    if source == "pictures":
+        return PictureGhosts(dict(zip(*view.values(["id", "filepath"]), strict=True)))
+    fields = label_fields(view)
+    if detections is None:
+        raise InputError(f"detections: expected a field of detections, one of {listed(fields, 20)}, got none")
+    lookup(fields, detections, "detections")
+    if detections in drawing.fields:
+        raise InputError(f"detections: expected another field than the reference's, got {detections!r}")
+    found = read_labels(view, LabelChoice(raters=(detections,), assigned="all"), [drawing.similarity])
+    return DetectedGhosts(found.annotations)
