@@ -22,10 +22,9 @@ CLIP = (0.001, 0.999)
 """Quantiles at which a drawn residual is clipped (Eq. 12)."""
 
 
-def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False, default: float | None = None) -> Any:
+def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False) -> Any:
     """A field for a finite number from `least` (above it, if `above`) to `most`."""
-    limits = {"least": least, "most": most, "above": above}
-    return field(metadata=limits) if default is None else field(default=default, metadata=limits)
+    return field(metadata={"least": least, "most": most, "above": above})
 
 
 @dataclass(frozen=True)

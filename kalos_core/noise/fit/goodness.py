@@ -57,6 +57,14 @@ class FitTests:
         Observations.
     note : (T,) str
         How to read it, or why it is not applicable.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, NoiseModel
+    >>> rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
+    >>> table = NoiseModel.fit(Annotations.from_rows(rows, image_size={1: (64, 64)})).tests().to_pandas()
+    >>> table.loc[0, ["law", "note"]].tolist()
+    ['localization.translation', 'not applicable: fewer than 30 observations']
     """
 
     law: NDArray[np.object_]

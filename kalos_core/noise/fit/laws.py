@@ -156,12 +156,7 @@ def _rate(seen: Observations) -> Estimate:
 
 
 def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
-    def fit() -> Estimate:
-        if not len(others) or separable(chosen, others):
-            return Estimate(None, len(chosen), "one area tells them from all other marks, which tells no curve")
-        return size_curve(chosen, others, what, weight)
-
-    return _or_too_few(len(chosen), what, fit)
+    return _or_too_few(len(chosen), what, lambda: size_curve(chosen, others, what, weight))
 
 
 def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
@@ -170,6 +165,8 @@ def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: s
     Half for what happens once between two raters, to a mark of one of them: the marks of both are in the table, and a
     chance is meant for the marks of one, the reference.
     """
+    if not len(others) or separable(chosen, others):
+        return Estimate(None, len(chosen), "one area tells them from all other marks, which tells no curve")
     group = np.arange(len(chosen) + len(others)) < len(chosen)
     found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
     reason = f"{counted(len(chosen), what)} beside {counted(len(others), 'other mark')}"
