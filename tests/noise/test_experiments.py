@@ -130,6 +130,7 @@ def test_without_noise_every_solver_is_right():
     assert (accuracy.f1 == 1).all()
     assert set(cases.case) == {"true positive"}
     assert (cases.similarity == 1).all()
+    assert cases.to_pandas()["count"].sum() == len(cases.similarity)
     assert accuracy.tp.tolist() == [24 if raters == 1 else 72 for raters in accuracy.raters]  # 24 marks; 3 pairs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,14 @@ from kalos_core.noise.experiments.tables import Claim, Columns
 from kalos_core.noise.experiments.truth import Truth
 from kalos_core.noise.model import NoiseModel
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MAGNITUDES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 RATERS = (1, 3, 5)
 """Synthetic raters; a single one is compared with the reference."""
 
+QUANTILES = (0.05, 0.5, 0.95)
 PERMUTATIONS = 8
 HIGH_PRECISION = 0.97
 
@@ -111,6 +116,11 @@ class SolverCases(Columns):
     magnitude: NDArray[np.float64]
     case: NDArray[np.str_]
     similarity: NDArray[np.float64]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each solver, magnitude and case: how many pairs, and quantiles of their similarities."""
+        groups = super().to_pandas().groupby(["solver", "magnitude", "case"], sort=False)["similarity"]
+        return groups.describe(percentiles=QUANTILES).drop(columns=["mean", "std"]).reset_index()
 
     def count(self, solver: str, case: str) -> int:
         """How many pairs."""
