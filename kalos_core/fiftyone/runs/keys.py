@@ -34,6 +34,15 @@ class RunNames:
         return f"{self.key}_alpha"
 
     @property
+    def level(self) -> str:
+        """Sample field: map of how many raters marked each pixel."""
+        return f"{self.key}_level"
+
+    def of_truth(self, name: str) -> str:
+        """What the field of a truth is to be called; one may be in the way."""
+        return f"{self.key}_{name}"
+
+    @property
     def variation(self) -> str:
         """Label attribute: variation type."""
         return self.key
@@ -65,7 +74,7 @@ class RunNames:
     @property
     def of_samples(self) -> list[str]:
         """All sample fields."""
-        return [self.alpha]
+        return [self.alpha, self.level]
 
     @property
     def of_labels(self) -> list[str]:

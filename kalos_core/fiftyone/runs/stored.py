@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,7 +32,7 @@ class Run:
     Parameters
     ----------
     key : str
-    kind : "agreement", "variations", "calibration", "convergence" or "noise"
+    kind : one of `Kind`
     settings : dict
         Similarity, threshold and what else the analysis was told.
     choice : LabelChoice
@@ -70,15 +70,23 @@ class Run:
         names = self.names
         if self.kind == "agreement":
             return f"{names.alpha!r} on samples and {names.unit!r} on labels"
-        if self.kind in ("calibration", "convergence"):
+        if self.kind in ("calibration", "convergence", "detectors"):
             return "nothing on samples or labels"
+        if self.kind == "pixels":
+            return f"{names.level!r} on samples, with its files"
+        if self.kind == "truth":
+            return f"the fields {listed(map(repr, self.figures['fields'].values()), 20)} with their files"
         if self.kind == "noise":
             return f"the fields {listed(map(repr, self.figures['fields']), 20)}"
         return f"{names.variation!r}, {names.similarity!r} and {names.match!r} on labels"
 
 
-def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:
-    """Keys of the complete runs of a data set, the newest first; what a dead writer left behind is removed."""
+def list_runs(samples: Any, kind: Kind | Sequence[Kind] | None = None) -> list[str]:
+    """Keys of the complete runs of a data set, the newest first; what a dead writer left behind is removed.
+
+    `kind`: of one kind, or of several.
+    """
+    kinds = (kind,) if isinstance(kind, str) else kind
     dataset = samples._root_dataset
     refresh(dataset)
     infos = []
@@ -89,7 +97,7 @@ def list_runs(samples: Any, kind: Kind | None = None) -> list[str]:
         if config.status == WRITING:
             if not is_alive(config.writer):
                 remove_run(dataset, key)
-        elif kind is None or config.method == f"{METHOD}/{kind}":
+        elif kinds is None or config.method in [f"{METHOD}/{name}" for name in kinds]:
             infos.append((dataset.get_run_info(key).timestamp, key))
     return [key for _, key in sorted(infos, reverse=True)]
 
@@ -135,10 +143,10 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     """Give a run, and everything it wrote, another key."""
     config = _config(samples, run_key)
     dataset = samples._root_dataset
-    if config.method == f"{METHOD}/noise":
+    if config.method in (f"{METHOD}/noise", f"{METHOD}/truth"):
         raise InputError(
-            f"run key: expected a run that can be renamed, got {run_key!r}, whose fields are raters of other runs; "
-            "the same seed gives the same raters under another key"
+            f"run key: expected a run that can be renamed, got {run_key!r}, whose fields are raters or truths of other "
+            "runs; the same settings give the same labels under another key"
         )
     check_run_key(dataset, new_key)
     old, new = RunNames(run_key), RunNames(new_key)
@@ -172,8 +180,10 @@ def _copy_field(dataset: Any, path: str, new_path: str) -> None:
     an empty one, so that 'not asked' would become 'drew nothing'.
     """
     field = dataset.get_field(path)
-    subfield = {"subfield": type(field.field)} if isinstance(field, fo.ListField) else {}
-    dataset.add_sample_field(new_path, type(field), **subfield)
+    holds = {"subfield": type(field.field)} if isinstance(field, fo.ListField) else {}
+    if isinstance(field, fo.EmbeddedDocumentField):
+        holds = {"embedded_doc_type": field.document_type}
+    dataset.add_sample_field(new_path, type(field), **holds)
     labels, _, name = path.rpartition(".")
     copied: dict[str, Any] = {new_path: f"${path}"}
     if labels:

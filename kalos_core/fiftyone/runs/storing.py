@@ -5,22 +5,26 @@ from __future__ import annotations
 import base64
 import io
 import os
+import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
+import fiftyone as fo
 import numpy as np
 import psutil
+from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.labels import Labels
+from kalos_core.fiftyone.labels import LabelChoice, Labels
 from kalos_core.fiftyone.runs.defaults import forget_thresholds
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key
 
-Kind = Literal["agreement", "variations", "calibration", "convergence", "noise"]
+Kind = Literal["agreement", "variations", "calibration", "convergence", "noise", "pixels", "truth", "detectors"]
 
 WRITING, COMPLETE = "writing", "complete"
 
@@ -28,18 +32,37 @@ SAME_PROCESS = 60.0
 """Seconds by which the start of one process may differ between two readings: they move with the clock."""
 
 
+FOLDER = "kalos"
+"""Folder in FiftyOne's folder of data sets that holds the files of runs."""
+
+
+class WhatWasRead(Protocol):
+    """What a run has to know of its input: the view, the choice, and the fields."""
+
+    @property
+    def view(self) -> Any: ...
+
+    @property
+    def choice(self) -> LabelChoice: ...
+
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+
+
 @contextmanager
 def writing(
-    labels: Labels,
+    labels: WhatWasRead,
     run_key: str,
     kind: Kind,
     settings: Mapping[str, Any],
     fields: Mapping[str, Mapping[str, Any]],
+    folder: Path | None = None,
 ) -> Iterator[Draft]:
     """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
 
-    `fields` maps the paths to be created to the arguments of `add_sample_field`. The caller fills in `figures` and
-    `arrays` of what it is given; leaving the block makes the run complete.
+    `fields` maps the paths to be created to the arguments of `add_sample_field`. `folder`, of `new_folder`, is where
+    the run will write files. The caller fills in `figures` and `arrays` of what it is given; leaving the block makes
+    the run complete.
     """
     dataset = labels.view._root_dataset
     check_run_key(dataset, run_key)
@@ -51,6 +74,7 @@ def writing(
         choice=labels.choice.record(),
         label_fields=list(labels.fields),
         fields=list(fields),
+        folder=None if folder is None else str(folder),
         figures={},
     )
     labels.view.register_run(run_key, config)
@@ -148,8 +172,31 @@ def remove_run(dataset: Any, run_key: str) -> None:
     """Delete a run and all it wrote, whether it is complete or not."""
     config = dataset.get_run_info(run_key).config
     delete_fields(dataset, config.fields)
+    folder = getattr(config, "folder", None)
+    if folder is not None:
+        _delete_folder(dataset, Path(folder))
     forget_thresholds(dataset, run_key)
     dataset.delete_run(run_key)
+
+
+def _delete_folder(dataset: Any, folder: Path) -> None:
+    """Delete the files of a run; not those of the data set this one is a copy of."""
+    home = folder_of(dataset)
+    if folder.parent != home or not folder.exists():
+        return
+    shutil.rmtree(folder)
+    if not any(home.iterdir()):
+        home.rmdir()
+
+
+def folder_of(dataset: Any) -> Path:
+    """Where runs of a data set write files: named by what never changes, neither its name nor a run key."""
+    return Path(fo.config.default_dataset_dir) / FOLDER / str(dataset._doc.id)
+
+
+def new_folder(dataset: Any) -> Path:
+    """A folder for the files of one run; it is not made yet."""
+    return folder_of(dataset) / str(ObjectId())
 
 
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
