@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
-from kalos_core.nominal.decisions import ConceptVotes, Decisions, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, or_nan
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
 
@@ -95,18 +95,15 @@ def rater_accuracy(table: LabelTable) -> RaterAccuracy:
     ([1.0, 0.0, 1.0], [nan, 0.0, 1.0])
     """
     check_table(table)
-    both = _with_majority(table)
-    alike, made = _pairs_of_decisions(both)
+    found = _compare(_with_majority(table))
     raters = len(table.raters)
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing in common
-        share = alike / made
-    np.fill_diagonal(share, np.nan)
+    accuracy = _share(found.alike, found.made)
     return RaterAccuracy(
         raters=table.raters,
-        accuracy=share[:raters, :raters],
-        decisions=made[:raters, :raters].astype(np.intp),
-        to_majority=share[:raters, raters],
-        values=_pairs_of_values(table),
+        accuracy=accuracy[:raters, :raters],
+        decisions=found.made[:raters, :raters].astype(np.intp),
+        to_majority=accuracy[:raters, raters],
+        values=_share(found.same, found.both)[:raters, :raters],
     )
 
 
@@ -128,57 +125,42 @@ def _with_majority(table: LabelTable) -> LabelTable:
     )
 
 
-def _pairs_of_decisions(table: LabelTable) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(R, R) decisions alike, and made by both.
+class _Compared(NamedTuple):
+    """(R, R) numbers of every two raters, over all items and questions."""
 
-    With yes and asked as raters x (item, concept) tables of 0 and 1, those alike are both asked, less those where
-    either chose, plus twice those where both did.
-    """
-    concepts = max(len(table.concepts), 1)
-    found = Decisions.of(table)
-    asked = _by_rater(table.rater, table.item, len(table.raters))
-    everywhere = (asked @ asked.T).toarray() * len(table.concepts)
-    yes, gap = (
-        (table.rater[keys // concepts], table.item[keys // concepts] * concepts + keys % concepts)
-        for keys in (found.chosen, found.missing)
-    )
-    places, column = np.unique(np.concatenate([yes[1], gap[1]]), return_inverse=True)
-    chose = _by_rater(yes[0], column[: len(yes[0])], len(table.raters), len(places))
-    missing = _by_rater(gap[0], column[len(yes[0]) :], len(table.raters), len(places))
-    on_item = sparse.csr_array(
-        (np.ones(len(places)), (np.arange(len(places)), places // concepts)),
-        shape=(len(places), asked.shape[1]) if len(places) else (0, asked.shape[1]),
-    )
-    answered = on_item @ asked.T  # (places, R) whether a rater answered for the item
-    lost = (missing @ answered).toarray()  # open for one, in an item the other answered
-    made = everywhere - lost - lost.T + (missing @ missing.T).toarray()
-    heard = (chose @ answered).toarray() - (chose @ missing.T).toarray()  # chosen by one, decided by the other
-    alike = made - heard - heard.T + 2 * (chose @ chose.T).toarray()
-    return alike, made
+    both: NDArray[np.float64]  # questions both answered
+    same: NDArray[np.float64]  # and answered alike
+    made: NDArray[np.float64]  # decisions on concepts that both made
+    alike: NDArray[np.float64]  # and made alike
 
 
-def _by_rater(
-    rater: NDArray[np.intp], column: NDArray[np.intp], raters: int, columns: int | None = None
-) -> sparse.csr_array:
-    width = columns if columns is not None else int(column.max(initial=-1)) + 1
-    return sparse.csr_array((np.ones(len(rater)), (rater, column)), shape=(raters, width))
-
-
-def _pairs_of_values(table: LabelTable) -> NDArray[np.float64]:
-    """(R, R) share of questions answered alike."""
+def _compare(table: LabelTable) -> _Compared:
+    """Two raters who chose different concepts of a group decide alike on all of its concepts but these two."""
     size = len(table.raters)
-    alike, made = np.zeros((size, size)), np.zeros((size, size))
+    found = _Compared(*np.zeros((4, size, size)))
     for question in table.questions:
         value = table.answered(question)
         given = value >= 0
         rater, item, option = table.rater[given], table.item[given], value[given].astype(np.intp)
-        asked = _by_rater(rater, item, size)
         place = np.unique(item * (int(option.max(initial=0)) + 1) + option, return_inverse=True)[1]
-        same = _by_rater(rater, place, size)
-        alike += (same @ same.T).toarray()
-        made += (asked @ asked.T).toarray()
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing in common
-        share = alike / made
+        both, same = _in_common(rater, item, size), _in_common(rater, place, size)
+        concepts = len(table.concepts_of(question))
+        wrong = (both - same) * min(concepts, 2)
+        for total_of, amount in zip(found, (both, same, both * concepts, both * concepts - wrong), strict=True):
+            total_of += amount
+    return found
+
+
+def _in_common(rater: NDArray[np.intp], place: NDArray[np.intp], raters: int) -> NDArray[np.float64]:
+    """(R, R) how many places, given with a rater each, two raters share."""
+    width = int(place.max(initial=-1)) + 1
+    table = sparse.csr_array((np.ones(len(rater)), (rater, place)), shape=(raters, width))
+    return np.asarray((table @ table.T).toarray())
+
+
+def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(R, R) shares, NaN on the diagonal and where there is nothing in common."""
+    share = part / np.where(whole > 0, whole, np.nan)
     np.fill_diagonal(share, np.nan)
     return np.asarray(share)
 

@@ -217,12 +217,16 @@ def _answers(
         if found is None:
             continue
         several = answers.setdefault((item, as_name(rater)), [])
-        same = [entry for entry in several if entry.time == time or (entry.time != entry.time and time != time)]
-        if together and same:
-            same[0].concepts.extend(found)
-        else:
+        same = next((entry for entry in several if together and _is_same_time(entry.time, time)), None)
+        if same is None:
             several.append(_Answer(list(found), row, time))
+        else:
+            same.concepts.extend(found)
     return answers
+
+
+def _is_same_time(one: float, other: float) -> bool:
+    return one == other or (one != one and other != other)  # unknown times are one time
 
 
 def _assemble(

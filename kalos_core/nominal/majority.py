@@ -126,9 +126,10 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
         decided = np.flatnonzero(vote.winner >= 0)
         chosen.append(np.column_stack([decided, members[vote.winner[decided]]]))
         rest = item[vote.winner[item] < 0]
-        undecided.append(np.column_stack([np.repeat(rest, len(members)), np.tile(members, len(rest))]))
+        undecided.append(np.column_stack([rest, np.full(len(rest), members[0])]))  # which leaves the whole group open
     choices, left_open = (np.concatenate(part) for part in (chosen, undecided))
-    left_open = np.unique(left_open, axis=0)
+    concepts = max(len(table.concepts), 1)
+    left_open = np.column_stack(np.divmod(np.unique(left_open[:, 0] * concepts + left_open[:, 1]), concepts))
     return LabelTable(
         item=item,
         rater=np.zeros(len(item), np.intp),

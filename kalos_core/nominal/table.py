@@ -58,7 +58,7 @@ class LabelTable:
     group_of : (C,) int
         Code of the group a concept belongs to, `OPTIONAL` for none; all are optional unless given.
     unanswered : (X, 2) int
-        Codes of an answer and a concept it leaves open.
+        Codes of an answer and a concept it leaves open; one concept of a group leaves the whole group open.
     time : (A,) float64
         When each answer came, in any unit; NaN where unknown.
 
@@ -373,6 +373,9 @@ def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
 
 def _repeats(keys: NDArray[np.intp]) -> NDArray[np.intp]:
     """Rows whose key occurred before."""
+    ordered = np.sort(keys)
+    if (ordered[1:] != ordered[:-1]).all():
+        return np.zeros(0, np.intp)
     first = np.unique(keys, return_index=True)[1]
     return np.setdiff1d(np.arange(len(keys)), first)
 
