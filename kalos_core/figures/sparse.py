@@ -173,7 +173,7 @@ def _curves(x: str, y: str, title: str) -> dict[str, Any]:
     return {
         "title": {"text": title, "font": {"size": 14}},
         "xaxis": {"title": {"text": x}, "fixedrange": True, "zeroline": False},
-        "yaxis": {"title": {"text": y}, "fixedrange": True, "zeroline": False},
+        "yaxis": {"title": {"text": y}, "fixedrange": True, "zeroline": False, "exponentformat": "e"},
         "margin": {"t": 40 if title else 10, "b": 45, "l": 70, "r": 10},
         "height": 380,
         "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},

@@ -102,6 +102,7 @@ def removal_experiment(
     Where all items have equally many annotations, the mean over rounds is the agreement of all data, under every weight
     (§4.2); where they have not, weights see other numbers in a part than in the whole, and the mean may drift towards
     the items that stay usable longest. The comparison with equal numbers takes so many annotations of some items each.
+    Every round goes through all annotations once a step: half a million take seconds a round.
 
     Parameters
     ----------
