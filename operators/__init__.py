@@ -6,6 +6,7 @@ from .compute_agreement import ComputeAgreement
 from .delete_run import DeleteRun
 from .estimate_convergence import EstimateConvergence
 from .find_variations import FindVariations
+from .inject_noise import InjectNoise
 from .load_raters import LoadRaters
 
 
@@ -16,4 +17,5 @@ def register(plugin):
     plugin.register(CalibrateThreshold)
     plugin.register(ChooseThreshold)
     plugin.register(EstimateConvergence)
+    plugin.register(InjectNoise)
     plugin.register(DeleteRun)

@@ -43,27 +43,76 @@ def add_run_key(ctx, inputs, base):
 
 def add_label_choice(ctx, inputs):
     """Raters, reference, classes, smallest size, confidence. False where there is nothing to analyse."""
-    if ctx.dataset is None:
-        _say(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
+    if not has_labels(ctx, inputs):
         return False
-    stored = kf.rater_fields(ctx.dataset)
-    fields = kf.label_fields(ctx.dataset)
-    if not fields:
-        _say(inputs, "No labels yet", "Load labels of several raters first (Load labels of several raters).")
-        return False
-    storage = _add_storage(ctx, inputs, stored, fields)
-    if storage == BY_ATTRIBUTE:
-        offered, property_name = _add_attribute(ctx, inputs, fields), RATERS_IN_FIELD
-    else:
-        offered, property_name = list(stored) or list(fields), "raters"
-    _add_raters(ctx, inputs, property_name, offered)
-    _add_reference(ctx, inputs, property_name, offered)
+    offered, usual, property_name = _add_whose(ctx, inputs)
+    _add_raters(ctx, inputs, property_name, offered, usual)
+    _add_reference(ctx, inputs, property_name, offered, usual)
     if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
         _add_assignment(inputs)
     inputs.bool("more", default=False, label="Choose classes, sizes and confidence", view=types.SwitchView())
     if ctx.params.get("more"):
         _add_limits(ctx, inputs)
     return True
+
+
+def has_labels(ctx, inputs):
+    """Whether there are labels; says so in the form where there are none."""
+    if ctx.dataset is None:
+        _say(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
+        return False
+    if not kf.label_fields(ctx.dataset):
+        _say(inputs, "No labels yet", "Load labels of several raters first (Load labels of several raters).")
+        return False
+    return True
+
+
+def add_drawn_from(ctx, inputs):
+    """The rater that synthetic raters are drawn from; who is chosen."""
+    offered, usual, _ = _add_whose(ctx, inputs)
+    choices = types.DropdownView()
+    for name in offered:
+        choices.add_choice(name, label=name)
+    first = next(iter(usual or offered), None)
+    chosen = ctx.params.get("drawn_from") or first
+    known = [*choices.values(), *([chosen] if chosen is not None and chosen not in offered else [])]
+    prop = inputs.enum(
+        "drawn_from",
+        known,
+        default=first,
+        required=True,
+        view=choices,
+        label="Draw raters from",
+        description="The reference: its labels are the truth, and are never changed",
+    )
+    if chosen not in offered and chosen not in kf.label_fields(ctx.dataset):
+        refuse(prop, f"There is no rater {chosen!r}")
+    return chosen
+
+
+def drawn_from(ctx):
+    """Who raters are drawn from; also for calls from the SDK, which fill in no defaults."""
+    chosen = ctx.params.get("drawn_from")
+    if chosen:
+        return chosen
+    real = real_raters(ctx)
+    return real[0] if real else None
+
+
+def real_raters(ctx):
+    """The stored raters, or all label fields where none are stored; no synthetic ones."""
+    made = set(kf.synthetic_fields(ctx.dataset))
+    return list(kf.rater_fields(ctx.dataset)) or [name for name in kf.label_fields(ctx.dataset) if name not in made]
+
+
+def _add_whose(ctx, inputs):
+    """How raters are stored: those to choose from, those chosen unless one says otherwise, and the list's name."""
+    fields = kf.label_fields(ctx.dataset)
+    if _add_storage(ctx, inputs, kf.rater_fields(ctx.dataset), fields) == BY_ATTRIBUTE:
+        named = _add_attribute(ctx, inputs, fields)
+        return named, named, RATERS_IN_FIELD
+    real, made = real_raters(ctx), kf.synthetic_fields(ctx.dataset)
+    return [*real, *made], real or made, "raters"
 
 
 def _add_assignment(inputs):
@@ -114,19 +163,19 @@ def _raters_named(ctx, path, attribute):
     return [str(name) for name in ctx.dataset.distinct(f"{path}.{attribute}")]
 
 
-def _add_raters(ctx, inputs, property_name, offered):
+def _add_raters(ctx, inputs, property_name, offered, usual):
     choices = types.DropdownView(multiple=True)
     for name in offered:
         choices.add_choice(name, label=name)
     raters = inputs.list(
         property_name,
         types.String(),
-        default=offered,
+        default=usual,
         view=choices,
         label="Raters",
         description="At least two",
     )
-    chosen = _chosen(ctx, property_name, offered)
+    chosen = _chosen(ctx, property_name, usual)
     unknown = [name for name in chosen if name not in offered]
     if unknown and property_name == RATERS_IN_FIELD:
         refuse(raters, f"There is no rater {unknown[0]!r}")
@@ -136,9 +185,9 @@ def _add_raters(ctx, inputs, property_name, offered):
         refuse(raters, "Agreement needs at least two raters")
 
 
-def _add_reference(ctx, inputs, property_name, offered):
+def _add_reference(ctx, inputs, property_name, offered, usual):
     """Only where a choice of it leaves two raters, or where one was made."""
-    chosen, reference = set(_chosen(ctx, property_name, offered)), ctx.params.get("reference") or NOBODY
+    chosen, reference = set(_chosen(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
     if len(offered) < 3 and reference == NOBODY:
         return
     choices = types.DropdownView()
@@ -158,9 +207,9 @@ def _add_reference(ctx, inputs, property_name, offered):
         refuse(prop, "Beside the reference, agreement needs at least two raters")
 
 
-def _chosen(ctx, property_name, offered):
+def _chosen(ctx, property_name, usual):
     value = ctx.params.get(property_name)
-    return offered if value is None else value
+    return usual if value is None else value
 
 
 def _add_limits(ctx, inputs):
@@ -308,7 +357,7 @@ def shown(params, switch, names):
 def _all_raters(ctx, by_attribute):
     if by_attribute or kf.rater_fields(ctx.dataset):
         return None
-    return tuple(kf.label_fields(ctx.dataset)) or None
+    return tuple(real_raters(ctx)) or None
 
 
 def check_view(ctx, inputs):

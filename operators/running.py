@@ -74,13 +74,17 @@ class Analysis(Action):
             self.add_choices(ctx, inputs)
             forms.add_run_key(ctx, inputs, self.KIND)
 
+    def choice(self, ctx):
+        """Which labels are read."""
+        return forms.read_label_choice(ctx)
+
     def execute(self, ctx):
         params, samples = ctx.params, ctx.target_view()
         settings = self.settings(params)
 
         def work(progress):
             key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.KIND)
-            stored = self.analyse(samples, key, choice=forms.read_label_choice(ctx), progress=progress, **settings)
+            stored = self.analyse(samples, key, choice=self.choice(ctx), progress=progress, **settings)
             return {"run_key": key, **stored.figures, "summary": self.summary(stored)}
 
         return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.KIND)))

@@ -3,6 +3,7 @@
 from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
+from .noise import NoisePanel
 from .sample import SamplePanel
 from .variations import VariationsPanel
 
@@ -12,4 +13,5 @@ def register(plugin):
     plugin.register(VariationsPanel)
     plugin.register(CalibrationPanel)
     plugin.register(ConvergencePanel)
+    plugin.register(NoisePanel)
     plugin.register(SamplePanel)

@@ -46,6 +46,15 @@ from kalos_core.figures.convergence import (
     shares_title,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
+from kalos_core.figures.events import (
+    EVENT_COLOURS,
+    EVENT_LABELS,
+    OUTCOME_LABELS,
+    event_bars,
+    events_title,
+    image_event_bars,
+    plot_events,
+)
 from kalos_core.figures.labels import (
     accuracy_heatmap,
     accuracy_title,
@@ -116,10 +125,13 @@ __all__ = [
     "BIN_WIDTH",
     "COLOURS",
     "DISTANCE_EDGES",
+    "EVENT_COLOURS",
+    "EVENT_LABELS",
     "LEAST_IMAGES",
     "MOST_CLASSES",
     "NEUTRAL",
     "OBSERVED_COLOUR",
+    "OUTCOME_LABELS",
     "PUBLISHED_ALPHAS",
     "PUBLISHED_CALIBRATIONS",
     "RATER_COLOURS",
@@ -153,7 +165,10 @@ __all__ = [
     "directions_title",
     "distance_curve",
     "distance_shares",
+    "event_bars",
+    "events_title",
     "hardest_classes",
+    "image_event_bars",
     "interval_bars",
     "kappa_bars",
     "kappa_title",
@@ -174,6 +189,7 @@ __all__ = [
     "plot_convergence",
     "plot_correlations",
     "plot_curves",
+    "plot_events",
     "plot_intra_rater",
     "plot_label_agreement",
     "plot_majority",

@@ -149,7 +149,7 @@ def _write(
     """The fields of the raters and the run, or nothing."""
     report(MAKING, f"Making {len(result.annotations):,} labels")
     there = labels.view._root_dataset.get_field_schema()
-    fields, declared = field_arguments(run_key, result.annotations.raters, drawing.kind, there)
+    fields, declared = field_arguments(run_key, list(result.annotations.raters), drawing.kind, there)
     made = make_labels(run_key, result, fields, drawing.kind)
     arrays = arrays_of(result, made)
     settings = {

@@ -12,6 +12,7 @@ import fiftyone as fo
 import fiftyone.core.models as fom
 import fiftyone.zoo as foz
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
@@ -93,7 +94,7 @@ class Drawing:
         """Their labels; an error where the size of a picture is not known."""
         labels = read_labels(samples, self.choice, [self.similarity])
         annotations = labels.annotations
-        unknown = np.isnan(annotations.image_size).any(axis=1)
+        unknown: NDArray[np.bool_] = np.any(np.isnan(annotations.image_size), axis=1)
         if unknown.any():
             raise InputError(
                 f"samples: the size of {unknown.sum():,} of {len(unknown):,} pictures is unknown "

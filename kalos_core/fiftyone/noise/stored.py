@@ -159,8 +159,9 @@ def figures_of(result: GeneratedRaters, fields: Sequence[str], model: str) -> di
     Returns
     -------
     dict
-        ``fields`` and ``raters`` (names), ``magnitude``, ``references``; ``images``, ``marks`` (of the reference, which
-        every rater was drawn from) and ``annotations`` (of the raters); ``events``: kind -> outcome -> number;
+        ``fields`` and ``raters`` (names), ``magnitude``, ``references``; ``images``, ``marks`` of the references,
+        ``drawn`` (marks that raters were drawn from, once for each rater) and ``annotations`` of the raters;
+        ``events``: kind -> outcome -> number;
         ``loss``: rows with ``stage``, ``attempted``, ``done``, ``lost``, ``impossible``, ``share_lost``;
         ``signal_loss``, the ratio over the first three stages; ``changed``: how many events other than shifts
         were done; ``model``, ``class_source``, ``ghost_source``, ``seed``.
@@ -174,6 +175,7 @@ def figures_of(result: GeneratedRaters, fields: Sequence[str], model: str) -> di
         "references": [str(name) for name in original.raters],
         "images": len(original.images),
         "marks": len(original),
+        "drawn": int(np.bincount(result.reference.rater)[result.reference_rater].sum()),
         "annotations": len(result.annotations),
         "events": counts,
         "loss": [plain(row) for row in loss.to_pandas().to_dict("records")],

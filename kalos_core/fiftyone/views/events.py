@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,21 +33,31 @@ class NoisyImage:
         return sum(self.events.values())
 
 
-def view_of_event(samples: Any, run_key: str, event: str, outcome: str = OUTCOMES[DONE]) -> Any:
-    """Only the labels that events of a kind are about: those that came of it, and those of the reference before.
+def view_of_event(
+    samples: Any, run_key: str, event: str | Sequence[str], outcome: str = OUTCOMES[DONE], rater: str | None = None
+) -> Any:
+    """Only the labels that events are about: those that came of them, and those of the reference before.
 
     Parameters
     ----------
     samples, run_key
-    event : str
+    event : str or sequence of str
         Of `kalos_core.noise.events.EVENTS`.
     outcome : str
         "done", "lost" or "impossible".
+    rater : str, optional
+        The field of a synthetic rater: only what happened to theirs.
     """
-    lookup(dict.fromkeys(EVENTS), event, "event")
+    kinds = [event] if isinstance(event, str) else list(event)
+    for kind in kinds:
+        lookup(dict.fromkeys(EVENTS), kind, "event")
     lookup(dict.fromkeys(OUTCOMES), outcome, "outcome")
     noise = _stored(samples, run_key)
-    return _view_of(samples, run_key, noise, (noise.event == event) & (noise.outcome == outcome))
+    chosen = np.isin(noise.event, kinds) & (noise.outcome == outcome)
+    if rater is not None:
+        lookup(dict.fromkeys(noise.fields.tolist()), rater, "rater")
+        chosen &= noise.fields[noise.rater] == rater
+    return _view_of(samples, run_key, noise, chosen)
 
 
 def view_of_changes(samples: Any, run_key: str) -> Any:

@@ -1,0 +1,201 @@
+"""Synthetic raters: what happened to the marks they were drawn from, by kind, stage, image and rater."""
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import (
+    EVENT_COLOURS,
+    EVENT_LABELS,
+    OUTCOME_LABELS,
+    event_bars,
+    events_title,
+    image_event_bars,
+    significant,
+)
+
+from .common import (
+    Part,
+    RunPanel,
+    add_part,
+    add_run_menu,
+    add_table,
+    add_tabs,
+    changed_since,
+    guarded,
+    put_parts,
+)
+
+SECTIONS = ("Events", "Images", "Raters", "Used")
+
+MOST_IMAGES = 20
+"""Bars of images."""
+
+KINDS = tuple(EVENT_COLOURS)
+OUTCOMES = tuple(OUTCOME_LABELS)
+
+STAGES = {
+    "unmatched": ("1. missed and added", ("deletion", "addition")),
+    "topology": ("2. split and merged", ("split", "merge")),
+    "category": ("3. wrong class", ("wrong_class",)),
+    "first three": ("together: signal loss", KINDS),
+    "localization": ("4. moved and scaled", ("shift",)),
+}
+"""Stage -> how people read it, and its events."""
+
+STAGE_COLUMNS = (
+    ("stage", "Stage"),
+    ("done", "Done"),
+    ("lost", "Lost"),
+    ("impossible", "Impossible"),
+    ("share", "Lost"),
+)
+
+RATER_COLUMNS = (
+    ("field", "Rater (field)"),
+    ("magnitude", "λ"),
+    ("labels", "Labels"),
+    *((kind, EVENT_LABELS[kind]) for kind in KINDS),
+    ("lost", "lost"),
+)
+
+LAW_COLUMNS = (("law", "Law"), ("source", "From"), ("reason", "Why"))
+
+NOTHING_YET = (
+    "**Synthetic raters**\n\nNothing is computed yet. Raters are drawn from a reference: they miss, add, split, merge, "
+    "misname and move marks as real raters do, as strongly as you choose, and what happened to which label is known. "
+    "So any measure of agreement can be tried where the truth is known."
+)
+
+CAPTIONS = {
+    "events": (
+        "What happened to marks, all raters together. *Lost*: an earlier stage had taken the mark already; "
+        "*impossible*: there was nothing to add, merge with or become. All marks that are left are moved and scaled. "
+        "**Click a bar to see those labels, and the reference's they come from.**"
+    ),
+    "images": (
+        "Images with the most events, moved marks not counted. **Click a bar to open the image.** Every synthetic "
+        "label says in its attribute which event it comes from."
+    ),
+}
+"""Below each figure: what is shown, and how to read it."""
+
+
+class NoisePanel(RunPanel):
+    NAME, LABEL, ICON = "noise", "Noise", "/assets/noise.svg"
+    HELP = "Synthetic raters: what happened to the marks they were drawn from"
+    KIND, OPERATOR, BUTTON = "noise", "inject_noise", "Draw synthetic raters"
+    NOTHING_YET = NOTHING_YET
+
+    def load_run(self, ctx, key):
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        stored, found = kf.load_diagnostics(ctx.dataset, key), kf.noisy_images(ctx.dataset, key)
+        if not state.section:  # else it may just be changing in the App
+            state.section = SECTIONS[0]
+        state.headline = headline(run.figures) + changed_since(ctx, key)
+        state.images = [image.sample_id for image in found[:MOST_IMAGES]]
+        state.fields = [row["field"] for row in stored["raters"]]
+        state.stages = [row["stage"] for row in run.figures["loss"]]
+        state.used = used(run.figures, stored["raters"])
+        put_parts(ctx, {"events": Part("", event_bars(run.figures["events"])), "images": _images(found, run.figures)})
+        ctx.panel.set_data("stages", [_stage_row(row) for row in run.figures["loss"]])
+        ctx.panel.set_data("raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in stored["raters"]])
+        ctx.panel.set_data("laws", stored["laws"])
+
+    # ---- what a click leads to ----
+
+    @guarded
+    def on_click_event(self, ctx):
+        kind, outcome = KINDS[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
+        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kind, outcome)
+        _show(ctx, view, f"images with marks {EVENT_LABELS[kind]}: {outcome}")
+
+    @guarded
+    def on_click_stage(self, ctx):
+        stage = ctx.panel.state.stages[ctx.params["row"]]
+        name, kinds = STAGES[stage]
+        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kinds)
+        _show(ctx, view, f"images with events of the stage {name}")
+
+    @guarded
+    def on_click_image(self, ctx):
+        ctx.ops.open_sample(id=ctx.panel.state.images[round(ctx.params["y"])])
+
+    @guarded
+    def on_click_rater(self, ctx):
+        field = ctx.panel.state.fields[ctx.params["row"]]
+        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, KINDS, rater=field)
+        _show(ctx, view, f"images with what {field} changed")
+
+    @guarded
+    def show_changed(self, ctx):
+        view = kf.view_of_changes(ctx.dataset, ctx.panel.state.run)
+        _show(ctx, view, "images with events, those with most first")
+
+    # ---- layout ----
+
+    def render_run(self, panel, ctx):
+        state = ctx.panel.state
+        panel.md(state.headline, name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        add_tabs(panel, SECTIONS, self.on_change_section)
+        if state.section == "Events":
+            add_part(panel, ctx, "events", CAPTIONS["events"], self.on_click_event)
+            label = "Stages in their order: click a row to see those labels"
+            add_table(panel, "stages", label, STAGE_COLUMNS, self.on_click_stage)
+        elif state.section == "Images":
+            add_part(panel, ctx, "images", CAPTIONS["images"], self.on_click_image)
+        elif state.section == "Raters":
+            label = "Events of each rater: click a row to see what they changed"
+            add_table(panel, "raters", label, RATER_COLUMNS, self.on_click_rater)
+        else:
+            panel.md(state.used, name="used")
+            add_table(panel, "laws", "Where each law of the model is from", LAW_COLUMNS)
+        buttons = panel.h_stack("buttons", align_x="left", gap=2)
+        buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
+        if state.images:
+            buttons.btn("show_changed", label="Most events first", icon="sort", on_click=self.show_changed)
+        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+
+def headline(figures):
+    """What was drawn, and how much came of it."""
+    title = events_title(
+        figures["references"], len(figures["fields"]), figures["changed"], figures["drawn"], figures["signal_loss"]
+    )
+    return f"###### {title}\n\n{figures['annotations']:,} labels on {figures['images']:,} images; {_fields(figures)}."
+
+
+def used(figures, raters):
+    """Model, sources, seed and magnitudes."""
+    drawn = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']:g}" for row in raters)
+    return (
+        f"- **Model:** {figures['model']}\n- **Classes are mistaken by:** {figures['class_source']}\n"
+        f"- **Marks are added from:** {figures['ghost_source']}\n- **Seed:** {figures['seed']}\n- **Raters:** {drawn}"
+    )
+
+
+def _fields(figures):
+    first, *rest = figures["fields"]
+    return f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
+
+
+def _images(found, figures):
+    if not found:
+        return Part("On no image was a mark missed, added, split, merged or misnamed")
+    shown = found[:MOST_IMAGES]
+    said = (
+        f"{len(found):,} of {figures['images']:,} images have events; the most: {found[0].changed:,} on {found[0].file}"
+    )
+    return Part(said, image_event_bars([image.file for image in shown], [image.events for image in shown]))
+
+
+def _stage_row(row):
+    share = row["share_lost"]
+    return {
+        "stage": STAGES[row["stage"]][0],
+        **{name: f"{row[name]:,}" for name in ("done", "lost", "impossible")},
+        "share": "none attempted" if share is None else f"{significant(100 * share)} %",
+    }
+
+
+def _show(ctx, view, what):
+    ctx.ops.set_view(view)
+    ctx.ops.notify(f"{len(view):,} {what}")

@@ -1,0 +1,723 @@
+"""Synthetic raters in label fields: what is written, what is known of it, what is left of what went wrong: nothing."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.core.models as fom
+import numpy as np
+import pytest
+from PIL import Image
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, KalosError, NoiseModel
+from kalos_core.noise import ConfusionClasses
+from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
+
+Make = Callable[..., fo.Dataset]
+IMAGES = 30
+CLASSES = ("cat", "dog", "cow")
+
+
+def marks(make: Any = detection, **more: Any) -> list[list[Any]]:
+    """Four objects on each image but the last, which has none."""
+    rng = np.random.default_rng(3)
+    found = []
+    for image in range(IMAGES):
+        corners = [(5, 5), (55, 5), (5, 55), (55, 55)] if image < IMAGES - 1 else []
+        found.append(
+            [
+                make(
+                    CLASSES[(image + place) % 3],
+                    [*(np.array(corner) + rng.uniform(0, 5, 2)), 30 + 2 * place, 25],
+                    **{name: value() for name, value in more.items()},
+                )
+                for place, corner in enumerate(corners)
+            ]
+        )
+    return found
+
+
+def samples(folder: str = "/pictures", truth: Any = None, **more: Any) -> list[fo.Sample]:
+    truth = [fo.Detections(detections=own) for own in marks()] if truth is None else truth
+    return [
+        fo.Sample(
+            f"{folder}/{number}.png",
+            metadata=fo.ImageMetadata(width=100, height=100),
+            truth=truth[number],
+            raters=["truth"] if number else [],
+            **{name: values[number] for name, values in more.items()},
+        )
+        for number in range(IMAGES)
+    ]
+
+
+@pytest.fixture(scope="module")
+def injected() -> Iterator[tuple[fo.Dataset, kf.Run]]:
+    """Three raters of different magnitude, for tests that only read."""
+    dataset = fo.Dataset()
+    dataset.add_samples(samples(), progress=False)
+    yield dataset, kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 1, 6], seed=4)
+    dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(injected: Any) -> Iterator[None]:  # noqa: ARG001  # made before what is there is counted
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+
+
+@pytest.fixture
+def fresh(make: Make) -> fo.Dataset:
+    return make(samples())
+
+
+FIELDS = ("noise_synthetic_1", "noise_synthetic_2", "noise_synthetic_3")
+
+
+class TestTheFields:
+    def test_each_rater_has_one(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        assert kf.noise_raters(dataset, "noise") == FIELDS
+        assert kf.synthetic_fields(dataset) == list(FIELDS)
+        assert kf.list_runs(dataset, "noise") == ["noise"]
+        assert run.written == "the fields 'noise_synthetic_1', 'noise_synthetic_2', 'noise_synthetic_3'"
+        schema = dataset.get_field_schema(flat=True)
+        assert isinstance(schema["noise_synthetic_1.detections.noise"], fo.StringField)
+        assert schema["noise_synthetic_2"].description == "synthetic 2, a synthetic rater of the run 'noise'"
+
+    def test_they_hold_what_the_library_draws(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, _ = injected
+        reference = kf.read_annotations(dataset, raters=("truth",))
+        own = NoiseModel.default().generate(reference, 3, [0, 1, 6], seed=4).annotations
+        read = kf.read_annotations(dataset, raters=FIELDS)
+        assert len(read) == len(own)
+        order = [np.lexsort((*table.shapes["box"].bounds().T, table.rater, table.image)) for table in (read, own)]
+        for name in ("image", "rater", "category"):
+            np.testing.assert_array_equal(getattr(read, name)[order[0]], getattr(own, name)[order[1]])
+        boxes = [table.shapes["box"].bounds()[rows] for table, rows in zip((read, own), order, strict=True)]
+        np.testing.assert_allclose(*boxes, atol=1e-9)
+
+    def test_at_magnitude_0_they_are_the_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, _ = injected
+        for name in ("label", "bounding_box"):
+            ours, theirs = dataset.values([f"{field}.detections.{name}" for field in ("noise_synthetic_1", "truth")])
+            assert ours[1:] == pytest.approx(theirs[1:]) if name == "label" else True
+        boxes = dataset.values("noise_synthetic_1.detections.bounding_box")
+        expected = dataset.values("truth.detections.bounding_box")
+        for ours, theirs in zip(boxes[1:], expected[1:], strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)
+        assert set(dataset.distinct("noise_synthetic_1.detections.noise")) == {"unchanged"}
+        matched = dataset.values("noise_synthetic_1.detections.noise_match")
+        assert matched[1:] == [[[label] for label in own] for own in dataset.values("truth.detections.id")][1:]
+
+    def test_who_was_not_asked_has_no_labels_and_who_drew_nothing_has_none_in_a_list(
+        self, injected: tuple[fo.Dataset, kf.Run]
+    ) -> None:
+        dataset, _ = injected
+        first, last = dataset.first(), dataset.last()
+        assert first["noise_synthetic_1"] is None  # `raters` says that nobody was asked there
+        assert last["noise_synthetic_1"] == fo.Detections()
+
+    def test_labels_say_their_event(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        """Counted again from the labels themselves."""
+        dataset, run = injected
+        events = run.result.to_pandas()
+        done = events[events.outcome == "done"]
+        for field in FIELDS[1:]:
+            own = Counter(name for names in dataset.values(f"{field}.detections.noise") for name in names or ())
+            theirs = Counter(done[done.field == field].event)
+            expected = {"split": 2 * theirs["split"], "addition": theirs["addition"], "merge": theirs["merge"]}
+            for name, count in expected.items():
+                assert own[name] == count, (field, name)
+            assert own["wrong_class"] == theirs["wrong_class"]
+            ghosts = [
+                match
+                for names, matches in zip(
+                    *dataset.values([f"{field}.detections.noise", f"{field}.detections.noise_match"]), strict=True
+                )
+                for name, match in zip(names or (), matches or (), strict=True)
+                if name == "addition"
+            ]
+            assert all(match == [] for match in ghosts)
+
+    def test_wrong_classes_are_wrong(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, _ = injected
+        class_of = dict(
+            zip(
+                dataset.values("truth.detections.id", unwind=True),
+                dataset.values("truth.detections.label", unwind=True),
+                strict=True,
+            )
+        )
+        field = FIELDS[2]
+        paths = [f"{field}.detections.{name}" for name in ("label", "noise", "noise_match")]
+        seen = Counter()
+        for label, event, (*matched,) in zip(
+            *(dataset.values(path, unwind=True) for path in paths[:2]), _lists(dataset, paths[2]), strict=True
+        ):
+            if event in ("wrong_class", "shift"):
+                assert (label != class_of[matched[0]]) is (event == "wrong_class")
+                seen[event] += 1
+        assert seen["wrong_class"] > 3
+
+
+def _lists(dataset: fo.Dataset, path: str) -> list[list[str]]:
+    return [entry for own in dataset.values(path) for entry in own or ()]
+
+
+class TestTheRun:
+    def test_the_figures_are_those_of_the_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        _, run = injected
+        table = run.result.to_pandas()
+        figures = run.figures
+        for kind, outcomes in figures["events"].items():
+            for outcome, count in outcomes.items():
+                assert count == ((table.event == kind) & (table.outcome == outcome)).sum()
+        early = table[table.stage != "localization"]
+        assert figures["signal_loss"] == pytest.approx((early.outcome == "lost").mean())
+        assert figures["changed"] == ((table.event != "shift") & (table.outcome == "done")).sum()
+        assert figures["marks"] == 4 * (IMAGES - 1)
+        assert figures["drawn"] == 3 * figures["marks"]
+        assert figures["class_source"] == "class frequency"
+        assert [row["magnitude"] for row in run.diagnostics["raters"]] == [0, 1, 6]
+        assert sum(row["deletion"] for row in run.diagnostics["raters"]) == figures["events"]["deletion"]["done"]
+        assert NoiseModel.from_json(run.diagnostics["model"]) == NoiseModel.default()
+
+    def test_it_is_stored_with_its_truth(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        loaded = kf.load_run(dataset, "noise")
+        assert loaded.stale == ()
+        assert loaded.figures == json.loads(json.dumps(run.figures))
+        for name in kf.InjectedNoise.__dataclass_fields__:
+            np.testing.assert_array_equal(getattr(loaded.result, name), getattr(run.result, name), name)
+        assert loaded.result.to_pandas().equals(run.result.to_pandas())
+
+    def test_labels_that_share_an_object_are_of_the_same_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        noise = run.result
+        matched = dict(
+            zip(
+                [label for field in FIELDS for label in dataset.values(f"{field}.detections.id", unwind=True)],
+                [ids for field in FIELDS for ids in _lists(dataset, f"{field}.detections.noise_match")],
+                strict=True,
+            )
+        )
+        assert set(matched) == set(noise.label_ids.tolist())
+        for label, objects in zip(noise.label_ids.tolist(), noise.object.tolist(), strict=True):
+            own = [noise.original_ids[row] for row in objects if 0 <= row < len(noise.original_ids)]
+            assert sorted(matched[label]) == sorted(own)
+
+    def test_changed_reference_labels_are_found(self, fresh: fo.Dataset) -> None:
+        kf.inject_noise(fresh, "noise", reference="truth", raters=1)
+        sample = fresh.last()
+        sample.truth = fo.Detections(detections=[detection("cat", [1, 1, 9, 9])])
+        sample.save()
+        assert kf.stale_samples(fresh, "noise") == [sample.id]
+        assert kf.load_run(fresh, "noise").stale == (sample.id,)
+
+    def test_the_same_seed_gives_the_same_raters(self, fresh: fo.Dataset) -> None:
+        for key in ("one", "two"):
+            kf.inject_noise(fresh, key, reference="truth", raters=["ann b"], magnitude=2, seed=9)
+        one, two = (fresh.values(f"{key}_ann_b.detections.bounding_box") for key in ("one", "two"))
+        assert one == two
+
+    def test_it_cannot_be_renamed(self, fresh: fo.Dataset) -> None:
+        kf.inject_noise(fresh, "noise", reference="truth", raters=1)
+        with pytest.raises(InputError, match="expected a run that can be renamed, got 'noise'"):
+            kf.rename_run(fresh, "noise", "other")
+        assert kf.noise_raters(fresh, "noise") == ("noise_synthetic_1",)
+
+
+class TestOtherAnalyses:
+    def test_they_are_raters(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset = injected[0].clone()
+        run = kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"))
+        assert run.figures["images"] == IMAGES - 1
+        assert run.result.annotations.assigned.sum() == 3 * (IMAGES - 1)
+        kf.compute_agreement(dataset, "calm", raters=[*FIELDS[:1], "truth"])
+        assert kf.load_figures(dataset, "calm").figures["alpha"] == 1
+        found = kf.find_variations(dataset, "found", raters=["truth", FIELDS[1]])
+        assert found.figures["counts"]["correct"] > 50
+
+    def test_everybody_is_asked_where_no_field_says_otherwise(self, make: Make) -> None:
+        dataset = make(samples())
+        dataset.delete_sample_field("raters")
+        kf.inject_noise(dataset, "noise", reference="truth", raters=2)
+        read = kf.read_annotations(dataset, raters=kf.noise_raters(dataset, "noise"))  # a warning would be an error
+        assert read.assigned.all()
+
+    def test_deleting_removes_the_fields_and_nothing_else(self, fresh: fo.Dataset) -> None:
+        before, schema = documents(fresh), set(fresh.get_field_schema(flat=True))
+        kf.inject_noise(fresh, "noise", reference="truth", magnitude=2)
+        kf.compute_agreement(fresh, "agreement", raters=kf.noise_raters(fresh, "noise"))
+        kf.delete_run(fresh, "noise")
+        kf.delete_run(fresh, "agreement")
+        assert without(documents(fresh), {"agreement_alpha"}) == before
+        assert set(fresh.get_field_schema(flat=True)) == schema
+        assert fresh.list_runs() == []
+
+    def test_the_reference_is_never_touched(self, fresh: fo.Dataset) -> None:
+        before = documents(fresh)
+        kf.inject_noise(fresh, "noise", reference="truth", magnitude=3)
+        assert without(documents(fresh), set(FIELDS)) == before
+
+    def test_a_field_that_is_there_is_left_alone(self, fresh: fo.Dataset) -> None:
+        fresh.add_sample_field("noise_synthetic_1", fo.StringField)
+        fresh.set_values("noise_synthetic_1", ["mine"] * IMAGES)
+        kf.inject_noise(fresh, "noise", reference="truth", raters=1)
+        assert kf.noise_raters(fresh, "noise") == ("noise_synthetic_1_2",)
+        kf.delete_run(fresh, "noise")
+        assert fresh.values("noise_synthetic_1") == ["mine"] * IMAGES
+
+
+class TestKinds:
+    def test_masks(self, make: Make) -> None:
+        own = marks(mask=lambda: np.tri(25, 30, dtype=bool))
+        dataset = make(samples(truth=[fo.Detections(detections=labels) for labels in own]))
+        kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2], raters=2)
+        same, other = kf.noise_raters(dataset, "noise")
+        read = kf.read_annotations(dataset, similarity="mask_iou", raters=("truth", same))
+        areas = [np.sort(read.shapes["mask"].area()[read.rater == code]) for code in (0, 1)]
+        np.testing.assert_allclose(areas[0], areas[1])
+        assert all(label.mask is not None for label in dataset.values(f"{other}.detections", unwind=True))
+
+    def test_polylines(self, make: Make) -> None:
+        own = marks(polyline)
+        dataset = make(samples(truth=[fo.Polylines(polylines=labels) for labels in own]))
+        run = kf.inject_noise(dataset, "noise", reference="truth", magnitude=4, ghost_source="transplanted")
+        field, *_ = kf.noise_raters(dataset, "noise")
+        labels = dataset.values(f"{field}.polylines", unwind=True)
+        assert {type(label) for label in labels} == {fo.Polyline}
+        assert all(label.closed and label.points for label in labels)
+        assert run.figures["events"]["addition"]["done"] > 0
+        kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"))
+
+    def test_one_field_whose_labels_name_their_rater(self, make: Make) -> None:
+        both = [
+            fo.Detections(detections=[*own, *(detection("cat", [40, 40, 9, 9], rater="bob") for _ in own[:1])])
+            for own in marks(rater=lambda: "ann")
+        ]
+        dataset = make(samples(truth=both))
+        dataset.delete_sample_field("raters")
+        run = kf.inject_noise(dataset, "noise", reference="ann", raters=1, magnitude=0, field="truth", assigned="all")
+        assert run.figures["references"] == ["ann"]
+        assert run.figures["annotations"] == 4 * (IMAGES - 1)
+
+    def test_a_view(self, fresh: fo.Dataset) -> None:
+        view = fresh[5:15]
+        run = kf.inject_noise(view, "noise", reference="truth", raters=1)
+        assert run.figures["images"] == 10
+        assert fresh.exists("noise_synthetic_1").values("id") == view.values("id")
+
+    def test_a_grouped_data_set(self) -> None:
+        dataset = fo.Dataset()
+        dataset.add_group_field("group", default="left")
+        grouped = []
+        for sample in samples():
+            group = fo.Group()
+            sample["group"] = group.element("left")
+            grouped += [sample, fo.Sample(f"{sample.filepath}.right.png", group=group.element("right"))]
+        dataset.add_samples(grouped, progress=False)
+        kf.inject_noise(dataset, "noise", reference="truth", raters=1)
+        assert dataset.count("noise_synthetic_1.detections") > 50
+        dataset.group_slice = "right"
+        assert dataset.count("noise_synthetic_1") == 0
+        kf.delete_run(dataset, "noise")
+        assert "noise_synthetic_1" not in dataset.get_field_schema()
+
+
+class Colour(fom.Model):  # type: ignore[misc]
+    """Embeds a patch as its mean colour."""
+
+    def __init__(self, broken: bool = False) -> None:
+        self.broken = broken
+
+    media_type = "image"
+    has_embeddings = True
+    ragged_batches = True
+
+    @property
+    def transforms(self) -> None:
+        return None
+
+    @property
+    def preprocess(self) -> bool:
+        return False
+
+    def predict(self, arg: Any) -> Any:
+        self._last = np.asarray(arg).reshape(-1, 3).mean(axis=0)
+        return None
+
+    def embed(self, arg: Any) -> Any:
+        self.predict(arg)
+        return self.get_embeddings()
+
+    def get_embeddings(self) -> Any:
+        return np.full(3, np.nan) if self.broken else self._last + 1
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Grey pictures, each with a bright square in the middle."""
+    folder = tmp_path_factory.mktemp("pictures")
+    pixels = np.full((100, 100, 3), 120, np.uint8)
+    pixels[42:55, 42:55] = (250, 240, 20)
+    for number in range(IMAGES):
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    return folder
+
+
+class TestSources:
+    def test_confusions_of_the_other_raters(self, make: Make) -> None:
+        """Bob takes each cat for a dog; so does a synthetic rater, nearly always."""
+        swapped = marks()
+        for own in swapped:
+            for label in own:
+                label.label = {"cat": "dog"}.get(label.label, label.label)
+        dataset = make(samples(bob=[fo.Detections(detections=own) for own in swapped]))
+        dataset.set_values("raters", [["truth", "bob"]] * IMAGES)
+        run = kf.inject_noise(
+            dataset,
+            "noise",
+            reference="truth",
+            raters=("truth2",),
+            magnitude=40,
+            choice=kf.LabelChoice(raters=("truth", "bob")),
+        )
+        assert run.figures["class_source"].startswith("confusions of classes (")
+        assert run.label_fields == ("truth", "bob")
+        table = run.result.to_pandas()
+        wrong = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
+        assert len(wrong) > 3
+        assert (wrong.class_to == "dog").mean() > 0.9
+
+    def test_embeddings_in_an_attribute(self, make: Make) -> None:
+        """Cats are dogs, nearly; cows are far away."""
+        vectors = {"cat": [1.0, 0.0], "dog": [0.95, 0.05], "cow": [0.0, 1.0]}
+        own = marks()
+        for labels in own:
+            for label in labels:
+                label["vector"] = np.array(vectors[label.label])
+        dataset = make(samples(truth=[fo.Detections(detections=labels) for labels in own]))
+        run = kf.inject_noise(
+            dataset, "noise", reference="truth", raters=1, magnitude=30, class_source="embeddings", embeddings="vector"
+        )
+        assert run.figures["class_source"] == "embeddings in 'vector' of 3 classes"
+        table = run.result.to_pandas()
+        cats = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
+        assert len(cats) > 3
+        assert set(cats.class_to) == {"dog"}
+
+    def test_embeddings_of_a_model(self, make: Make, pictures: Path) -> None:
+        dataset = make(samples(str(pictures)))
+        run = kf.inject_noise(
+            dataset, "noise", reference="truth", raters=1, class_source="embeddings", embeddings=Colour()
+        )
+        assert run.figures["class_source"] == "embeddings by Colour of 3 classes"
+
+    def test_a_taxonomy(self, fresh: fo.Dataset, tmp_path: Path) -> None:
+        tree = {"pet": ["cat", "dog"], "farm": ["cow"]}
+        (tmp_path / "tree.json").write_text(json.dumps(tree))
+        for key, given in (("one", tree), ("two", tmp_path / "tree.json")):
+            run = kf.inject_noise(
+                fresh, key, reference="truth", raters=1, magnitude=9, class_source="taxonomy", taxonomy=given
+            )
+            assert run.figures["class_source"] == "taxonomy of 5 names"
+        one, two = (fresh.values(f"{key}_synthetic_1.detections.label") for key in ("one", "two"))
+        assert one == two
+
+    def test_what_a_detector_found(self, make: Make) -> None:
+        net = [fo.Detections(detections=[detection("thing", [43, 43, 8, 8])]) for _ in range(IMAGES)]
+        dataset = make(samples(net=net))
+        run = kf.inject_noise(
+            dataset, "noise", reference="truth", raters=1, magnitude=9, ghost_source="detections", detections="net"
+        )
+        (field,) = kf.noise_raters(dataset, "noise")
+        added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
+            f"{field}.detections", unwind=True
+        )
+        assert len(added) == run.figures["events"]["addition"]["done"] > 0
+        for label in added:
+            assert label.bounding_box == pytest.approx([0.43, 0.43, 0.08, 0.08])
+            assert label.label in CLASSES
+
+    def test_regions_of_the_pictures(self, make: Make, pictures: Path) -> None:
+        dataset = make(samples(str(pictures)))
+        run = kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=9, ghost_source="pictures")
+        assert run.figures["ghost_source"] == "regions of the pictures (scikit-image)"
+        (field,) = kf.noise_raters(dataset, "noise")
+        added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
+            f"{field}.detections", unwind=True
+        )
+        assert added
+        for label in added:  # the bright square
+            assert label.bounding_box == pytest.approx([0.42, 0.42, 0.13, 0.13], abs=0.02)
+
+    def test_a_source_of_ones_own(self, fresh: fo.Dataset) -> None:
+        source = ConfusionClasses(["cat", "cow"], [[0, 9], [9, 0]])
+        run = kf.inject_noise(fresh, "noise", reference="truth", raters=1, class_source=source)
+        assert run.figures["class_source"] == source.name
+
+    def test_a_model_from_a_file_and_one_of_the_data(self, fresh: fo.Dataset, tmp_path: Path) -> None:
+        (tmp_path / "model.json").write_text(NoiseModel.default().to_json())
+        run = kf.inject_noise(fresh, "noise", reference="truth", raters=2, model=tmp_path / "model.json")
+        assert run.figures["model"] == "model.json"
+        fitted = kf.inject_noise(
+            fresh,
+            "again",
+            reference="truth",
+            raters=1,
+            model="fit",
+            choice=kf.LabelChoice(raters=run.figures["fields"]),
+        )
+        assert fitted.figures["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
+        assert NoiseModel.from_json(fitted.diagnostics["model"]) != NoiseModel.default()
+        assert "fitted" in {row["source"] for row in fitted.diagnostics["laws"]}
+
+    def test_schools(self, fresh: fo.Dataset) -> None:
+        run = kf.inject_noise(fresh, "noise", reference="truth", raters=4, schools=[3, 1], seed=2)
+        assert [row["reference"] for row in run.diagnostics["raters"]] == ["school 1"] * 3 + ["school 2"]
+        assert run.settings["schools"] == [3, 1]
+        known = set(fresh.values("truth.detections.id", unwind=True))
+        matched = {
+            label for ids in _lists(fresh, f"{run.figures['fields'][0]}.detections.noise_match") for label in ids
+        }
+        assert matched <= known
+        assert set(run.result.original_ids) == known
+        assert all(set(ids) <= known for ids in run.result.to_pandas().reference_labels)
+
+
+class TestViews:
+    @pytest.mark.parametrize("event", ["addition", "wrong_class", "merge", "split", "deletion"])
+    def test_an_event_leads_to_its_labels(self, injected: tuple[fo.Dataset, kf.Run], event: str) -> None:
+        dataset, run = injected
+        table = run.result.to_pandas()
+        rows = table[(table.event == event) & (table.outcome == "done")]
+        assert len(rows)
+        view = kf.view_of_event(dataset, "noise", event)
+        assert set(view.values("id")) == set(rows["sample"])
+        shown = {label for field in (*FIELDS, "truth") for label in view.values(f"{field}.detections.id", unwind=True)}
+        expected = {label for name in ("labels", "reference_labels") for ids in rows[name] for label in ids}
+        assert shown - {None} == expected
+
+    def test_lost_events_lead_to_the_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        table = run.result.to_pandas()
+        lost = table[(table.event == "wrong_class") & (table.outcome == "lost")]
+        view = kf.view_of_event(dataset, "noise", "wrong_class", "lost")
+        assert set(view.values("id")) == set(lost["sample"])
+        assert not any(view.values(f"{FIELDS[2]}.detections.id"))
+
+    def test_of_one_rater(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        table = run.result.to_pandas()
+        own = table[(table.field == FIELDS[1]) & (table.event != "shift") & (table.outcome == "done")]
+        view = kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[1])
+        assert set(view.values("id")) == set(own["sample"])
+        assert len(kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[0])) == 0
+
+    def test_images_with_the_most_events_come_first(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        table = run.result.to_pandas()
+        counts = Counter(table[(table.event != "shift") & (table.outcome == "done")]["sample"])
+        found = kf.noisy_images(dataset, "noise")
+        assert {image.sample_id: image.changed for image in found} == counts
+        assert [image.changed for image in found] == sorted(counts.values(), reverse=True)
+        assert kf.view_of_changes(dataset, "noise").values("id") == [image.sample_id for image in found]
+        assert kf.noisy_images(dataset, "noise", 3) == found[:3]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("jump",), "event: expected one of 'addition', 'deletion'"),
+            (("split", "gone"), "outcome: expected one of 'done', 'impossible', 'lost', got 'gone'"),
+            (("split", "done", "truth"), "rater: expected one of 'noise_synthetic_1'"),
+        ],
+    )
+    def test_what_is_unknown_is_refused(
+        self, injected: tuple[fo.Dataset, kf.Run], arguments: tuple[str, ...], message: str
+    ) -> None:
+        with pytest.raises(InputError, match=re.escape(message)):
+            kf.view_of_event(injected[0], "noise", *arguments)
+
+
+class TestPreview:
+    def test_it_shows_both_and_writes_nothing(self, fresh: fo.Dataset, pictures: Path) -> None:
+        before = documents(fresh)
+        shown = kf.preview_noise(fresh, reference="truth", magnitude=2, seed=1)
+        assert shown.image.startswith("data:image/svg+xml;base64,")
+        assert (shown.width, shown.height, shown.file) == (520, 520, "1.png")  # nobody was asked for the first
+        assert "moved" in shown.said
+        assert documents(fresh) == before
+        other = kf.preview_noise(fresh, reference="truth", magnitude=2, seed=1, sample_id=fresh.skip(9).first().id)
+        assert other.file == "9.png"
+        assert kf.preview_noise(fresh, reference="truth", magnitude=0).said == "unchanged"
+        with_picture = fo.Dataset()
+        with_picture.add_samples(samples(str(pictures)), progress=False)
+        assert len(kf.preview_noise(with_picture, reference="truth").image) > 1000
+
+
+BROKEN_MODELS = {
+    "another version": '{"format": "kalos noise model", "version": 99}',
+    "missing parts": json.dumps({**json.loads(NoiseModel.default().to_json()), "topology": {}}),
+}
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"magnitude": -1}, "magnitude: expected finite numbers of 0 or more, got -1"),
+            ({"magnitude": [1, math.nan, 1]}, "magnitude: expected finite numbers of 0 or more"),
+            ({"magnitude": [1, 2]}, "magnitude: expected one number, or one for each of 3 raters, got 2"),
+            ({"raters": 0}, "raters: expected a whole number of at least 1, got 0"),
+            ({"raters": ["a", "a"]}, "raters: expected names, each once"),
+            ({"schools": [1, 1]}, "schools: expected sizes that add up to 3 raters"),
+            ({"reference": "nobody"}, "raters: expected a label field or a rater, got 'nobody'"),
+            (
+                {"reference": "points"},
+                "reference: expected labels with boxes, all Detections or all Polylines, got keypoints",
+            ),
+            ({"reference": "bare"}, "reference: expected a rater with marks, got 'bare', who has none"),
+            (
+                {"class_source": "magic"},
+                "class_source: expected one of 'confusion', 'embeddings', 'taxonomy', got 'magic'",
+            ),
+            ({"class_source": "taxonomy"}, "taxonomy: expected a tree of classes, or the path of its JSON, got none"),
+            (
+                {"class_source": "taxonomy", "taxonomy": {"pet": ["cat", "dog"]}},
+                "taxonomy: expected every class of the reference, got nothing about 'cow'",
+            ),
+            ({"class_source": "taxonomy", "taxonomy": "/no/tree.json"}, "tree.json"),
+            ({"class_source": "embeddings"}, "embeddings: expected an attribute"),
+            ({"class_source": "embeddings", "embeddings": "no-such-model"}, "or a zoo model that is downloaded"),
+            (
+                {"class_source": "embeddings", "embeddings": "half"},
+                "embeddings: expected every class of the reference, got nothing about",
+            ),
+            (
+                {"class_source": "embeddings", "embeddings": "nan"},
+                "embeddings: expected finite numbers, got NaN or infinity",
+            ),
+            (
+                {"class_source": "embeddings", "embeddings": 7},
+                "embeddings: expected a FiftyOne model that embeds pictures, got 7",
+            ),
+            ({"ghost_source": "detections"}, "detections: expected a field of detections, one of"),
+            (
+                {"ghost_source": "detections", "detections": "truth"},
+                "detections: expected another field than the reference's",
+            ),
+            ({"ghost_source": "detections", "detections": "points"}, "detections: expected a box for each"),
+            ({"ghost_source": "pictures"}, "pictures: 30 records cannot be used"),
+            ({"model": "/no/model.json"}, "model.json"),
+            ({"model": 3}, "model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got 3"),
+            ({"model": "fit"}, "expected at least two raters"),
+            ({"model": BROKEN_MODELS["another version"]}, "noise model: expected version 1, got 99"),
+            ({"model": BROKEN_MODELS["missing parts"]}, "topology: expected the parts"),
+            ({"choice": kf.LabelChoice(reference="truth")}, "choice: expected one without a reference"),
+        ],
+        ids=lambda value: str(value)[:60] if isinstance(value, dict) else "",
+    )
+    def test_it_is_said_and_nothing_is_left(self, broken: fo.Dataset, options: dict[str, Any], message: str) -> None:
+        before, schema = documents(broken), set(broken.get_field_schema(flat=True))
+        with pytest.raises(InputError, match=re.escape(message)):
+            kf.inject_noise(broken, "noise", **{"reference": "truth", **options})
+        assert documents(broken) == before
+        assert set(broken.get_field_schema(flat=True)) == schema
+        assert broken.list_runs() == []
+
+    @pytest.fixture(scope="class")
+    def broken(self) -> Iterator[fo.Dataset]:
+        own = marks()
+        for labels in own:
+            for label in labels:
+                label["nan"] = [1.0, math.nan if label.label == "cow" else 2.0]
+                if label.label == "cat":
+                    label["half"] = [1.0, 2.0]
+        dataset = fo.Dataset()
+        points = [fo.Keypoints(keypoints=[fo.Keypoint(label="cat", points=[(0.1, 0.1)])]) for _ in range(IMAGES)]
+        bare = [fo.Detections() for _ in range(IMAGES)]
+        truth = [fo.Detections(detections=labels) for labels in own]
+        dataset.add_samples(samples(truth=truth, points=points, bare=bare), progress=False)
+        yield dataset
+        dataset.delete()
+
+    def test_a_model_that_gives_nan(self, make: Make, pictures: Path) -> None:
+        dataset = make(samples(str(pictures)))
+        with pytest.raises(InputError, match="embeddings: expected finite numbers, got NaN or infinity for 'cat'"):
+            kf.inject_noise(
+                dataset, "noise", reference="truth", class_source="embeddings", embeddings=Colour(broken=True)
+            )
+        assert dataset.list_runs() == []
+
+    def test_pictures_of_unknown_size(self, make: Make) -> None:
+        dataset = make(samples())
+        dataset.set_values("metadata", [None] * IMAGES)
+        with pytest.raises(InputError, match=r"the size of 30 of 30 pictures is unknown .* run compute_metadata\(\)"):
+            kf.inject_noise(dataset, "noise", reference="truth")
+
+    def test_without_a_reference_it_says_who_there_is(self, make: Make) -> None:
+        dataset = make(samples(other=[fo.Detections() for _ in range(IMAGES)]))
+        with pytest.raises(
+            InputError, match="reference: expected the rater or label field to draw raters from, one of"
+        ):
+            kf.inject_noise(dataset, "noise")
+
+    def test_a_key_that_is_taken(self, fresh: fo.Dataset) -> None:
+        kf.inject_noise(fresh, "noise", reference="truth", raters=1)
+        with pytest.raises(InputError, match="'noise' is the key of another run"):
+            kf.inject_noise(fresh, "noise", reference="truth", raters=1)
+        assert kf.noise_raters(fresh, "noise") == ("noise_synthetic_1",)
+
+
+class TestStopped:
+    @pytest.mark.parametrize("share", [0.0, 0.2, 0.45, 0.7, 0.8])
+    def test_half_way_it_leaves_nothing(self, fresh: fo.Dataset, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+        monkeypatch.setattr("kalos_core.fiftyone.noise.writing.AT_ONCE", 7)
+        before, schema = documents(fresh), set(fresh.get_field_schema(flat=True))
+
+        def stop(done: float, label: str) -> None:
+            if done >= share:
+                raise RuntimeError(f"stopped at {label}")
+
+        with pytest.raises(RuntimeError, match="stopped at"):
+            kf.inject_noise(fresh, "noise", reference="truth", progress=stop)
+        assert documents(fresh) == before
+        assert set(fresh.get_field_schema(flat=True)) == schema
+        assert fresh.list_runs() == []
+
+    def test_some_labels_are_there_when_it_is_stopped_in_between(
+        self, fresh: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The test above would pass if nothing were ever written before the end."""
+        monkeypatch.setattr("kalos_core.fiftyone.noise.writing.AT_ONCE", 7)
+        seen: list[int] = []
+
+        def count(done: float, _: str) -> None:
+            if done > 0.7:
+                found = fresh._sample_collection.count_documents({"noise_synthetic_1": {"$exists": True, "$ne": None}})
+                seen.append(found)
+
+        kf.inject_noise(fresh, "noise", reference="truth", progress=count)
+        assert seen[:4] == [7, 14, 21, 28]
+
+    def test_samples_that_vanish_are_an_error(self, fresh: fo.Dataset) -> None:
+        last = fresh.last().id
+
+        def vanish(done: float, _: str) -> None:
+            if done == 0.7:
+                fresh.delete_samples([last])
+
+        with pytest.raises(KalosError, match="1 samples were deleted while raters were drawn"):
+            kf.inject_noise(fresh, "noise", reference="truth", progress=vanish)
+        assert fresh.list_runs() == []
+        assert kf.synthetic_fields(fresh) == []
