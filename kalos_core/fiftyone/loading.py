@@ -145,7 +145,7 @@ def load_raters(
         )
     kind = choose_kind(annotations, label_type)
     pictures = Pictures(labels, images)
-    target, is_new = _open_dataset(dataset, persistent)
+    target, is_new = open_dataset(dataset, persistent)
     with Report(progress) as report:
         try:
             loading = _Loading(target, annotations, kind, source, report)
@@ -179,7 +179,7 @@ class _Loading:
         self.path: list[str] = []
         self.missing: list[str] = []
         self.drawn: list[Path] = []
-        self.before = _Before(dataset)
+        self.before = Before(dataset)
 
     def place(self, pictures: Pictures, canvas: Path | None) -> None:
         """Find each image's sample or picture; an error names every picture that is missing."""
@@ -331,7 +331,7 @@ class _Loading:
             path.unlink(missing_ok=True)
 
 
-class _Before:
+class Before:
     """What a data set held before a file was loaded into it."""
 
     def __init__(self, dataset: Any) -> None:
@@ -345,7 +345,8 @@ class _Before:
         self.asked: dict[str, list[str] | None] = dict(zip(ids, *asked, strict=True)) if asked else {}
 
 
-def _open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
+def open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
+    """An existing data set, or a new one of that name, and whether it is new."""
     if isinstance(dataset, fo.Dataset):
         return dataset, False
     if dataset is not None and not isinstance(dataset, str):

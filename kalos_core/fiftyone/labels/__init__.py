@@ -4,7 +4,7 @@ from kalos_core.fiftyone.labels.choice import ASSIGNMENTS, LabelChoice
 from kalos_core.fiftyone.labels.reading import Labels, read_annotations, read_labels
 from kalos_core.fiftyone.labels.samples import check_samples, every_sample, settle
 from kalos_core.fiftyone.labels.sources import default_similarity, fitting_similarities, similarity_to_store
-from kalos_core.fiftyone.labels.writing import LabelAttribute, write_values
+from kalos_core.fiftyone.labels.writing import LabelAttribute, write_documents, write_values
 
 __all__ = [
     "ASSIGNMENTS",
@@ -19,5 +19,6 @@ __all__ = [
     "read_labels",
     "settle",
     "similarity_to_store",
+    "write_documents",
     "write_values",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -43,8 +43,7 @@ def write_values(
         If labels were added or removed by somebody else meanwhile.
     """
     annotations = labels.annotations
-    now = datetime.now(timezone.utc).replace(tzinfo=None)
-    now = now.replace(microsecond=now.microsecond // 1000 * 1000)  # the database keeps milliseconds
+    now = _now()
     conditions: list[dict[str, Any]] = [{"_id": ObjectId(sample)} for sample in annotations.images]
     values: list[dict[str, Any]] = [{"last_modified_at": now} for _ in annotations.images]
     if sample_field is not None and sample_values is not None:
@@ -69,6 +68,57 @@ def write_values(
         raise KalosError(
             f"{missed:,} samples were changed while this run was computed; nothing of it is kept, run again"
         )
+
+
+def write_documents(
+    view: Any,
+    images: Sequence[str],
+    documents: Sequence[Mapping[str, Any]],
+    at_once: int = 500,
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """Write whole fields of samples, as the database stores them.
+
+    Not by `set_values`, which sees the active slice of a grouped data set only.
+
+    Parameters
+    ----------
+    view : fiftyone.core.collections.SampleCollection
+        Of the data set.
+    images : (I,) str
+        Ids of samples.
+    documents : (I,) mapping
+        Field -> what it is to hold.
+    at_once : int
+        Samples of one write: progress is told, and work can be stopped, in between.
+    progress : callable, optional
+        Told the share that is written.
+
+    Raises
+    ------
+    KalosError
+        If samples were deleted meanwhile.
+    """
+    dataset, now = view._root_dataset, _now()
+    updates = [
+        UpdateOne({"_id": ObjectId(image)}, {"$set": {**fields, "last_modified_at": now}})
+        for image, fields in zip(images, documents, strict=True)
+    ]
+    written = 0
+    for begin in range(0, len(updates), at_once):
+        if progress is not None:
+            progress(begin / len(updates))
+        results = foo.bulk_write(updates[begin : begin + at_once], dataset._sample_collection)
+        written += sum(result.matched_count for result in results)
+    fo.Sample._reload_docs(dataset._sample_collection_name, sample_ids=list(images))
+    if written < len(updates):
+        raise KalosError(f"{len(updates) - written:,} samples were deleted while this run was computed; run again")
+
+
+def _now() -> datetime:
+    """The time in milliseconds, as the database keeps it."""
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def _places(labels: Labels) -> dict[str, str]:

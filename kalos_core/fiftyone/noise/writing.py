@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 import fiftyone as fo
-import fiftyone.core.odm as foo
 import numpy as np
-from bson import ObjectId
 from numpy.typing import NDArray
-from pymongo import UpdateOne
 
-from kalos_core.errors import KalosError
 from kalos_core.fiftyone.drawn import Kind
+from kalos_core.fiftyone.labels import write_documents
 from kalos_core.fiftyone.raters import ASSIGNED_FIELD, SYNTHETIC, derive_field_names
 from kalos_core.fiftyone.runs import RunNames
 from kalos_core.noise import GeneratedRaters
@@ -105,27 +101,5 @@ def _reference_ids(result: GeneratedRaters) -> list[list[str]]:
 
 
 def write_raters(view: Any, images: Sequence[str], made: SyntheticLabels, progress: Callable[[float], None]) -> None:
-    """Write the labels of every image, `AT_ONCE` at a time; `progress` is told the share that is written.
-
-    Not by `set_values`, which sees the active slice of a grouped data set only.
-
-    Raises
-    ------
-    KalosError
-        If samples were deleted meanwhile.
-    """
-    dataset = view._root_dataset
-    now = datetime.now(timezone.utc).replace(tzinfo=None)
-    now = now.replace(microsecond=now.microsecond // 1000 * 1000)  # the database keeps milliseconds
-    updates = [
-        UpdateOne({"_id": ObjectId(image)}, {"$set": {**labels, "last_modified_at": now}})
-        for image, labels in zip(images, made.documents, strict=True)
-    ]
-    written = 0
-    for begin in range(0, len(updates), AT_ONCE):
-        progress(begin / len(updates))
-        results = foo.bulk_write(updates[begin : begin + AT_ONCE], dataset._sample_collection)
-        written += sum(result.matched_count for result in results)
-    fo.Sample._reload_docs(dataset._sample_collection_name, sample_ids=list(images))
-    if written < len(updates):
-        raise KalosError(f"{len(updates) - written:,} samples were deleted while raters were drawn; run again")
+    """Write the labels of every image; `progress` is told the share that is written."""
+    write_documents(view, images, made.documents, AT_ONCE, progress)
