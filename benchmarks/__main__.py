@@ -23,6 +23,7 @@ NAMES = (
     "convergence",
     "generation",
     "noise",
+    "experiments",
     "labels",
     "pixels",
     "volumes",
@@ -109,6 +110,11 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
 
             _say("fit of the noise model")
             yield noise.fit(coco, path.stem, repeats)
+        if "experiments" in names:
+            from benchmarks import noise
+
+            _say("experiments on synthetic raters")
+            yield noise.experiments(coco, path.stem)
         if "labels" in names:
             from benchmarks import labels
 

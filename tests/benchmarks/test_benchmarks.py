@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -198,6 +199,16 @@ def test_bridge() -> None:
     python = ["compute_agreement", "compute_agreement, no bootstrap", "find_variations"]
     assert [row.what for row in boxes.rows][:3] == python
     assert [row.what for row in polylines.rows] == [python[0], python[2]]
+
+
+def test_the_experiments_say_how_many_statements_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import noise
+
+    few = partial(noise.run_experiments, magnitudes=[1], counts=[2, 3], repeats=1)
+    monkeypatch.setattr(noise, "run_experiments", few)
+    table = noise.experiments(synthetic(), "synthetic")
+    check_table(table)
+    assert "statements of the paper hold" in table.notes[0]
 
 
 def test_the_fit_of_the_noise_model_says_where_its_laws_are_from() -> None:
