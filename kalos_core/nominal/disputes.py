@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,7 @@ def find_disputes(table: LabelTable) -> Disputes:
     place = {name: code for code, name in enumerate(table.questions)}
     items = len(table.items)
     votes = ConceptVotes.of(table)
-    made = [_of_optional(table, votes, place)]
+    made: list[dict[str, NDArray[Any]]] = [_of_optional(table, votes, place)]
     optional = int((table.group_of == OPTIONAL).sum())
     lost = (votes.gap_asked < 2) & (votes.raters[votes.gap_item] >= 2)
     lost &= table.group_of[votes.gap_concept] == OPTIONAL
@@ -156,7 +156,7 @@ def find_disputes(table: LabelTable) -> Disputes:
     )
 
 
-def _of_optional(table: LabelTable, votes: ConceptVotes, place: dict[str, int]) -> dict[str, NDArray[np.float64]]:
+def _of_optional(table: LabelTable, votes: ConceptVotes, place: dict[str, int]) -> dict[str, NDArray[Any]]:
     """Optional concepts that some raters of an item chose and others did not."""
     chose, asked = votes.chose, votes.asked
     mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < asked)
@@ -175,7 +175,7 @@ def _of_optional(table: LabelTable, votes: ConceptVotes, place: dict[str, int]) 
 
 def _of_group(
     table: LabelTable, name: str, code: int
-) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.bool_], NDArray[np.float64]]:
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_], NDArray[np.float64]]:
     """One exclusive group: its disputes, (I,) whether two raters answered it, and (I,) how likely these agree."""
     counts = table.counts(name)
     found, vote = tally(counts), majority_vote(counts)

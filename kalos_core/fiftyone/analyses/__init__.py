@@ -3,7 +3,9 @@
 from kalos_core.fiftyone.analyses.agreement import agreement_figures, compute_agreement
 from kalos_core.fiftyone.analyses.calibration import calibrate_threshold, choose_threshold
 from kalos_core.fiftyone.analyses.convergence import estimate_convergence
+from kalos_core.fiftyone.analyses.labels import compute_label_agreement
 from kalos_core.fiftyone.analyses.noise import inject_noise, noise_raters
+from kalos_core.fiftyone.analyses.rankings import rank_systems
 from kalos_core.fiftyone.analyses.storing import restore, stale_samples
 from kalos_core.fiftyone.analyses.variations import find_variations, variation_figures
 
@@ -12,10 +14,12 @@ __all__ = [
     "calibrate_threshold",
     "choose_threshold",
     "compute_agreement",
+    "compute_label_agreement",
     "estimate_convergence",
     "find_variations",
     "inject_noise",
     "noise_raters",
+    "rank_systems",
     "restore",
     "stale_samples",
     "variation_figures",

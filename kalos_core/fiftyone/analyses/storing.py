@@ -14,18 +14,32 @@ from kalos_core.annotations import Annotations
 from kalos_core.calibration import calibrate
 from kalos_core.convergence import LabelConvergence
 from kalos_core.fiftyone.convergence import converge
+from kalos_core.fiftyone.image_labels import (
+    ImageLabels,
+    LabelFindings,
+    find_all,
+    groups_from_record,
+    rank_again,
+    read_image_labels,
+)
 from kalos_core.fiftyone.labels import Labels, read_labels
 from kalos_core.fiftyone.noise import InjectedNoise
 from kalos_core.fiftyone.runs import Run, digest_arrays, load_arrays, load_figures, load_run_view
 from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.ranking import SystemRanking
 from kalos_core.variations import Variations, variations
+
+OF_WHOLE_IMAGES = ("labels", "ranking")
+"""Kinds of runs that read no marks."""
 
 
 def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     """The result of a stored run; only images whose labels have changed are compared again."""
+    if run.kind in OF_WHOLE_IMAGES:
+        return _restore_of_images(samples, run, stored)
     labels = read_labels(samples, run.choice, _compared(run), again=True)
     annotations = labels.annotations
-    stale, gone = _changes(labels, stored)
+    stale, gone = _changes(annotations.images, labels.hashes, stored)
     changed = (*annotations.images[stale], *gone)
     if run.kind == "calibration":
         return replace(run, result=calibrate(annotations, **run.settings), stale=changed)
@@ -42,12 +56,35 @@ def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     return replace(run, result=result, stale=changed)
 
 
+def _restore_of_images(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
+    """The same of a run on whole images: little enough to be computed anew."""
+    labels = _images_again(samples, run)
+    stale, gone = _changes(labels.images, labels.hashes, stored)
+    result: LabelFindings | SystemRanking
+    if run.kind == "labels":
+        result = find_all(labels.table, run.settings, lambda *_: None)
+    else:
+        result = rank_again(labels.table, run.settings, stored)
+    return replace(run, result=result, stale=(*labels.images[stale], *gone))
+
+
+def _images_again(samples: Any, run: Run) -> ImageLabels:
+    groups = groups_from_record(run.settings["groups"])
+    return read_image_labels(samples, run.choice, groups, run.settings["on_repeat"], again=True)
+
+
 def stale_samples(samples: Any, run_key: str) -> list[str]:
     """Ids of the samples of a run whose labels have changed since, or that are gone."""
     run = load_figures(samples, run_key)
-    labels = read_labels(load_run_view(samples, run_key), run.choice, _compared(run), again=True)
-    stale, gone = _changes(labels, load_arrays(samples, run_key))
-    return [*labels.annotations.images[stale], *gone]
+    view, stored = load_run_view(samples, run_key), load_arrays(samples, run_key)
+    if run.kind in OF_WHOLE_IMAGES:
+        labels = _images_again(view, run)
+        images, hashes = labels.images, labels.hashes
+    else:
+        marks = read_labels(view, run.choice, _compared(run), again=True)
+        images, hashes = marks.annotations.images, marks.hashes
+    stale, gone = _changes(images, hashes, stored)
+    return [*images[stale], *gone]
 
 
 def _compared(run: Run) -> list[str]:
@@ -56,11 +93,12 @@ def _compared(run: Run) -> list[str]:
     return list(settings["similarities"]) if run.kind == "calibration" else [settings["similarity"]]
 
 
-def _changes(labels: Labels, stored: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.bool_], list[str]]:
+def _changes(
+    images: NDArray[np.object_], hashes: NDArray[np.object_], stored: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[np.bool_], list[str]]:
     """(I,) which images differ from those a run read, and the ids of those that are there no more."""
-    images = labels.annotations.images
     hash_of = dict(zip(stored["image_ids"].tolist(), stored["hashes"].tolist(), strict=True))
-    stale = [hash_of.get(image) != digest for image, digest in zip(images, labels.hashes, strict=True)]
+    stale = [hash_of.get(image) != digest for image, digest in zip(images, hashes, strict=True)]
     return np.array(stale, dtype=np.bool_), sorted(set(hash_of) - set(images))
 
 

@@ -43,6 +43,16 @@ class RunNames:
         return f"{self.key}_{name}"
 
     @property
+    def agreement(self) -> str:
+        """Sample field: how likely two raters of the image give it the same label."""
+        return f"{self.key}_agreement"
+
+    @property
+    def disputed(self) -> str:
+        """Sample field: whether raters leave the labels of the image in dispute."""
+        return f"{self.key}_disputed"
+
+    @property
     def variation(self) -> str:
         """Label attribute: variation type."""
         return self.key
@@ -74,7 +84,7 @@ class RunNames:
     @property
     def of_samples(self) -> list[str]:
         """All sample fields."""
-        return [self.alpha, self.level]
+        return [self.alpha, self.agreement, self.disputed, self.level]
 
     @property
     def of_labels(self) -> list[str]:

@@ -43,7 +43,7 @@ class Run:
         All other figures, as plain values; empty if only the summary was loaded, and for runs of version 0.1.0.
     label_fields : tuple of str
         Fields it read.
-    result : Agreement, Variations, Calibration, LabelConvergence, InjectedNoise or None
+    result : Agreement, Variations, Calibration, LabelConvergence, InjectedNoise, LabelFindings, SystemRanking or None
         The result itself; None if only the figures were loaded.
     stale : tuple of str
         Ids of samples whose labels have changed since the run (only known when the result is loaded).
@@ -70,12 +70,14 @@ class Run:
         names = self.names
         if self.kind == "agreement":
             return f"{names.alpha!r} on samples and {names.unit!r} on labels"
-        if self.kind in ("calibration", "convergence", "detectors"):
+        if self.kind in ("calibration", "convergence", "ranking", "detectors"):
             return "nothing on samples or labels"
         if self.kind == "pixels":
             return f"{names.level!r} on samples, with its files"
         if self.kind == "truth":
             return f"the fields {listed(map(repr, self.figures['fields'].values()), 20)} with their files"
+        if self.kind == "labels":
+            return f"{names.agreement!r} and {names.disputed!r} on samples"
         if self.kind == "noise":
             return f"the fields {listed(map(repr, self.figures['fields']), 20)}"
         return f"{names.variation!r}, {names.similarity!r} and {names.match!r} on labels"

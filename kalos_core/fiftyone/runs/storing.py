@@ -24,7 +24,18 @@ from kalos_core.fiftyone.labels import LabelChoice, Labels
 from kalos_core.fiftyone.runs.defaults import forget_thresholds
 from kalos_core.fiftyone.runs.keys import METHOD, check_run_key
 
-Kind = Literal["agreement", "variations", "calibration", "convergence", "noise", "pixels", "truth", "detectors"]
+Kind = Literal[
+    "agreement",
+    "variations",
+    "calibration",
+    "convergence",
+    "noise",
+    "labels",
+    "ranking",
+    "pixels",
+    "truth",
+    "detectors",
+]
 
 WRITING, COMPLETE = "writing", "complete"
 
