@@ -71,6 +71,7 @@ from kalos_core.noise import (
     TaxonomyClasses,
     TransplantedGhosts,
 )
+from kalos_core.noise.experiments import Experiments, run_experiments
 from kalos_core.nominal import (
     Disputes,
     GroupBreaches,
@@ -201,6 +202,7 @@ __all__ = [
     "DetectorRanking",
     "Disputes",
     "EmbeddingClasses",
+    "Experiments",
     "FitTests",
     "GeneratedRaters",
     "GroupBreaches",
@@ -312,6 +314,7 @@ __all__ = [
     "read_wide_labels",
     "register_similarity",
     "removal_experiment",
+    "run_experiments",
     "running_agreement",
     "running_label_agreement",
     "sensitivity",
