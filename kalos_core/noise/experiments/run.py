@@ -118,7 +118,7 @@ def run_experiments(
     --------
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
     >>> table = Annotations.from_rows(rows, image_size={1: (100, 100)})
-    >>> run_experiments(table, magnitudes=[0], counts=[2], repeats=1).accuracy.mean("f1", solver="greedy")
+    >>> run_experiments(table, magnitudes=[1], counts=[2], repeats=1).response.alpha[0].item()
     1.0
     """
     chosen = NoiseModel.default() if model is None else model
