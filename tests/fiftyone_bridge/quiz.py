@@ -1,0 +1,90 @@
+"""Labels of whole images whose figures can be worked out by hand.
+
+=====  ===  ===  ===  ==========================  =========
+image  ann  bob  cid  pairs of raters that agree  in dispute
+=====  ===  ===  ===  ==========================  =========
+0      cat  cat  cat  1                           no
+1      cat  cat  dog  1/3                         yes, 2/3
+2      dog  dog  dog  1                           no
+3      cat  dog  -    0                           yes, 1/2
+4      dog  -    -    none                        not known
+5      cat  dog  owl  0                           yes, 1/3
+=====  ===  ===  ===  ==========================  =========
+
+Sparse agreement with weights n - 1: (2 + 2/3 + 2 + 0 + 0) / (2 + 2 + 2 + 1 + 2) = 14/27.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+
+RATERS = ("ann", "bob", "cid")
+ANSWERS: list[list[str | None]] = [
+    ["cat", "cat", "cat"],
+    ["cat", "cat", "dog"],
+    ["dog", "dog", "dog"],
+    ["cat", "dog", None],
+    ["dog", None, None],
+    ["cat", "dog", "owl"],
+]
+AGREEMENT = [1.0, 1 / 3, 1.0, 0.0, None, 0.0]
+DISPUTED = [False, True, False, True, None, True]
+SPA = 14 / 27
+
+NET = [0.9, 0.8, 0.1, 0.6, 0.4, 0.7]
+"""How sure a system is that the image shows a cat."""
+SVM = [0.5, 0.9, 0.6, 0.2, 0.1, 0.3]
+
+
+def label(name: str | None, **attributes: Any) -> fo.Classification | None:
+    return None if name is None else fo.Classification(label=name, **attributes)
+
+
+def several(names: list[str] | None, **attributes: Any) -> fo.Classifications | None:
+    made = None if names is None else [fo.Classification(label=name, **attributes) for name in names]
+    return None if made is None else fo.Classifications(classifications=made)
+
+
+def scored(score: float) -> fo.Classifications:
+    """Scores of all three labels."""
+    parts = {"cat": score, "dog": 1 - score, "owl": score * (1 - score)}
+    return fo.Classifications(classifications=[label(name, confidence=value) for name, value in parts.items()])
+
+
+def sample(number: int, **fields: Any) -> fo.Sample:
+    return fo.Sample(f"/pictures/{number}.jpg", metadata=fo.ImageMetadata(width=100, height=100), **fields)
+
+
+def quiz(listed: bool = False) -> list[fo.Sample]:
+    """One field per rater, and two systems; `listed`: the field `raters` names who answered."""
+    samples = []
+    for number, answers in enumerate(ANSWERS):
+        asked = {"raters": [name for name, answer in zip(RATERS, answers, strict=True) if answer]} if listed else {}
+        labels = {name: label(answer) for name, answer in zip(RATERS, answers, strict=True)}
+        samples.append(sample(number, net=scored(NET[number]), svm=scored(SVM[number]), **labels, **asked))
+    return samples
+
+
+def quiz_in_one_field() -> list[fo.Sample]:
+    """All answers in the field `answers`, told apart by the attribute `rater`."""
+    return [
+        sample(
+            number,
+            answers=fo.Classifications(
+                classifications=[label(name, rater=rater) for rater, name in zip(RATERS, row, strict=True) if name]
+            ),
+        )
+        for number, row in enumerate(ANSWERS)
+    ]
+
+
+def table_rows() -> list[dict[str, Any]]:
+    """The same as rows of a table, with the time of each answer."""
+    return [
+        {"item": f"{number}.jpg", "rater": rater, "label": name, "time": 10 * number + place}
+        for number, row in enumerate(ANSWERS)
+        for place, (rater, name) in enumerate(zip(RATERS, row, strict=True))
+        if name
+    ]

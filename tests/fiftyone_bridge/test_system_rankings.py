@@ -1,0 +1,155 @@
+"""Systems ranked under each rater: scores from fields, logits and mappings, stored, or refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from tests.fiftyone_bridge.quiz import ANSWERS, NET, RATERS, SVM, label, quiz, sample, several
+from tests.fiftyone_bridge.scenes import documents
+
+Make = Callable[..., fo.Dataset]
+
+
+@pytest.fixture
+def answered(make: Make) -> fo.Dataset:
+    return make(quiz())
+
+
+def rank(dataset: Any, key: str = "ranked", **options: Any) -> kf.Run:
+    return kf.rank_systems(dataset, key, **{"systems": ["net", "svm"], "raters": RATERS, **options})
+
+
+def test_scores_of_fields(answered: fo.Dataset) -> None:
+    before = documents(answered)
+    run = rank(answered)
+    assert run.figures["truths"] == [*RATERS, "majority"]
+    truth = np.array([row[0] for row in ANSWERS])
+    for system, scores in enumerate((NET, SVM)):
+        assert run.result.auc[0, system, 0] == pytest.approx(roc_auc_score(truth == "cat", scores))
+    means = run.figures["measures"][0]
+    assert means["measure"] == "AUC"
+    auc = [[None if np.isnan(v) else v for v in row] for row in np.nanmean(run.result.auc, axis=2).tolist()]
+    assert means["values"] == [pytest.approx(row) for row in auc]
+    assert run.figures["left_out"][0] == {"truth": "ann", "concepts": ["owl"]}
+    assert run.diagnostics["measures"][0]["tau"] == run.result.rankings["AUC"].tau.tolist()
+    assert json.loads(json.dumps([run.figures, run.diagnostics])) == [run.figures, run.diagnostics]
+    assert documents(answered) == before
+    assert run.written == "nothing on samples or labels"
+
+
+def test_scores_of_a_mapping(answered: fo.Dataset) -> None:
+    ids = answered.values("id")
+    named = {
+        "first": "net",
+        "second": {f"{number}.jpg": {"cat": s, "dog": 1 - s, "owl": s * (1 - s)} for number, s in enumerate(SVM)},
+        "third": {ids[number]: {"cat": s} for number, s in enumerate(NET)},
+    }
+    run = rank(answered, systems=named)
+    plain = rank(answered, "plain")
+    np.testing.assert_allclose(run.result.auc[:, :2], plain.result.auc)
+    assert run.result.auc[0, 2, 0] == run.result.auc[0, 0, 0]  # the same of cats
+    assert run.result.auc[0, 2, 1] == 0.5  # the others are not named: 0 each
+    assert [entry["field"] for entry in run.settings["systems"]] == ["net", None, None]
+
+
+def test_one_label_with_its_confidence_or_logits(make: Make) -> None:
+    dataset = make(
+        [
+            sample(0, ann=label("cat"), bob=label("cat"), one=label("cat", confidence=0.9), two=logits([2.0, 0.0])),
+            sample(1, ann=label("dog"), bob=label("dog"), one=label("dog", confidence=0.8), two=logits([0.0, 3.0])),
+        ]
+    )
+    dataset.classes = {"two": ["cat", "dog"]}
+    run = kf.rank_systems(dataset, "ranked", systems=["one", "two"], raters=("ann", "bob"))
+    assert run.result.auc[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    values = kf.runs.load_arrays(dataset, "ranked")["scores"]
+    assert values[0].tolist() == [[0.9, 0.0], [0.0, 0.8]]
+    np.testing.assert_allclose(
+        values[1], [[1 / (1 + np.exp(-2)), 1 / (1 + np.exp(2))], [1 / (1 + np.e**3), 1 / (1 + np.e**-3)]]
+    )
+
+
+def logits(values: list[float]) -> fo.Classification:
+    return fo.Classification(label="cat", logits=np.array(values))
+
+
+def test_an_ontology(answered: fo.Dataset) -> None:
+    run = rank(answered, tree={"cat": "pet", "dog": "pet", "owl": "bird"})
+    assert [row["measure"] for row in run.figures["measures"]] == ["AUC", "EER", "ontology score"]
+    with pytest.raises(InputError, match="tree: expected all concepts in it, got none of 'owl'"):
+        rank(answered, "other", tree={"cat": "pet", "dog": "pet"})
+
+
+def test_it_is_loaded_with_the_labels_of_today(answered: fo.Dataset) -> None:
+    run = rank(answered)
+    np.testing.assert_array_equal(kf.load_run(answered, "ranked").result.auc, run.result.auc)
+    first = answered.first()
+    first.ann = label("dog")
+    first.save()
+    loaded = kf.load_run(answered, "ranked")
+    assert loaded.stale == (first.id,)
+    truth = np.array(["dog", *(row[0] for row in ANSWERS[1:])])
+    assert loaded.result.auc[0, 0, 0] == pytest.approx(roc_auc_score(truth == "cat", NET))
+    ids = answered.values("id")
+    assert kf.view_of_difference(answered, "ranked", "ann", "bob").values("id") == [ids[3], ids[5]]  # as it was read
+    kf.delete_run(answered, "ranked")
+    assert answered.list_runs() == []
+
+
+def test_images_without_scores(answered: fo.Dataset) -> None:
+    answered.set_values("net", {answered.first().id: None}, key_field="id")
+    with pytest.raises(InputError, match=r"got images without in net: 1"):
+        rank(answered)
+    run = rank(answered, missing="skip")
+    assert (run.figures["images"], run.figures["skipped_images"]) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"systems": ["net"]}, "a ranking needs at least two, got 1"),
+        ({"systems": "net"}, "expected fields, or names with their fields or scores, got 'net'"),
+        ({"systems": ["net", "ann"]}, "expected a field of scores .net, svm., got 'ann'"),
+        ({"systems": {"a": "net", "b": 3}}, "expected a field or a mapping of images to scores for 'b'"),
+        ({"systems": {"a": "net", "b": {}}}, "expected scores of 'b' for some image, got none"),
+        (
+            {"systems": {"a": "net", "b": {"9.jpg": {"cat": 1}}}},
+            "item '9.jpg': expected the id or file name",
+        ),
+        ({"systems": {"a": "net", "b": {"0.jpg": {"cat": "x"}}}}, "image '0.jpg', cat: expected a number, got 'x'"),
+        ({"systems": {"a": "net", "b": {"0.jpg": 1}}}, "expected a mapping of labels to scores, got 1"),
+        ({"missing": "guess"}, "missing: expected 'raise' or 'skip'"),
+        ({"unlisted": "x"}, "unlisted: expected a number or None"),
+        ({"unlisted": None, "systems": {"a": "net", "b": {"0.jpg": {"cat": 1}}}}, "expected those of every system"),
+        ({"decision": None}, "decision: expected a number"),
+        ({"raters": ("ann",)}, "at least two raters"),
+    ],
+)
+def test_bad_input_leaves_nothing(answered: fo.Dataset, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rank(answered, **options)
+    assert answered.list_runs() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"net": label("cat")}, "0.jpg: expected a label with its confidence, or logits, got 'cat', None"),
+        ({"net": several(["cat"])}, "0.jpg: expected a label with its confidence, or logits, got 'cat', None"),
+        ({"net": logits([1.0])}, "nobody says what they mean"),
+    ],
+)
+def test_fields_without_scores(make: Make, given: dict, message: str) -> None:
+    svm = label("cat", confidence=0.5)
+    dataset = make([sample(0, ann=label("cat"), bob=label("dog"), svm=svm, **given)])
+    with pytest.raises(InputError, match=message):
+        kf.rank_systems(dataset, "ranked", systems=["net", "svm"], raters=("ann", "bob"))
