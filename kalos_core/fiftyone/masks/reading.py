@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, KalosWarning, listed
-from kalos_core.fiftyone.labels import LabelChoice, check_samples, every_sample, read_labels, settle
+from kalos_core.fiftyone.labels import LabelChoice, Labels, check_samples, every_sample, read_labels, settle
 from kalos_core.fiftyone.labels.pixels import stored_mask
 from kalos_core.fiftyone.masks.fields import MARKED, chosen_classes, fields_of_masks, mask_classes
 from kalos_core.fiftyone.raters import ASSIGNED_FIELD, check_assigned_field
@@ -65,6 +65,10 @@ class RaterMasks:
         Paths of the pictures.
     assigned : (I, R) bool
         Who was asked.
+    read, read_digests : callable
+        How some of the images are read, and the digests of what is stored of them.
+    pictures : bool
+        Whether the pictures are read, too.
     """
 
     view: Any
@@ -76,6 +80,7 @@ class RaterMasks:
     files: tuple[str, ...]
     assigned: NDArray[np.bool_]
     read: Callable[[RaterMasks, Sequence[int]], Iterator[ImageMasks]]
+    read_digests: Callable[[RaterMasks, Sequence[int]], list[str]]
     pictures: bool = False
 
     @property
@@ -95,10 +100,23 @@ class RaterMasks:
         """What an image is called in errors."""
         return Path(self.files[image]).name
 
-    def __iter__(self) -> Iterator[ImageMasks]:
+    def digests(self) -> NDArray[np.object_]:
+        """(I,) of what is stored of each image, as `ImageMasks.digest`; without looking at a pixel where it is stored.
+
+        "" of an image that nobody was asked about.
+        """
+        found = object_array([""] * len(self))
+        for batch in self._batches():
+            found[batch] = self.read_digests(self, batch)
+        return found
+
+    def _batches(self) -> Iterator[list[int]]:
         seen = np.flatnonzero(self.assigned.any(axis=1)).tolist()
-        for begin in range(0, len(seen), AT_ONCE):
-            for found in self.read(self, seen[begin : begin + AT_ONCE]):
+        return (seen[begin : begin + AT_ONCE] for begin in range(0, len(seen), AT_ONCE))
+
+    def __iter__(self) -> Iterator[ImageMasks]:
+        for batch in self._batches():
+            for found in self.read(self, batch):
                 yield self._with_picture(found) if self.pictures else found
 
     def _with_picture(self, found: ImageMasks) -> ImageMasks:
@@ -194,6 +212,7 @@ def _stored(samples: Any, choice: LabelChoice, fields: dict[str, str], ignore_va
         files=tuple(files),
         assigned=assigned,
         read=partial(_read_stored, classes=classes, known=known, ignore_value=ignore_value),
+        read_digests=_digests_of_stored,
     )
 
 
@@ -215,6 +234,10 @@ def _who(view: Any, choice: LabelChoice, raters: Sequence[str], has_mask: NDArra
     return np.ones_like(has_mask)
 
 
+Given = dict[str, tuple[Any, str | None]]
+"""Rater who was asked -> the mask as the database holds it, and the path of its file."""
+
+
 def _read_stored(
     masks: RaterMasks,
     images: Sequence[int],
@@ -222,25 +245,31 @@ def _read_stored(
     known: Mapping[int, str],
     ignore_value: int | None,
 ) -> Iterator[ImageMasks]:
-    names = ["mask", "mask_path"]
-    paths = [f"{field}.{name}" for field in masks.fields for name in names]
-    sample_ids = masks.images[list(images)].tolist()
-    view = every_sample(masks.view).select(sample_ids, ordered=True)
-    columns = view.values([*paths, "metadata.width", "metadata.height"], _raw=True)
-    for place, image in enumerate(images):
-        row = [column[place] for column in columns]
-        *stored, width, height = row
+    for image, given, size in _fetch(masks, images):
+        try:
+            arrays = {rater: _pixels(*entry) for rater, entry in given.items()}
+            stacks = _stacks_of(arrays, size, classes, known, ignore_value, masks.name(image))
+        except InputError as error:
+            raise InputError(f"{masks.name(image)}: {error}") from error
+        yield ImageMasks(image, stacks, _digest(given))
+
+
+def _fetch(masks: RaterMasks, images: Sequence[int]) -> Iterator[tuple[int, Given, tuple[int | None, int | None]]]:
+    """Each image with what is stored of the raters who were asked, and height and width of its picture."""
+    paths = [f"{field}.{name}" for field in masks.fields for name in ("mask", "mask_path")]
+    view = every_sample(masks.view).select(masks.images[list(images)].tolist(), ordered=True)
+    columns = view.values([*paths, "metadata.height", "metadata.width"], _raw=True)
+    for image, (*stored, height, width) in zip(images, zip(*columns, strict=True), strict=True):
         given = {
             rater: (stored[2 * code], stored[2 * code + 1])
             for code, rater in enumerate(masks.raters)
             if masks.assigned[image, code]
         }
-        try:
-            arrays = {rater: _pixels(*entry) for rater, entry in given.items()}
-            stacks = _stacks_of(arrays, (height, width), classes, known, ignore_value, masks.name(image))
-        except InputError as error:
-            raise InputError(f"{masks.name(image)}: {error}") from error
-        yield ImageMasks(image, stacks, _digest(given))
+        yield image, given, (height, width)
+
+
+def _digests_of_stored(masks: RaterMasks, images: Sequence[int]) -> list[str]:
+    return [_digest(given) for _, given, _ in _fetch(masks, images)]
 
 
 def _pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
@@ -277,7 +306,7 @@ def _stacks_of(
     return {label: stack.of_class(value) for value, label in classes.items()}
 
 
-def _digest(stored: Mapping[str, tuple[Any, str | None]]) -> str:
+def _digest(stored: Given) -> str:
     """Of who was asked and of what is stored: the bytes in the database, or which file and when it was written."""
     content = hashlib.blake2b(digest_size=8)
     for rater in sorted(stored):
@@ -312,19 +341,29 @@ def _drawn(samples: Any, choice: LabelChoice) -> RaterMasks:
         files=tuple(files[image] for image in annotations.images),
         assigned=annotations.assigned,
         read=partial(_read_drawn, categories=choice.classes),
+        read_digests=_digests_of_drawn,
     )
 
 
 def _read_drawn(masks: RaterMasks, images: Sequence[int], categories: Sequence[str] | None) -> Iterator[ImageMasks]:
-    view = masks.view.select(masks.images[list(images)].tolist(), ordered=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once
-        labels = read_labels(view, masks.choice, ["mask_iou"], again=True)
+    labels = _labels_again(masks, images)
     for place, image in enumerate(images):
         one = labels.annotations.select(images=[place])
         stacks = {name: stack for name, stack in _by_class(one, categories) if stack is not None}
         if stacks:
             yield ImageMasks(image, stacks, str(labels.hashes[place]))
+
+
+def _labels_again(masks: RaterMasks, images: Sequence[int]) -> Labels:
+    """The labels of some images with their shapes."""
+    view = masks.view.select(masks.images[list(images)].tolist(), ordered=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once
+        return read_labels(view, masks.choice, ["mask_iou"], again=True)
+
+
+def _digests_of_drawn(masks: RaterMasks, images: Sequence[int]) -> list[str]:
+    return [str(digest) for digest in _labels_again(masks, images).hashes]
 
 
 def _by_class(one: Annotations, categories: Sequence[str] | None) -> Iterable[tuple[str, MaskStack | None]]:
