@@ -10,6 +10,7 @@ from typing import Any
 
 import fiftyone as fo
 import fiftyone.core.models as fom
+import fiftyone.core.utils as fou
 import fiftyone.zoo as foz
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,14 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.drawn import KINDS, Kind
 from kalos_core.fiftyone.labels import LabelChoice, Labels, read_labels
-from kalos_core.fiftyone.raters import LABEL_LISTS, label_fields, rater_fields, rater_names, resolve_fields
+from kalos_core.fiftyone.raters import (
+    ASSIGNED_FIELD,
+    LABEL_LISTS,
+    label_fields,
+    rater_fields,
+    rater_names,
+    resolve_fields,
+)
 from kalos_core.noise import (
     ClassSource,
     ConfusionClasses,
@@ -87,6 +95,7 @@ class Drawing:
         if choice.field is None:
             raters = [*(_others(samples, choice, kind) if with_others else ()), *found]
             choice = replace(choice, raters=tuple(dict.fromkeys(rater_names(samples, _fields(samples, raters)))))
+            choice = _where_labelled(samples, choice, set(found))
         references = tuple(found) if choice.field is None else tuple(asked)
         return cls(references, tuple(found.values()), KINDS[kind], choice, READ_FOR[kind])
 
@@ -113,6 +122,13 @@ def _asked(samples: Any, reference: str | Sequence[str] | None, choice: LabelCho
             "got none"
         )
     return known
+
+
+def _where_labelled(samples: Any, choice: LabelChoice, references: set[str]) -> LabelChoice:
+    """A reference that stands in no list of who was asked was asked where its labels are."""
+    if choice.assigned != "auto" or not samples.has_field(ASSIGNED_FIELD):
+        return choice
+    return choice if references <= set(samples.distinct(ASSIGNED_FIELD)) else replace(choice, assigned="labelled")
 
 
 def _others(samples: Any, choice: LabelChoice, kind: str) -> list[str]:
@@ -142,6 +158,8 @@ def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tupl
         return NoiseModel.default(), "default"
     if model == "fit":
         raters = labels.annotations.raters
+        if len(raters) < 2:
+            raise InputError(f"model: expected two raters or more in the choice to fit one, got {listed(raters)}")
         return NoiseModel.fit(labels.annotations), f"fitted on {listed(raters, 20)}"
     if isinstance(model, str) and model.lstrip().startswith("{"):
         return NoiseModel.from_json(model), "JSON"
@@ -209,7 +227,8 @@ def _stored_vectors(name: str, labels: Labels, paths: Sequence[str]) -> Embeddin
         for ids, values in zip(*labels.view.values([f"{path}.id", f"{path}.{name}"]), strict=True):
             for label_id, vector in zip(ids or (), values or (), strict=True):
                 if vector is not None and label_id in class_of:
-                    vectors.append(vector)
+                    # arrays in an attribute that is not declared come as they are stored
+                    vectors.append(fou.deserialize_numpy_array(vector) if isinstance(vector, bytes) else vector)
                     classes.append(class_of[label_id])
     return _mean_vectors(vectors, classes, f"embeddings in {name!r}")
 
@@ -273,6 +292,8 @@ def ghost_source_of(
     if detections is None:
         raise InputError(f"detections: expected a field of detections, one of {listed(fields, 20)}, got none")
     lookup(fields, detections, "detections")
+    if _list_of(view, detections) not in READ_FOR:
+        raise InputError(f"detections: expected a field of Detections or Polylines, got {_list_of(view, detections)}")
     if detections in drawing.fields:
         raise InputError(f"detections: expected another field than the reference's, got {detections!r}")
     found = read_labels(view, LabelChoice(raters=(detections,), assigned="all"), [drawing.similarity])
