@@ -1,0 +1,119 @@
+"""The Noise panel: events by kind, stage, image and rater; what a click leads to."""
+
+from __future__ import annotations
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import events_title, significant
+from tests.fiftyone_bridge.test_noise import FIELDS, samples
+from tests.panels.test_panels import given, names, samples_of, view_of
+from tests.plugin import Panel
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """Three raters drawn from a reference."""
+    dataset = fo.Dataset()
+    dataset.add_samples(samples(), progress=False)
+    kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2, 5], seed=17)
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(marked):  # made before what is there is counted
+    assert not marked.deleted
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+
+
+def section(panel, name):
+    panel.send("on_change_section", value=name)
+    return panel
+
+
+def test_the_finding_comes_first(marked):
+    panel = Panel("noise", marked).load()
+    f = kf.load_figures(marked, "noise").figures
+    assert events_title(["truth"], 3, f["changed"], f["drawn"], f["signal_loss"]) in panel.text()
+    assert "fields noise_synthetic_1 to noise_synthetic_3" in panel.text()
+    done, lost, impossible = panel.data["events"]
+    kinds = ["deletion", "addition", "split", "merge", "wrong_class"]
+    for trace, outcome in ((done, "done"), (lost, "lost"), (impossible, "impossible")):
+        assert trace["x"] == [f["events"][kind][outcome] for kind in kinds]
+    assert [row["stage"][0] for row in panel.data["stages"]] == ["1", "2", "3", "t", "4"]
+    assert panel.data["stages"][3]["share"] == f"{significant(100 * f['signal_loss'])} %"
+
+
+def test_a_bar_leads_to_its_labels(marked):
+    panel = Panel("noise", marked).load()
+    operations = panel.send("on_click_event", idx=4, trace_idx=0)
+    expected = kf.view_of_event(marked, "noise", "wrong_class")
+    assert samples_of(marked, operations) == expected.values("id")
+    found = view_of(marked, operations)
+    assert set(found.distinct(f"{FIELDS[2]}.detections.noise")) == {"wrong_class"}
+    assert f"{len(expected)} images with marks wrong class: done" in given(operations, "notify")["message"]
+    lost = panel.send("on_click_event", idx=4, trace_idx=1)
+    assert samples_of(marked, lost) == kf.view_of_event(marked, "noise", "wrong_class", "lost").values("id")
+
+
+def test_a_stage_leads_to_its_labels(marked):
+    panel = Panel("noise", marked).load()
+    operations = panel.send("on_click_stage", row=0)
+    expected = kf.view_of_event(marked, "noise", ["deletion", "addition"])
+    assert samples_of(marked, operations) == expected.values("id")
+
+
+def test_images_are_opened(marked):
+    panel = section(Panel("noise", marked).load(), "Images")
+    found = kf.noisy_images(marked, "noise")
+    assert f"{len(found)} of 30 images have events; the most: {found[0].changed}" in panel.text()
+    assert sum(trace["x"][0] for trace in panel.data["images"]) == found[0].changed
+    operations = panel.send("on_click_image", y=2, idx=2, trace_idx=0)
+    assert given(operations, "open_sample")["id"] == found[2].sample_id
+    operations = panel.send("show_changed")
+    assert samples_of(marked, operations) == [image.sample_id for image in found]
+
+
+def test_a_rater_leads_to_what_they_changed(marked):
+    panel = section(Panel("noise", marked).load(), "Raters")
+    assert [row["magnitude"] for row in panel.data["raters"]] == ["0", "2", "5"]
+    operations = panel.send("on_click_rater", row=1)
+    expected = kf.view_of_event(marked, "noise", kf.CHANGES, rater=FIELDS[1])
+    assert samples_of(marked, operations) == expected.values("id")
+
+
+def test_what_was_used_is_said(marked):
+    panel = section(Panel("noise", marked).load(), "Used")
+    for said in ("**Model:** default", "class frequency", "marks of other images (64 an image)", "**Seed:** 17"):
+        assert said in panel.text()
+    assert {row["source"] for row in panel.data["laws"]} <= {"paper", "fitted", "default"}
+    assert "laws" in panel.shown
+
+
+def test_all_labels_again(marked):
+    assert names(Panel("noise", marked).load().send("show_all")) == ["clear_view"]
+
+
+def test_nothing_changed_is_said():
+    dataset = fo.Dataset()
+    dataset.add_samples(samples(), progress=False)
+    kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)
+    panel = Panel("noise", dataset).load()
+    assert "1 rater drawn from truth: 0 changes to 112 marks (0.00 %)" in panel.text()
+    section(panel, "Images")
+    assert "On no image was a mark missed" in panel.text()
+    assert "images" not in panel.shown
+
+
+def test_a_reference_that_is_gone_is_a_problem_with_a_way_back():
+    dataset = fo.Dataset()
+    dataset.add_samples(samples(), progress=False)
+    kf.inject_noise(dataset, "noise", reference="truth", raters=1)
+    dataset.delete_sample_field("truth")
+    panel = Panel("noise", dataset).load()
+    assert set(panel.shown) == {"failed", "retry"}
