@@ -23,20 +23,35 @@ from kalos_core.fiftyone.image_labels import (
     read_image_labels,
 )
 from kalos_core.fiftyone.labels import Labels, read_labels
+from kalos_core.fiftyone.masks import RaterMasks, read_masks
+from kalos_core.fiftyone.masks.stored import stored_agreement
 from kalos_core.fiftyone.noise import InjectedNoise
 from kalos_core.fiftyone.runs import Run, digest_arrays, load_arrays, load_figures, load_run_view
+from kalos_core.fiftyone.truths import ObjectTruths, PixelTruths
+from kalos_core.fiftyone.truths.detectors import stored_result
+from kalos_core.fiftyone.truths.objects import consensus_of, match_objects
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.ranking import SystemRanking
+from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
+from kalos_core.ranking import DetectorRanking, ModelRanking, SystemRanking
 from kalos_core.variations import Variations, variations
 
 OF_WHOLE_IMAGES = ("labels", "ranking")
 """Kinds of runs that read no marks."""
+
+OF_PIXELS = ("pixels", "truth", "detectors")
+"""Kinds of runs that read masks, unless they say that they are of objects."""
+
+
+def _reads_masks(run: Run) -> bool:
+    return run.kind in OF_PIXELS and run.settings.get("of") != "objects"
 
 
 def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
     """The result of a stored run; only images whose labels have changed are compared again."""
     if run.kind in OF_WHOLE_IMAGES:
         return _restore_of_images(samples, run, stored)
+    if _reads_masks(run):
+        return _restore_of_masks(samples, run, stored)
     labels = read_labels(samples, run.choice, _compared(run), again=True)
     annotations = labels.annotations
     stale, gone = _changes(annotations.images, labels.hashes, stored)
@@ -45,12 +60,16 @@ def restore(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
         return replace(run, result=calibrate(annotations, **run.settings), stale=changed)
     if run.kind == "noise":  # what was drawn stays what it was
         return replace(run, result=InjectedNoise.of(stored), stale=changed)
+    if run.kind == "detectors":  # what models scored under the truths of then
+        return replace(run, result=stored_result(run.settings, run.figures, run.diagnostics, stored), stale=changed)
     pairs = _stored_pairs(annotations, stored, stale, run.settings["similarity"])
-    result: Agreement | Variations | LabelConvergence
+    result: Agreement | Variations | LabelConvergence | ObjectTruths
     if run.kind == "agreement":
         result = agreement(annotations, **run.settings, pairs=pairs)
     elif run.kind == "convergence":
         result = converge(annotations, run.settings, pairs)
+    elif run.kind == "truth":
+        result = consensus_of(match_objects(annotations, run.settings, pairs), run.settings)
     else:
         result = variations(annotations, **run.settings, pairs=pairs)
     return replace(run, result=result, stale=changed)
@@ -73,6 +92,24 @@ def _images_again(samples: Any, run: Run) -> ImageLabels:
     return read_image_labels(samples, run.choice, groups, run.settings["on_repeat"], again=True)
 
 
+def _restore_of_masks(samples: Any, run: Run, stored: Mapping[str, NDArray[Any]]) -> Run:
+    """The same of a run on masks, as it was stored: pixels are not counted again."""
+    masks = _masks_again(samples, run)
+    stale, gone = _changes(masks.images, masks.digests(), stored)
+    result: PixelAgreement | ClassPixelAgreement | PixelTruths | DetectorRanking | ModelRanking
+    if run.kind == "pixels":
+        result = stored_agreement(list(run.settings["classes"]), run.figures["raters"], run.diagnostics, stored)
+    elif run.kind == "truth":
+        result = PixelTruths.of(stored)
+    else:
+        result = stored_result(run.settings, run.figures, run.diagnostics, stored)
+    return replace(run, result=result, stale=(*masks.images[stale], *gone))
+
+
+def _masks_again(samples: Any, run: Run) -> RaterMasks:
+    return read_masks(samples, run.choice, ignore_value=run.settings["ignore_value"])
+
+
 def stale_samples(samples: Any, run_key: str) -> list[str]:
     """Ids of the samples of a run whose labels have changed since, or that are gone."""
     run = load_figures(samples, run_key)
@@ -80,6 +117,9 @@ def stale_samples(samples: Any, run_key: str) -> list[str]:
     if run.kind in OF_WHOLE_IMAGES:
         labels = _images_again(view, run)
         images, hashes = labels.images, labels.hashes
+    elif _reads_masks(run):
+        masks = _masks_again(view, run)
+        images, hashes = masks.images, masks.digests()
     else:
         marks = read_labels(view, run.choice, _compared(run), again=True)
         images, hashes = marks.annotations.images, marks.hashes

@@ -21,6 +21,7 @@ from kalos_core.fiftyone.views.images import (
     view_worst_first,
     worst_images,
 )
+from kalos_core.fiftyone.views.masks import PixelImage, pixel_images, view_of_mask_rater
 from kalos_core.fiftyone.views.sample import Cell, MergedCells, NotInRun, SampleReport, sample_report
 
 __all__ = [
@@ -31,10 +32,12 @@ __all__ = [
     "MergedFinding",
     "NoisyImage",
     "NotInRun",
+    "PixelImage",
     "SampleReport",
     "image_alphas",
     "merged_findings",
     "noisy_images",
+    "pixel_images",
     "sample_report",
     "view_of_alpha",
     "view_of_boundary",
@@ -43,6 +46,7 @@ __all__ = [
     "view_of_confusion",
     "view_of_copies",
     "view_of_event",
+    "view_of_mask_rater",
     "view_of_merged",
     "view_of_pair",
     "view_of_rater",
