@@ -3,11 +3,13 @@
 from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
+from .compute_label_agreement import ComputeLabelAgreement
 from .delete_run import DeleteRun
 from .estimate_convergence import EstimateConvergence
 from .find_variations import FindVariations
 from .inject_noise import InjectNoise
 from .load_raters import LoadRaters
+from .rank_systems import RankSystems
 
 
 def register(plugin):
@@ -18,4 +20,6 @@ def register(plugin):
     plugin.register(ChooseThreshold)
     plugin.register(EstimateConvergence)
     plugin.register(InjectNoise)
+    plugin.register(ComputeLabelAgreement)
+    plugin.register(RankSystems)
     plugin.register(DeleteRun)

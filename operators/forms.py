@@ -46,8 +46,8 @@ def add_label_choice(ctx, inputs):
     if not has_labels(ctx, inputs):
         return False
     offered, usual, property_name = _add_whose(ctx, inputs)
-    _add_raters(ctx, inputs, property_name, offered, usual)
-    _add_reference(ctx, inputs, property_name, offered, usual)
+    add_raters(ctx, inputs, property_name, offered, usual)
+    add_reference(ctx, inputs, property_name, offered, usual)
     if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
         _add_assignment(inputs)
     inputs.bool("more", default=False, label="Choose classes, sizes and confidence", view=types.SwitchView())
@@ -59,10 +59,10 @@ def add_label_choice(ctx, inputs):
 def has_labels(ctx, inputs):
     """Whether there are labels; says so in the form where there are none."""
     if ctx.dataset is None:
-        _say(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
+        say(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
         return False
     if not kf.label_fields(ctx.dataset):
-        _say(inputs, "No labels yet", "Load labels of several raters first (Load labels of several raters).")
+        say(inputs, "No labels yet", "Load labels of several raters first (Load labels of several raters).")
         return False
     return True
 
@@ -108,8 +108,8 @@ def real_raters(ctx):
 def _add_whose(ctx, inputs):
     """How raters are stored: those to choose from, those chosen unless one says otherwise, and the list's name."""
     fields = kf.label_fields(ctx.dataset)
-    if _add_storage(ctx, inputs, kf.rater_fields(ctx.dataset), fields) == BY_ATTRIBUTE:
-        named = _add_attribute(ctx, inputs, fields)
+    if add_storage(ctx, inputs, kf.rater_fields(ctx.dataset), fields) == BY_ATTRIBUTE:
+        named = add_attribute(ctx, inputs, fields)
         return named, named, RATERS_IN_FIELD
     real, made = real_raters(ctx), kf.synthetic_fields(ctx.dataset)
     return [*real, *made], real or made, "raters"
@@ -129,7 +129,7 @@ def _add_assignment(inputs):
     )
 
 
-def _add_storage(ctx, inputs, stored, fields):
+def add_storage(ctx, inputs, stored, fields):
     if stored:
         return BY_FIELD
     usual = BY_ATTRIBUTE if len(fields) == 1 else BY_FIELD
@@ -140,7 +140,7 @@ def _add_storage(ctx, inputs, stored, fields):
     return ctx.params.get("storage") or usual
 
 
-def _add_attribute(ctx, inputs, fields):
+def add_attribute(ctx, inputs, fields):
     """The field and the attribute; the raters that its labels name."""
     choices = types.DropdownView()
     for field in fields:
@@ -163,7 +163,8 @@ def _raters_named(ctx, path, attribute):
     return [str(name) for name in ctx.dataset.distinct(f"{path}.{attribute}")]
 
 
-def _add_raters(ctx, inputs, property_name, offered, usual):
+def add_raters(ctx, inputs, property_name, offered, usual, resolve=None):
+    """The list of raters; `resolve` raises for a choice that names unknown ones."""
     choices = types.DropdownView(multiple=True)
     for name in offered:
         choices.add_choice(name, label=name)
@@ -180,12 +181,12 @@ def _add_raters(ctx, inputs, property_name, offered, usual):
     if unknown and property_name == RATERS_IN_FIELD:
         refuse(raters, f"There is no rater {unknown[0]!r}")
     elif unknown:  # a call from Python may name a stored rater by the field, too
-        check(raters, lambda: kf.default_similarity(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
+        check(raters, lambda: (resolve or kf.default_similarity)(ctx.dataset, kf.LabelChoice(raters=tuple(chosen))))
     if len(set(chosen)) < 2:
         refuse(raters, "Agreement needs at least two raters")
 
 
-def _add_reference(ctx, inputs, property_name, offered, usual):
+def add_reference(ctx, inputs, property_name, offered, usual):
     """Only where a choice of it leaves two raters, or where one was made."""
     chosen, reference = set(_chosen(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
     if len(offered) < 3 and reference == NOBODY:
@@ -316,15 +317,18 @@ def _calibration_of(ctx, similarity, threshold):
     return next(f"run {key}" for key in keys if choice in kf.load_figures(ctx.dataset, key).figures["chosen"])
 
 
-def read_label_choice(ctx):
-    """What the form's label choice means; also for calls from the SDK, which fill in no defaults."""
+def read_label_choice(ctx, everybody=None):
+    """What the form's label choice means; also for calls from the SDK, which fill in no defaults.
+
+    `everybody` answers the raters where none are chosen and each has a field.
+    """
     params = ctx.params
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
     raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
     reference = params.get("reference")
     limits = shown(params, "more", ("classes", "min_area", "min_confidence"))
     return kf.LabelChoice(
-        raters=tuple(raters) if raters else _all_raters(ctx, by_attribute),
+        raters=tuple(raters) if raters else None if by_attribute else (everybody or _all_raters)(ctx),
         field=params.get("field") if by_attribute else None,
         rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
         reference=None if reference in (None, "", NOBODY) else reference,
@@ -354,8 +358,8 @@ def shown(params, switch, names):
     return {} if params.get(switch) is False else given(params, *names)
 
 
-def _all_raters(ctx, by_attribute):
-    if by_attribute or kf.rater_fields(ctx.dataset):
+def _all_raters(ctx):
+    if kf.rater_fields(ctx.dataset):
         return None
     return tuple(real_raters(ctx)) or None
 
@@ -392,7 +396,7 @@ def refuse_outside(prop, value, low, high=None):
         refuse(prop, f"A number of at least {low}" if high is None else f"A number from {low} to {high}")
 
 
-def _say(inputs, title, text):
+def say(inputs, title, text):
     """That there is nothing to fill in, and why; the form cannot be sent."""
     inputs.view("nothing", types.Error(label=title, description=text))
     refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)

@@ -62,11 +62,13 @@ class Action(foo.Operator):
 class Analysis(Action):
     """An operator that reads the labels of a view, computes, and stores the result under a run key.
 
-    A subclass also says `KIND` (of run; the name of the panel that shows it, too), adds its own choices in
-    `add_choices`, picks its arguments in `settings`, calls its function in `analyse` and sums it up in `summary`.
+    A subclass also says `KIND` (of run; the name of the panel that shows it, too, unless it says `PANEL`), adds its own
+    choices in `add_choices`, picks its arguments in `settings`, calls its function in `analyse` and sums it up in
+    `summary`.
     """
 
     KIND = ""
+    PANEL = None
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
@@ -87,7 +89,7 @@ class Analysis(Action):
             stored = self.analyse(samples, key, choice=self.choice(ctx), progress=progress, **settings)
             return {"run_key": key, **stored.figures, "summary": self.summary(stored)}
 
-        return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.KIND)))
+        return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.PANEL or self.KIND)))
 
 
 def run(ctx, work, *, then=()):

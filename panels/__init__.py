@@ -3,6 +3,7 @@
 from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
+from .labels import LabelsPanel
 from .noise import NoisePanel
 from .sample import SamplePanel
 from .variations import VariationsPanel
@@ -14,4 +15,5 @@ def register(plugin):
     plugin.register(CalibrationPanel)
     plugin.register(ConvergencePanel)
     plugin.register(NoisePanel)
+    plugin.register(LabelsPanel)
     plugin.register(SamplePanel)

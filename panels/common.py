@@ -135,11 +135,15 @@ class RunPanel(foo.Panel):
         if ctx.panel.state.problem:
             add_problem(panel, ctx, self.reload)
         elif not ctx.panel.state.run:
-            panel.md(self.NOTHING_YET, name="invitation")
-            panel.btn("compute", label=self.BUTTON, icon="play_arrow", on_click=self.compute, variant="contained")
+            self.render_nothing(panel, ctx)
         else:
             self.render_run(panel, ctx)
         return stacked(panel)
+
+    def render_nothing(self, panel, ctx):  # others show more than the invitation
+        """Where there is no run: what one would show, and how to make it."""
+        panel.md(self.NOTHING_YET, name="invitation")
+        panel.btn("compute", label=self.BUTTON, icon="play_arrow", on_click=self.compute, variant="contained")
 
 
 def changed_since(ctx, key):

@@ -128,6 +128,18 @@ def majority_title(everywhere: float | None, where_chosen: float | None, what: s
     )
 
 
+def majority_order(everywhere: Numbers, where_chosen: Numbers) -> NDArray[np.intp]:
+    """Places of what `majority_dots` draws, from top to bottom.
+
+    Examples
+    --------
+    >>> majority_order([0.9, 0.8, 1.0], [0.6, None, 0.5]).tolist()
+    [2, 0, 1]
+    """
+    upper, lower = as_numbers(everywhere), as_numbers(where_chosen)
+    return least_first(np.where(np.isnan(lower), upper + 1, lower))
+
+
 def majority_dots(names: Sequence[str], everywhere: Numbers, where_chosen: Numbers, title: str = "") -> go.Figure:
     """Agreement with the majority in both readings, a line between them, the least agreed first (Figure 4).
 
@@ -141,7 +153,7 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_chosen: Numbe
     import plotly.graph_objects as go
 
     upper, lower = as_numbers(everywhere), as_numbers(where_chosen)
-    order = least_first(np.where(np.isnan(lower), upper + 1, lower))
+    order = majority_order(everywhere, where_chosen)
     shown = [str(names[place]) for place in order]
     rows = list(range(len(order)))
     traces = [

@@ -19,6 +19,7 @@ from kalos_core.fiftyone.image_labels.rankings import (
     ranking_figures,
     read_scores,
     score_arrays,
+    stored_rankings,
     tree_record,
 )
 from kalos_core.fiftyone.image_labels.reading import (
@@ -26,10 +27,17 @@ from kalos_core.fiftyone.image_labels.reading import (
     ImageLabels,
     groups_from_record,
     groups_record,
+    read_groups,
     read_image_labels,
     read_label_table,
 )
-from kalos_core.fiftyone.image_labels.sources import image_label_fields, image_label_names, image_rater_fields
+from kalos_core.fiftyone.image_labels.sources import (
+    image_label_fields,
+    image_label_names,
+    image_rater_fields,
+    label_sources,
+    scored_fields,
+)
 from kalos_core.fiftyone.image_labels.views import (
     DisputedImage,
     disputed_images,
@@ -58,6 +66,7 @@ __all__ = [
     "image_label_names",
     "image_rater_fields",
     "label_image_values",
+    "label_sources",
     "load_label_table",
     "load_table",
     "pack_table",
@@ -65,10 +74,13 @@ __all__ = [
     "rank_again",
     "ranking_diagnostics",
     "ranking_figures",
+    "read_groups",
     "read_image_labels",
     "read_label_table",
     "read_scores",
     "score_arrays",
+    "scored_fields",
+    "stored_rankings",
     "tree_record",
     "view_of_difference",
     "view_of_disputes",

@@ -14,8 +14,9 @@ from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.diagnostics import plain
 from kalos_core.fiftyone.image_labels.matching import match_items
 from kalos_core.fiftyone.image_labels.sources import image_label_fields
+from kalos_core.fiftyone.runs import load_figures
 from kalos_core.nominal import LabelTable
-from kalos_core.ranking import ConceptTruths, SystemRanking, SystemScores, concordance, rank_systems
+from kalos_core.ranking import ConceptTruths, Rankings, SystemRanking, SystemScores, concordance, rank_systems
 
 Scores = Mapping[str, float]
 """Label -> how sure a system is of it in an image."""
@@ -190,6 +191,7 @@ def ranking_figures(result: SystemRanking, unknown: int) -> dict[str, Any]:
         "measures": [
             {
                 "measure": name,
+                "less_is_better": ranking.less_is_better,
                 "values": plain(ranking.values),
                 "ranks": plain(ranking.ranks),
                 "times_best": plain(ranking.times_best),
@@ -206,6 +208,22 @@ def ranking_figures(result: SystemRanking, unknown: int) -> dict[str, Any]:
     }
 
 
+def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
+    """The rankings of a run by each measure, as they were stored."""
+    figures = load_figures(samples, run_key, "ranking").figures
+    names = object_array(figures["truths"]), object_array(figures["systems"])
+    return {
+        row["measure"]: Rankings(
+            row["measure"],
+            *names,
+            np.array(row["values"], np.float64),
+            row["less_is_better"],
+            tuple(row["undefined"]),
+        )
+        for row in figures["measures"]
+    }
+
+
 def ranking_diagnostics(result: SystemRanking, seed: int) -> dict[str, Any]:
     """How far the rankings agree, by measure: Kendall's tau and concordance."""
     found = []
@@ -214,7 +232,6 @@ def ranking_diagnostics(result: SystemRanking, seed: int) -> dict[str, Any]:
         found.append(
             {
                 "measure": name,
-                "less_is_better": ranking.less_is_better,
                 "tau": plain(ranking.tau),
                 "tau_p": plain(ranking.tau_p),
                 "distance": plain(near.distance),

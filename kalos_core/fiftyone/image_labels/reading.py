@@ -41,6 +41,40 @@ def groups_record(groups: Groups) -> Any:
     return [{"name": name, "labels": list(of)} for name, of in groups.items()]
 
 
+def read_groups(text: str | None) -> dict[str, list[str]]:
+    """Names with their labels, from a text such as ``"place: indoor, outdoor; time: day, night"``.
+
+    Raises
+    ------
+    InputError
+        For a part without a name or a label, and a name given twice.
+
+    Examples
+    --------
+    >>> read_groups("place: indoor, outdoor; time: day, night")
+    {'place': ['indoor', 'outdoor'], 'time': ['day', 'night']}
+    >>> read_groups("")
+    {}
+    >>> read_groups("place")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: groups: expected names with labels, such as 'place: indoor, outdoor', got 'place'
+    """
+    found: dict[str, list[str]] = {}
+    for part in (text or "").replace("\n", ";").split(";"):
+        name, _, rest = part.partition(":")
+        labels = [label.strip() for label in rest.split(",") if label.strip()]
+        if not part.strip():
+            continue
+        if not name.strip() or not labels:
+            raise InputError(
+                f"groups: expected names with labels, such as 'place: indoor, outdoor', got {part.strip()!r}"
+            )
+        if name.strip() in found:
+            raise InputError(f"groups: expected every name once, got {name.strip()!r} twice")
+        found[name.strip()] = labels
+    return found
+
+
 def groups_from_record(record: Any) -> Groups:
     """The groups a stored record describes."""
     if record is None or isinstance(record, str):

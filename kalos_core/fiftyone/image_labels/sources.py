@@ -73,6 +73,14 @@ def image_label_names(samples: Any) -> list[str]:
     return sorted({name for names in found for name in names})
 
 
+def scored_fields(samples: Any) -> list[str]:
+    """Fields of image-level labels with a confidence or logits, as systems give them."""
+    fields = image_label_fields(samples)
+    paths = [(name, path) for name, label in fields.items() for path in (f"{label}.confidence", f"{name}.logits")]
+    counts = samples.aggregate([fo.Count(path) for _, path in paths]) if paths else []
+    return list(dict.fromkeys(name for (name, _), count in zip(paths, counts, strict=True) if count))
+
+
 def label_sources(samples: Any, choice: LabelChoice) -> list[LabelSource]:
     """The fields that hold the labels of a choice, one per rater or one of all; without those of a reference."""
     paths = image_label_fields(samples)

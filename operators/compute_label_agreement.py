@@ -1,0 +1,116 @@
+"""How far raters agree on labels of whole images."""
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import accuracy_title, kappa_title, majority_title, significant, with_interval
+
+from . import forms, image_forms, running
+
+DELEGATED_FROM = 100_000
+"""Images from which the run is scheduled unless one chooses otherwise."""
+
+WEIGHT_HELP = {
+    "annotations_m1": "answers less one: the paper's advice",
+    "flat": "all images alike",
+    "annotations": "answers, as alpha does",
+    "edges": "pairs of answers",
+    "inv_var": "inverse variance, which is pairs of answers",
+    "inv_var_class": "inverse variance for the shares of labels found",
+}
+
+
+class ComputeLabelAgreement(running.Analysis):
+    NAME, LABEL, KIND = "compute_label_agreement", "Compute agreement on labels of whole images", "labels"
+    DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
+    ICON, RESULT = "/assets/labels.svg", "Agreement on labels"
+
+    def resolve_execution_options(self, ctx):
+        return foo.ExecutionOptions(
+            allow_immediate_execution=True,
+            allow_delegated_execution=True,
+            default_choice_to_delegated=ctx.dataset is not None and len(ctx.target_view()) >= DELEGATED_FROM,
+        )
+
+    def add_inputs(self, ctx, inputs):
+        forms.check_view(ctx, inputs)
+        if image_forms.add_label_choice(ctx, inputs):
+            self.add_choices(ctx, inputs)
+            forms.add_run_key(ctx, inputs, self.KIND)
+
+    def choice(self, ctx):
+        return image_forms.read_label_choice(ctx)
+
+    def add_choices(self, ctx, inputs):
+        quorum = inputs.float(
+            "quorum",
+            default=0.75,
+            min=0.01,
+            max=1.0,
+            label="An image is in dispute below this share",
+            description="Of its answers to some question, for the leading one",
+        )
+        forms.refuse_outside(quorum, ctx.params.get("quorum"), 0.01, 1)
+        width = inputs.float(
+            "width",
+            default=0.1,
+            min=0.001,
+            label="An interval is narrow enough at this width",
+            description="The running curve says from how many answers on it is",
+        )
+        forms.refuse_outside(width, ctx.params.get("width"), 0.001)
+        choices = types.DropdownView()
+        for name, meaning in WEIGHT_HELP.items():
+            choices.add_choice(name, label=name, description=meaning)
+        inputs.enum(
+            "weights",
+            choices.values(),
+            default="annotations_m1",
+            view=choices,
+            label="How much an image counts in the probability of agreement",
+        )
+        bootstrap = inputs.int("bootstrap", default=1000, min=0, label="Bootstrap replicates of the intervals")
+        forms.refuse_outside(bootstrap, ctx.params.get("bootstrap"), 0)
+
+    def settings(self, params):
+        given = forms.given(params, "quorum", "width", "weights", "bootstrap", "seed", "on_repeat")
+        return given | {"groups": image_forms.read_groups(params)}
+
+    def analyse(self, samples, run_key, **settings):
+        return kf.compute_label_agreement(samples, run_key, **settings)
+
+    def summary(self, run):
+        """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
+        f, rows = run.figures, run.diagnostics["questions"]
+        title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
+        table = "\n".join(_row(row) for row in f["least_agreed"])
+        more = f["questions"] - len(f["least_agreed"])
+        means, accuracy = f["with_majority"], run.diagnostics["accuracy"]
+        notes = [
+            f"**{f['disputed']:,} of {f['images']:,} images are in dispute** "
+            f"(`{run.names.disputed}`; agreement of each image: `{run.names.agreement}`).",
+            f"{majority_title(means['concept_all'], means['concept_chosen'])}.",
+            f"{accuracy_title(accuracy['raters'], accuracy['accuracy'])}.",
+        ]
+        if f["breaches"]:
+            who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
+            notes.append(f"{f['breaches']:,} answers broke a group, with none or several of its labels: {who}.")
+        return (
+            f"**{title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} images\n\n"
+            "| Question | Free-marginal κ | Fleiss' κ | α | Cohen's κ | Probability of agreement | Images | Ties |\n"
+            f"|---|---|---|---|---|---|---|---|\n{table}\n\n"
+            + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
+            + "\n".join(f"- {note}" for note in notes)
+        )
+
+
+def _row(row):
+    numbers = [
+        f"{with_interval(row['free_marginal'], row['interval'])} {row['bands']['free_marginal']}",
+        *(significant(row[name]) for name in ("fleiss", "alpha", "cohen")),
+        with_interval(row["spa"], row["spa_interval"]),
+        f"{row['items']:,}",
+        f"{row['ties']:,}",
+    ]
+    return f"| {row['question']} | {' | '.join(numbers)} |"

@@ -1,0 +1,436 @@
+"""Agreement on labels of whole images: by question, concept, image and rater, over time; and how systems rank."""
+
+import fiftyone.operators.types as types
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import (
+    accuracy_heatmap,
+    accuracy_title,
+    bump_chart,
+    kappa_bars,
+    kappa_title,
+    least_first,
+    majority_dots,
+    majority_order,
+    majority_title,
+    ranking_title,
+    running_figure,
+    running_title,
+    significant,
+    square_heatmap,
+    tau_heatmap,
+    tau_title,
+    with_interval,
+)
+
+from .common import (
+    PLUGIN,
+    Part,
+    RunPanel,
+    add_part,
+    add_run_menu,
+    add_table,
+    add_tabs,
+    changed_since,
+    guarded,
+    put_parts,
+)
+
+SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Over time", "Systems")
+
+MOST_ROWS, MOST_IMAGES = 50, 25
+"""Rows of the table of questions, and of that of images."""
+
+MAJORITY = "majority"
+
+QUESTION_COLUMNS = (
+    ("question", "Question"),
+    ("free_marginal", "Free-marginal κ"),
+    ("fleiss", "Fleiss' κ"),
+    ("alpha", "α"),
+    ("cohen", "Cohen's κ"),
+    ("spa", "Probability of agreement"),
+    ("ties", "Ties"),
+)
+
+IMAGE_COLUMNS = (
+    ("file", "Image"),
+    ("question", "Question"),
+    ("answers", "Answers"),
+    ("agreement", "Agreement"),
+)
+
+NOTHING_YET = (
+    "**Labels of whole images**\n\nNothing is computed yet. Where raters gave each image one label, or several, this "
+    "shows on which questions, concepts and images they agree, who labels like whom, and whether more answers would "
+    "still change anything."
+)
+
+NO_RANKING = (
+    "**No systems are ranked yet.** Where fields hold the scores of several systems, this shows whether the best of "
+    "them depends on whose labels are the truth."
+)
+
+CAPTIONS = {
+    "kappas": (
+        "Free-marginal kappa (P − 1/k) / (1 − 1/k) of each question with k answers, 95 % bootstrap over images; 0: as "
+        "by chance, 1: always alike; dotted: 0.6 and 0.8 (Landis & Koch: substantial, almost perfect). **Click a bar "
+        "to see the images on which answers differ, the least agreed first.**"
+    ),
+    "concepts": (
+        "Share of raters who decide as most do, in two readings: choosing and not choosing are decisions (grey), or "
+        "only images count where somebody chose the concept (yellow). 50 %: a tie. **Click a concept to see the images "
+        "where some chose it and others did not.**"
+    ),
+    "images": (
+        "The same for the images agreed on least, over all concepts and over those that somebody chose. **Click one to "
+        "open it.**"
+    ),
+    "accuracy": (
+        "Share of decisions on concepts that two raters took alike, of those both took; the last row is each rater "
+        "beside the majority. **Click a cell to see the images that the two answered differently.**"
+    ),
+    "cohen": "Cohen's kappa of every two raters on one question: agreement beyond that of their own shares of answers.",
+    "curve": (
+        "Probability that two raters agree, and alpha, of the answers so far, with 95 % intervals over images; by time "
+        "where every answer has one, else in the order of the images. Dotted: from there on the interval stays narrow "
+        "enough."
+    ),
+    "bump": (
+        "The rank of each system under each rater's labels and the majority's; lines that cross are systems whose "
+        "order depends on the truth. **Click a truth to see the images where it is not the majority's.**"
+    ),
+    "tau": (
+        "Kendall's τ between the rankings under every two truths: 1 the same order, −1 the reverse. **Click a cell to "
+        "see the images that the two answered differently.**"
+    ),
+}
+"""Below each figure: what is shown, formula, range, how to read it."""
+
+
+class LabelsPanel(RunPanel):
+    NAME, LABEL, ICON = "labels", "Labels", "/assets/labels.svg"
+    HELP = "Agreement on labels of whole images, and how systems rank under each rater"
+    KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on labels"
+    NOTHING_YET = NOTHING_YET
+
+    @guarded
+    def reload(self, ctx):
+        state = ctx.panel.state
+        before, state.rankings = state.rankings or [], kf.list_runs(ctx.dataset, "ranking")
+        if state.ranking not in state.rankings or state.rankings[0] not in before:
+            state.ranking = next(iter(state.rankings), None)
+        super().reload(ctx)
+        if state.run is None and state.ranking is not None and not state.problem:
+            self._load_parts(ctx)
+
+    def load_run(self, ctx, key):
+        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        stored = kf.load_diagnostics(ctx.dataset, key)
+        if not state.section:  # else it may just be changing in the App
+            state.section = SECTIONS[0]
+        state.headline = headline(run.figures, stored) + changed_since(ctx, key)
+        state.disputed = run.figures["disputed"]
+        rows = sorted(stored["questions"], key=lambda row: (row["free_marginal"] is None, row["free_marginal"]))
+        state.questions = [row["question"] for row in rows[:MOST_ROWS]]
+        state.curves = [curve["question"] for curve in stored["curves"]]
+        if state.question not in state.curves:
+            state.question = next(iter(state.curves), None)
+        ctx.panel.set_data("table", [_question_row(row) for row in rows[:MOST_ROWS]])
+        images = kf.disputed_images(ctx.dataset, key, MOST_IMAGES)
+        state.images = [image.sample_id for image in images]
+        ctx.panel.set_data("worst", [_image_row(image) for image in images])
+        self._load_parts(ctx)
+
+    def _load_parts(self, ctx):
+        """All figures: of the run, and of the ranking beside it."""
+        state, parts = ctx.panel.state, {}
+        if state.run is not None:
+            run = kf.load_figures(ctx.dataset, state.run)
+            parts |= self._label_parts(ctx, run, kf.load_diagnostics(ctx.dataset, state.run))
+        if state.ranking is not None:
+            parts |= self._ranking_parts(ctx)
+        put_parts(ctx, parts)
+
+    def _label_parts(self, ctx, run, stored):
+        state, means = ctx.panel.state, run.figures["with_majority"]
+        questions, concepts, accuracy = stored["questions"], stored["concepts"], stored["accuracy"]
+        kappas = [row["free_marginal"] for row in questions]
+        state.bars = [questions[place]["question"] for place in least_first(kappas)]
+        order = majority_order(concepts["all"], concepts["chosen"])
+        state.concepts = [concepts["concept"][place] for place in order]
+        state.raters = [*accuracy["raters"], MAJORITY]
+        curve = next((curve for curve in stored["curves"] if curve["question"] == state.question), None)
+        return {
+            "kappas": Part(
+                "", kappa_bars([row["question"] for row in questions], kappas, [row["interval"] for row in questions])
+            ),
+            "concepts": Part(
+                majority_title(means["concept_all"], means["concept_chosen"]),
+                majority_dots(concepts["concept"], concepts["all"], concepts["chosen"]),
+            ),
+            "images": self._image_part(ctx, means),
+            "accuracy": Part(
+                accuracy_title(accuracy["raters"], accuracy["accuracy"]),
+                accuracy_heatmap(accuracy["raters"], accuracy["accuracy"], accuracy["to_majority"]),
+            ),
+            **({} if curve is None else _curve_parts(curve, accuracy["raters"])),
+        }
+
+    def _image_part(self, ctx, means):
+        """The images of the table, in both readings."""
+        state = ctx.panel.state
+        images = kf.disputed_images(ctx.dataset, state.run, MOST_IMAGES)
+        said = majority_title(means["item_all"], means["item_chosen"], "image")
+        if not images:
+            return Part(f"{said}; no image is in dispute")
+        numbers = [[image.all_decisions for image in images], [image.chosen for image in images]]
+        state.dots = [images[place].sample_id for place in majority_order(*numbers)]
+        return Part(said, majority_dots([image.file for image in images], *numbers))
+
+    def _ranking_parts(self, ctx):
+        state = ctx.panel.state
+        rankings = kf.stored_rankings(ctx.dataset, state.ranking)
+        state.measures = list(rankings)
+        if state.measure not in state.measures:
+            state.measure = state.measures[0]
+        ranking = rankings[state.measure]
+        state.truths = truths = ranking.truths.tolist()
+        stored = kf.load_diagnostics(ctx.dataset, state.ranking)["measures"]
+        found = next(row for row in stored if row["measure"] == state.measure)
+        state.ranking_said = _ranking_said(kf.load_figures(ctx.dataset, state.ranking).figures, ranking)
+        state.ranking_said += changed_since(ctx, state.ranking)
+        chart = bump_chart(truths, ranking.systems.tolist(), ranking.ranks, ranking.values, state.measure)
+        return {
+            "bump": Part(ranking_title(ranking), chart),
+            "tau": Part(tau_title(truths, found["tau"]), tau_heatmap(truths, found["tau"])),
+        }
+
+    # ---- what is chosen ----
+
+    @guarded
+    def on_change_question(self, ctx):
+        ctx.panel.state.question = ctx.params["value"]
+        self._load_parts(ctx)
+
+    @guarded
+    def on_change_measure(self, ctx):
+        ctx.panel.state.measure = ctx.params["value"]
+        self._load_parts(ctx)
+
+    @guarded
+    def on_change_ranking(self, ctx):
+        ctx.panel.state.ranking = ctx.params["value"]
+        self._load_parts(ctx)
+
+    def rank(self, ctx):
+        ctx.prompt(f"{PLUGIN}/rank_systems", on_success=self.reload)
+
+    # ---- what a click leads to ----
+
+    @guarded
+    def on_click_kappa(self, ctx):
+        self._show_question(ctx, ctx.panel.state.bars[round(ctx.params["y"])])
+
+    @guarded
+    def on_click_question(self, ctx):
+        self._show_question(ctx, ctx.panel.state.questions[ctx.params["row"]])
+
+    def _show_question(self, ctx, question):
+        view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
+        _show(ctx, view, f"images whose answers to {question} differ")
+
+    @guarded
+    def on_click_concept(self, ctx):
+        concept = ctx.panel.state.concepts[round(ctx.params["y"])]
+        view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, concept=concept)
+        _show(ctx, view, f"images where some raters chose {concept} and others did not")
+
+    @guarded
+    def show_disputes(self, ctx):
+        _show(ctx, kf.view_of_disputes(ctx.dataset, ctx.panel.state.run), "images in dispute")
+
+    @guarded
+    def on_click_image(self, ctx):
+        ctx.ops.open_sample(id=ctx.panel.state.dots[round(ctx.params["y"])])
+
+    @guarded
+    def on_click_row(self, ctx):
+        ctx.ops.open_sample(id=ctx.panel.state.images[ctx.params["row"]])
+
+    @guarded
+    def on_click_accuracy(self, ctx):
+        raters = ctx.panel.state.raters
+        self._show_difference(ctx, ctx.panel.state.run, raters[round(ctx.params["y"])], raters[round(ctx.params["x"])])
+
+    @guarded
+    def on_click_tau(self, ctx):
+        truths = ctx.panel.state.truths
+        pair = truths[round(ctx.params["y"])], truths[round(ctx.params["x"])]
+        self._show_difference(ctx, ctx.panel.state.ranking, *pair)
+
+    @guarded
+    def on_click_truth(self, ctx):
+        truth = ctx.panel.state.truths[round(ctx.params["x"])]
+        self._show_difference(ctx, ctx.panel.state.ranking, truth, MAJORITY)
+
+    def _show_difference(self, ctx, run, one, other):
+        if one == other:  # nobody differs from themselves
+            return
+        view = kf.view_of_difference(ctx.dataset, run, one, other)
+        _show(ctx, view, f"images that {one} and {other} answered differently")
+
+    # ---- layout ----
+
+    def render_nothing(self, panel, ctx):
+        super().render_nothing(panel, ctx)
+        self._add_systems(panel, ctx)
+
+    def render_run(self, panel, ctx):
+        panel.md(ctx.panel.state.headline, name="headline")
+        add_run_menu(panel, ctx, self.on_change_run)
+        add_tabs(panel, SECTIONS, self.on_change_section)
+        sections = (
+            self._add_questions,
+            self._add_concepts,
+            self._add_images,
+            self._add_raters,
+            self._add_curve,
+            self._add_systems,
+        )
+        dict(zip(SECTIONS, sections, strict=True))[ctx.panel.state.section](panel, ctx)
+        buttons = panel.h_stack("buttons", align_x="left", gap=2)
+        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
+        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+    def _add_questions(self, panel, ctx):
+        add_part(panel, ctx, "kappas", CAPTIONS["kappas"], self.on_click_kappa)
+        label = "Questions: click a row to see the images on which answers differ"
+        add_table(panel, "table", label, QUESTION_COLUMNS, self.on_click_question)
+
+    def _add_concepts(self, panel, ctx):
+        add_part(panel, ctx, "concepts", CAPTIONS["concepts"], self.on_click_concept)
+
+    def _add_images(self, panel, ctx):
+        state = ctx.panel.state
+        if state.disputed:
+            image = "image" if state.disputed == 1 else "images"
+            label = f"Show the {state.disputed:,} {image} in dispute"
+            panel.btn("show_disputes", label=label, icon="grid_view", on_click=self.show_disputes, variant="contained")
+        add_part(panel, ctx, "images", CAPTIONS["images"], self.on_click_image)
+        if state.images:
+            label = "Least agreed images: click a row to open one"
+            add_table(panel, "worst", label, IMAGE_COLUMNS, self.on_click_row)
+
+    def _add_raters(self, panel, ctx):
+        add_part(panel, ctx, "accuracy", CAPTIONS["accuracy"], self.on_click_accuracy)
+        self._add_question_menu(panel, ctx)
+        add_part(panel, ctx, "cohen", CAPTIONS["cohen"])
+
+    def _add_curve(self, panel, ctx):
+        self._add_question_menu(panel, ctx)
+        add_part(panel, ctx, "curve", CAPTIONS["curve"])
+
+    def _add_question_menu(self, panel, ctx):
+        _add_menu(panel, "question", "Question", ctx.panel.state.curves, self.on_change_question)
+
+    def _add_systems(self, panel, ctx):
+        state = ctx.panel.state
+        if state.ranking is None:
+            panel.md(NO_RANKING, name="no_ranking")
+        else:
+            _add_menu(panel, "ranking", "Ranking", state.rankings, self.on_change_ranking)
+            _add_menu(panel, "measure", "Measure", state.measures, self.on_change_measure)
+            panel.md(state.ranking_said, name="ranking_said")
+            add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_truth)
+            add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
+        panel.btn("rank", label="Rank systems", icon="leaderboard", on_click=self.rank)
+
+
+def headline(figures, stored):
+    """The finding first, then what it is over, and who broke a group."""
+    rows = stored["questions"]
+    title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
+    if len(rows) == 1:
+        (row,) = rows
+        value = with_interval(row["free_marginal"], row["interval"])
+        title = f"Agreement is {row['bands']['free_marginal']}: free-marginal kappa {value}"
+    text = (
+        f"###### {title}\n\n{figures['answers']:,} answers of {len(figures['raters'])} raters to "
+        f"{figures['images']:,} images; **{figures['disputed']:,} in dispute**: to some question fewer than "
+        f"{100 * figures['quorum']:.3g} % gave the leading answer."
+    )
+    if figures["breaches"]:
+        who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in figures["breaches_by_rater"][:3])
+        text += f" **{figures['breaches']:,} answers broke a group** (none or several of its labels): {who}."
+    return text
+
+
+def _curve_parts(curve, raters):
+    cohen = np.array([[np.nan if value is None else value for value in row] for row in curve["cohen"]])
+    columns = [curve[name] for name in ("annotations", "spa", "spa_interval", "alpha", "alpha_interval", "narrow_from")]
+    annotations, spa, interval, *_, narrow_from = columns
+    return {
+        "curve": Part(running_title(annotations, spa, interval, narrow_from), running_figure(*columns)),
+        "cohen": Part(_cohen_title(curve["question"], raters, cohen), square_heatmap(raters, cohen, "Cohen's κ")),
+    }
+
+
+def _cohen_title(question, raters, cohen):
+    first, second = np.triu_indices(len(raters), 1)
+    pairs = cohen[first, second]
+    if not np.isfinite(pairs).any():
+        return f"No two raters can be compared on {question}"
+    least = int(np.nanargmin(pairs))
+    return (
+        f"Cohen's κ on {question} is {significant(float(np.nanmean(pairs)))} on average; least between "
+        f"{raters[first[least]]} and {raters[second[least]]} ({significant(float(pairs[least]))})"
+    )
+
+
+def _ranking_said(figures, ranking):
+    """What a ranking is over, and what could not be ranked."""
+    text = f"{len(figures['systems'])} systems on {figures['images']:,} images and {figures['concepts']:,} labels."
+    if figures["skipped_images"]:
+        text += f" {figures['skipped_images']:,} images without scores are left out."
+    alone = sorted({name for entry in figures["left_out"] for name in entry["concepts"]})
+    if alone:
+        shown = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
+        text += f" Left out under some truth, which finds them nowhere or everywhere: {shown}."
+    return " ".join([text, *(f"{reason}." for reason in ranking.undefined)])
+
+
+def _question_row(row):
+    bands = row["bands"]
+    return {
+        "question": row["question"],
+        "free_marginal": f"{with_interval(row['free_marginal'], row['interval'])}\n{bands['free_marginal']}",
+        **{name: f"{significant(row[name])}\n{bands[name]}" for name in ("fleiss", "alpha", "cohen")},
+        "spa": with_interval(row["spa"], row["spa_interval"]),
+        "ties": f"{row['ties']:,}",
+    }
+
+
+def _image_row(image):
+    return {
+        "file": image.file,
+        "question": image.question,
+        "answers": image.answers,
+        "agreement": significant(image.agreement),
+    }
+
+
+def _add_menu(panel, name, label, entries, on_change):
+    """A drop-down, only where there is a choice."""
+    if len(entries or ()) < 2:
+        return
+    choices = types.DropdownView()
+    for entry in entries:
+        choices.add_choice(entry, label=entry)
+    panel.enum(name, choices.values(), view=choices, label=label, on_change=on_change)
+
+
+def _show(ctx, view, what):
+    ctx.ops.set_view(view)
+    ctx.ops.notify(f"{len(view):,} {what}")
