@@ -1,0 +1,108 @@
+"""Masks of several raters: small ones whose figures can be worked out by hand, and drawn ones to look at.
+
+The small ones are one row of four pixels on two pictures (levels: 0 0 1 2 3 marks and so on):
+
+=======  =======  =======  =======  ==============
+picture  ann      bob      cid      level map
+=======  =======  =======  =======  ==============
+0        0 0 1 1  0 1 1 1  0 0 0 1  0 1 2 3
+1        1 1 0 0  1 0 0 0  (asked)  2 1 0 0
+2        1 0 0 0  -        -        none: ann alone
+=======  =======  =======  =======  ==============
+
+cid was asked about picture 1 and marked nothing. Of the pixels that anybody marked (5), at least two raters marked 3
+and all three 1. F1 of ann and bob: 2 (2 + 1) / (4 + 4) = .75.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+
+from demo.outlines import redraw
+from demo.scenes import draw_scenes
+from kalos_core.shapes import Polygons
+from kalos_core.shapes.raster import pixels_of, rasterise
+
+RATERS = ("ann", "bob", "cid")
+PICTURES: list[dict[str, list[int] | None]] = [
+    {"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 0, 0, 1]},
+    {"ann": [1, 1, 0, 0], "bob": [1, 0, 0, 0], "cid": None},
+    {"ann": [1, 0, 0, 0]},
+]
+LEVELS = [[[0, 1, 2, 3]], [[2, 1, 0, 0]], None]
+RATIO = [1, 3 / 5, 1 / 5]
+
+
+def row(marks: list[int] | None, full: int = 1) -> fo.Segmentation | None:
+    return None if marks is None else fo.Segmentation(mask=full * np.array([marks], np.uint8))
+
+
+def small(full: int = 1, **more: Any) -> list[fo.Sample]:
+    """The three pictures, masks in the database."""
+    return [
+        fo.Sample(
+            f"/pictures/{number}.png",
+            metadata=fo.ImageMetadata(width=4, height=1),
+            raters=list(masks),
+            **{name: row(marks, full) for name, marks in masks.items()},
+            **more,
+        )
+        for number, masks in enumerate(PICTURES)
+    ]
+
+
+def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240)) -> None:
+    """Pictures of the demo, and what five raters mark in them: ``pictures/``, ``masks/rater/``, ``scores/detector/``.
+
+    The raters are ever looser; the last marks with a generous margin, and stands out. Two detectors: one blurs what is
+    there, the other sees large things only, and something that is not there.
+    """
+    scenes = [scene for scene in draw_scenes(images + 1, size=size) if scene.objects][:images]
+    rng = np.random.default_rng(0)
+    for scene in scenes:
+        _save(folder / "pictures" / f"{scene.name}.png", np.asarray(scene.image))
+        outlines = [shapely.Polygon(one.polygon) for one in scene.objects]
+        for place, rater in enumerate(("ann", "bob", "cid", "dan", "eve")):
+            hands = [redraw(outline, 0.5 + 0.4 * place, rng) for outline in outlines if rng.random() > 0.04 * place]
+            margin = 9 if rater == "eve" else 0
+            mask = _pixels([hand.buffer(margin) for hand in hands], size)
+            _save(folder / "masks" / rater / f"{scene.name}.png", mask.astype(np.uint8) * 255)
+        there = _pixels(outlines, size).astype(np.float64)
+        noise = gaussian_filter(rng.random(there.shape), 6)
+        noise = (noise - noise.min()) / np.ptp(noise)
+        sharp = 0.8 * gaussian_filter(there, 3) + 0.2 * noise
+        broad = 0.6 * gaussian_filter(there, 14) + 0.4 * noise
+        for detector, scores in (("sharp", sharp), ("broad", broad)):
+            _save(folder / "scores" / detector / f"{scene.name}.png", np.rint(255 * np.clip(scores, 0, 1)).astype(np.uint8))
+
+
+def add_scores(dataset: fo.Dataset, folder: Path) -> list[str]:
+    """The score maps of the detectors as `Heatmap` fields."""
+    names = ["sharp", "broad"]
+    for name in names:
+        dataset.add_sample_field(name, fo.EmbeddedDocumentField, embedded_doc_type=fo.Heatmap)
+        files = {path.stem: str(path) for path in (folder / "scores" / name).glob("*.png")}
+        maps = [fo.Heatmap(map_path=files[Path(path).stem]) for path in dataset.values("filepath")]
+        dataset.set_values(name, maps)
+    return names
+
+
+def _pixels(outlines: list[shapely.Polygon], size: tuple[int, int]) -> NDArray[np.bool_]:
+    if not outlines:
+        return np.zeros(size[::-1], np.bool_)
+    rings = [[shapely.get_coordinates(outline.exterior)[:-1]] for outline in outlines]
+    masks = rasterise(Polygons.from_rings(rings), np.tile(size, (len(rings), 1)))
+    return np.asarray(np.logical_or.reduce([pixels_of(masks, number) for number in range(len(rings))]))
+
+
+def _save(path: Path, pixels: NDArray[np.uint8]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path)
