@@ -1,0 +1,156 @@
+"""The Labels panel: what is shown of a run and of a ranking beside it, and what a click leads to."""
+
+from __future__ import annotations
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import accuracy_title, ranking_title, tau_title
+from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
+from tests.panels.test_panels import given, names, samples_of
+from tests.plugin import Panel
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """Six images, three raters and two systems, with a run and a ranking."""
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=50)
+    kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(answered):
+    before = set(fo.list_datasets())
+    yield
+    for name in set(fo.list_datasets()) - before:
+        fo.delete_dataset(name)
+    for key in kf.list_runs(answered):
+        if key not in ("labels", "ranking"):
+            kf.delete_run(answered, key)
+
+
+def opened(dataset, section):
+    panel = Panel("labels", dataset).load()
+    panel.send("on_change_section", value=section)
+    return panel
+
+
+def test_before_any_run_it_invites():
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    panel = Panel("labels", dataset).load()
+    assert {"invitation", "compute", "no_ranking", "rank"} == set(panel.shown)
+    assert given(panel.send("compute"), "prompt")["operator_uri"].endswith("compute_label_agreement")
+    assert given(panel.send("rank"), "prompt")["operator_uri"].endswith("rank_systems")
+
+
+def test_a_ranking_alone_is_shown():
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
+    panel = Panel("labels", dataset).load()
+    assert {"invitation", "bump", "tau"} <= set(panel.shown)
+
+
+def test_the_finding_and_all_coefficients(answered):
+    panel = Panel("labels", answered).load()
+    (row,) = kf.load_diagnostics(answered, "labels")["questions"]
+    assert (
+        f"Agreement is {row['bands']['free_marginal']}: free-marginal kappa {row['free_marginal']:#.3g}" in panel.text()
+    )
+    assert "**3 in dispute**" in panel.text()
+    (shown,) = panel.data["table"]
+    assert shown["cohen"] == f"{row['cohen']:#.3g}\n{row['bands']['cohen']}"
+    assert panel.data["kappas"][0]["x"] == [row["free_marginal"]]
+    ids = answered.values("id")
+    for method, params in (("on_click_kappa", {"y": 0}), ("on_click_question", {"row": 0})):
+        operations = panel.send(method, **params)
+        assert samples_of(answered, operations) == [ids[5], ids[3], ids[1]]
+    assert given(operations, "notify")["message"] == "3 images whose answers to label differ"
+
+
+def test_concepts_lead_to_their_disputes(answered):
+    panel = opened(answered, "Concepts")
+    concepts = kf.load_diagnostics(answered, "labels")["concepts"]
+    least = min(range(3), key=lambda place: concepts["chosen"][place])
+    assert panel.state["concepts"][0] == concepts["concept"][least]
+    owl = panel.state["concepts"].index("owl")
+    assert samples_of(answered, panel.send("on_click_concept", y=owl)) == [answered.values("id")[5]]
+
+
+def test_images_in_dispute(answered):
+    panel = opened(answered, "Images")
+    ids = answered.values("id")
+    assert [row["answers"] for row in panel.data["worst"]] == ["cat 1, dog 1, owl 1", "cat 1, dog 1", "cat 2, dog 1"]
+    assert samples_of(answered, panel.send("show_disputes")) == [ids[5], ids[3], ids[1]]
+    assert given(panel.send("on_click_row", row=0), "open_sample")["id"] == ids[5]
+    dots = [given(panel.send("on_click_image", y=place), "open_sample")["id"] for place in range(3)]
+    assert sorted(dots) == sorted([ids[5], ids[3], ids[1]])
+    files = panel.data["images"][0]["customdata"]
+    assert [answered[key].filename for key in dots] == files
+
+
+def test_raters_and_their_differences(answered):
+    panel = opened(answered, "Raters")
+    accuracy = kf.load_diagnostics(answered, "labels")["accuracy"]
+    assert accuracy_title(accuracy["raters"], accuracy["accuracy"]) in panel.text()
+    ids = answered.values("id")
+    assert samples_of(answered, panel.send("on_click_accuracy", y=0, x=1)) == [ids[3], ids[5]]
+    assert samples_of(answered, panel.send("on_click_accuracy", y=3, x=2)) == [ids[1]]
+    assert names(panel.send("on_click_accuracy", y=1, x=1)) == []
+    assert "Cohen's κ on label is" in panel.text()
+
+
+def test_the_question_is_chosen(answered):
+    samples = [
+        sample(0, ann=several(["in", "sun"]), bob=several(["in"])),
+        sample(1, ann=several(["in", "out"]), bob=several(["out", "sun"])),
+    ]
+    dataset = fo.Dataset()
+    dataset.add_samples(samples, progress=False)
+    kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0)
+    panel = opened(dataset, "Over time")
+    assert "**1 answers broke a group** (none or several of its labels): ann 1" in panel.text()
+    assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
+    panel.send("on_change_question", value="sun")
+    assert panel.state["said"]["curve"][0].startswith("Agreement 0.00")
+    assert len(panel.data["table"]) == 2
+
+
+def test_rankings(answered):
+    panel = opened(answered, "Systems")
+    rankings = kf.stored_rankings(answered, "ranking")
+    assert ranking_title(rankings["AUC"]) in panel.text()
+    truths = rankings["AUC"].truths.tolist()
+    assert tau_title(truths, rankings["AUC"].tau) in panel.text()
+    assert "Left out under some truth, which finds them nowhere or everywhere: owl" in panel.text()
+    panel.send("on_change_measure", value="EER")
+    assert panel.data["bump"][0]["y"] == rankings["EER"].ranks[:, 0].tolist()
+    ids = answered.values("id")
+    assert samples_of(answered, panel.send("on_click_truth", x=2)) == [ids[1]]
+    assert samples_of(answered, panel.send("on_click_tau", x=0, y=1)) == [ids[3], ids[5]]
+    assert names(panel.send("on_click_truth", x=3)) == []
+
+
+def test_a_new_ranking_is_shown_at_once(answered):
+    panel = opened(answered, "Systems")
+    kf.rank_systems(answered, "newer", systems=["net", "svm"], raters=RATERS[:2])
+    panel.load()
+    assert panel.state["ranking"] == "newer"
+    panel.send("on_change_ranking", value="ranking")
+    panel.load()
+    assert (panel.state["ranking"], panel.state["truths"]) == ("ranking", [*RATERS, "majority"])
+
+
+def test_labels_that_are_gone_are_a_problem_with_a_way_back():
+    dataset = fo.Dataset()
+    dataset.add_samples(quiz(), progress=False)
+    kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=0)
+    dataset.delete_sample_field("ann")
+    panel = Panel("labels", dataset).load()
+    assert set(panel.shown) == {"failed", "retry"}
