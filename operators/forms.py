@@ -49,7 +49,7 @@ def add_label_choice(ctx, inputs):
     add_raters(ctx, inputs, property_name, offered, usual)
     add_reference(ctx, inputs, property_name, offered, usual)
     if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
-        _add_assignment(inputs)
+        add_assignment(inputs)
     inputs.bool("more", default=False, label="Choose classes, sizes and confidence", view=types.SwitchView())
     if ctx.params.get("more"):
         _add_limits(ctx, inputs)
@@ -80,7 +80,6 @@ def add_drawn_from(ctx, inputs):
         "drawn_from",
         known,
         default=first,
-        required=True,
         view=choices,
         label="Draw raters from",
         description="The reference: its labels are the truth, and are never changed",
@@ -115,7 +114,7 @@ def _add_whose(ctx, inputs):
     return [*real, *made], real or made, "raters"
 
 
-def _add_assignment(inputs):
+def add_assignment(inputs):
     choices = types.DropdownView()
     choices.add_choice("all", label="every rater, everywhere")
     choices.add_choice("labelled", label="a rater only where their labels are there")

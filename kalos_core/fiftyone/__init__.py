@@ -55,7 +55,14 @@ from kalos_core.fiftyone.labels import (
     read_labels,
 )
 from kalos_core.fiftyone.loading import LoadedRaters, load_raters
-from kalos_core.fiftyone.masks import load_mask_folders, mask_fields, mask_raters, read_masks
+from kalos_core.fiftyone.masks import (
+    load_mask_folders,
+    mask_classes,
+    mask_fields,
+    mask_raters,
+    read_masks,
+    truth_fields,
+)
 from kalos_core.fiftyone.noise import InjectedNoise, NoisePreview, preview_noise
 from kalos_core.fiftyone.raters import (
     ASSIGNED_FIELD,
@@ -169,6 +176,7 @@ __all__ = [
     "load_raters",
     "load_run",
     "load_run_view",
+    "mask_classes",
     "mask_fields",
     "mask_raters",
     "merged_findings",
@@ -193,6 +201,7 @@ __all__ = [
     "stored_ranking",
     "stored_rankings",
     "synthetic_fields",
+    "truth_fields",
     "view_of_alpha",
     "view_of_boundary",
     "view_of_changes",

@@ -126,3 +126,9 @@ def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dic
             raise InputError(f"classes: expected classes among {offered}, got {name!r}")
         chosen[value] = known.get(value, name)
     return chosen
+
+
+def truth_fields(samples: Any) -> list[str]:
+    """Fields that `estimate_truth` wrote."""
+    schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
+    return [name for name, field in schema.items() if TRUTH in (field.info or {})]
