@@ -129,7 +129,7 @@ class InjectNoise(running.Analysis):
         inputs.view(
             "preview_said",
             types.Notice(
-                label=f"{shown.file}: {shown.said}. Dashed white: the reference; solid orange: a synthetic rater. "
+                label=f"{shown.file}: {shown.said}. Dashed white: the reference; solid orange: the first rater. "
                 "An example from some images, with the shipped model and confusions; select an image to see it"
             ),
         )

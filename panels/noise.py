@@ -45,7 +45,7 @@ STAGE_COLUMNS = (
     ("done", "Done"),
     ("lost", "Lost"),
     ("impossible", "Impossible"),
-    ("share", "Lost"),
+    ("share", "Share lost"),
 )
 
 RATER_COLUMNS = (
@@ -192,7 +192,7 @@ def _stage_row(row):
     return {
         "stage": STAGES[row["stage"]][0],
         **{name: f"{row[name]:,}" for name in ("done", "lost", "impossible")},
-        "share": "none attempted" if share is None else f"{significant(100 * share)} %",
+        "share": "none attempted" if share is None else f"{significant(100 * share)}\u00a0%",
     }
 
 

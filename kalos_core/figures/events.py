@@ -73,24 +73,29 @@ def event_bars(events: Mapping[str, Mapping[str, int]]) -> go.Figure:
                 orientation="h",
                 name=OUTCOME_LABELS[outcome],
                 marker={"color": colour},
-                text=[f"{events[kind][outcome]:,}" if events[kind][outcome] else "" for kind in kinds],
-                textposition="auto",
-                insidetextanchor="middle",
-                textangle=0,
                 hovertemplate=f"%{{y}}: %{{x:,}} {outcome}<extra>click to see the labels</extra>",
             )
             for outcome, colour in zip(OUTCOMES, colours, strict=True)
         ]
     )
+    figure.data[-1].update(
+        text=[_counted(events[kind]) for kind in kinds], textposition="outside", textfont={"size": 11}, cliponaxis=False
+    )
     figure.update_layout(
         barmode="stack",
-        xaxis={"title": {"text": "events"}, "range": [0, 1.08 * max(*total.values(), 1)], "fixedrange": True},
+        xaxis={"title": {"text": "events"}, "range": [0, 1.6 * max(*total.values(), 1)], "fixedrange": True},
         yaxis={"autorange": "reversed", "fixedrange": True, "ticklabelstandoff": 6},
         margin={"t": 10, "b": 45, "l": 100, "r": 10},
-        height=280,
+        height=300,
         showlegend=False,
     )
     return figure
+
+
+def _counted(outcomes: Mapping[str, int]) -> str:
+    """What became of the events of a kind, in one or two lines."""
+    others = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES[1:] if outcomes[outcome])
+    return f"{outcomes[OUTCOMES[0]]:,} done" + (f"<br>{others}" if others else "")
 
 
 def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) -> go.Figure:

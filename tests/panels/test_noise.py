@@ -46,7 +46,7 @@ def test_the_finding_comes_first(marked):
     for trace, outcome in ((done, "done"), (lost, "lost"), (impossible, "impossible")):
         assert trace["x"] == [f["events"][kind][outcome] for kind in kinds]
     assert [row["stage"][0] for row in panel.data["stages"]] == ["1", "2", "3", "t", "4"]
-    assert panel.data["stages"][3]["share"] == f"{significant(100 * f['signal_loss'])} %"
+    assert panel.data["stages"][3]["share"] == f"{significant(100 * f['signal_loss'])}\u00a0%"
 
 
 def test_a_bar_leads_to_its_labels(marked):

@@ -18,6 +18,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.fiftyone.labels import LabelChoice, check_samples
 from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, ghost_source_of, model_of
 from kalos_core.fiftyone.noise.writing import UNCHANGED
+from kalos_core.figures import EVENT_LABELS
 from kalos_core.noise import GeneratedRaters, NoiseModel
 from kalos_core.noise.generate import generate_raters
 from kalos_core.shapes import Polygons
@@ -28,25 +29,14 @@ OTHERS = 24
 LONGEST_SIDE = 520
 """Pixels of the preview."""
 
-REFERENCE, RATER = "#FFFFFF", "#E69F00"
-"""Colours of the outlines."""
-
-UNDER = 'stroke="#000" stroke-opacity=".55" stroke-width="3.5"'
-"""A dark line under each outline, which parts it from any picture."""
+RATER = 'stroke="#E69F00" stroke-width="2.6"'
+BELOW_RATER = 'stroke="#222" stroke-width="4"'
+REFERENCE = 'stroke="#FFF" stroke-width="1.6" stroke-dasharray="5 5"'
+BELOW_REFERENCE = 'stroke="#222" stroke-width="2.8" stroke-dasharray="5 5"'
+"""Lines of the outlines, each above a dark one that parts it from any picture."""
 
 MISSING = (105, 112, 122)
 """Canvas where the picture cannot be opened."""
-
-
-WORDS = {
-    "deletion": "missed",
-    "addition": "added",
-    "split": "split",
-    "merge": "merged",
-    "wrong_class": "of another class",
-    "shift": "moved",
-}
-"""What happened to marks, by event."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +124,9 @@ def _draw(result: GeneratedRaters, image: int, path: str) -> NoisePreview:
     size = original.image_size[image]
     scale = LONGEST_SIDE / size.max()
     width, height = (max(round(side), 1) for side in (size * scale).tolist())
-    lines = [
-        *_outlines(original, np.flatnonzero(original.image == image), scale, REFERENCE, "5 4"),
-        *_outlines(made, np.flatnonzero(made.image == image), scale, RATER, ""),
+    lines = [  # the dashes above, so that both are seen where they nearly agree
+        *_outlines(made, np.flatnonzero(made.image == image), scale, BELOW_RATER, RATER),
+        *_outlines(original, np.flatnonzero(original.image == image), scale, BELOW_REFERENCE, REFERENCE),
     ]
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
@@ -146,9 +136,7 @@ def _draw(result: GeneratedRaters, image: int, path: str) -> NoisePreview:
     return NoisePreview(f"data:image/svg+xml;base64,{encoded}", width, height, Path(path).name, _said(result, image))
 
 
-def _outlines(
-    annotations: Annotations, rows: NDArray[np.intp], scale: float, colour: str, dashes: str
-) -> Iterator[str]:
+def _outlines(annotations: Annotations, rows: NDArray[np.intp], scale: float, below: str, stroke: str) -> Iterator[str]:
     """Every mark as a path with its class."""
     polygons = annotations.shapes.get("polygon")
     bounds = annotations.shapes["box"].bounds()
@@ -160,10 +148,7 @@ def _outlines(
             rings = [np.array([[left, top], [right, top], [right, bottom], [left, bottom]])]
         path = " ".join(f"M{' L'.join(f'{x:.1f},{y:.1f}' for x, y in ring * scale)} Z" for ring in rings)
         name = escape(str(annotations.categories[annotations.category[row]]))
-        yield (
-            f'<g fill="none"><title>{name}</title><path d="{path}" {UNDER}/>'
-            f'<path d="{path}" stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"/></g>'
-        )
+        yield f'<g fill="none"><title>{name}</title><path d="{path}" {below}/><path d="{path}" {stroke}/></g>'
 
 
 def _picture(path: str, width: int, height: int) -> str:
@@ -183,5 +168,5 @@ def _said(result: GeneratedRaters, image: int) -> str:
     events = result.events
     here = (events.image == image) & (events.outcome == "done")
     names, counts = np.unique(events.event[here], return_counts=True)
-    told = [f"{count:,} {WORDS[name]}" for name, count in zip(names.tolist(), counts.tolist(), strict=True)]
+    told = [f"{count:,} {EVENT_LABELS[name]}" for name, count in zip(names.tolist(), counts.tolist(), strict=True)]
     return ", ".join(told) if told else UNCHANGED

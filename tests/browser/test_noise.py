@@ -1,0 +1,84 @@
+"""Synthetic raters in the App: from the form with its preview to the panel, and from its bars to the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import events_title
+from tests.browser.conftest import GRID, expect, rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+
+
+def title(figures: Any) -> str:
+    return events_title(
+        figures["references"], len(figures["fields"]), figures["changed"], figures["drawn"], figures["signal_loss"]
+    )
+
+
+def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dataset) -> None:
+    app.open(loaded.name, GRID)
+    panel = app.add_panel("noise")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    app.picture("60-noise-nothing-yet")
+    panel.get_by_role("button", name="Draw synthetic raters").click()
+
+    # the form, with one image
+    form = app.form()
+    preview = form.locator('img[src^="data:image/svg"]')
+    expect(preview).to_be_visible()
+    app.picture("61-noise-form")
+    app.fill(form, "Magnitude", "-1")
+    expect(form).to_contain_text("expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got '-1'")
+    expect(form).to_contain_text("No preview: magnitude: expected numbers of 0 or more")
+    app.picture("62-noise-form-refused")
+    app.fill(form, "Magnitude", "0.5, 1, 2")
+    expect(preview).to_be_visible()
+    form.get_by_text("Dashed white").scroll_into_view_if_needed()
+    preview.scroll_into_view_if_needed()
+    app.picture("63-noise-form-preview")
+    summary = app.execute(form)
+    figures = kf.load_figures(loaded, "noise").figures
+    expect(summary).to_contain_text(title(figures))
+    app.picture("64-noise-summary")
+    app.finish()
+
+    # events: a bar leads to its labels
+    expect(panel).to_contain_text(title(figures))
+    expect(panel.locator(".bars .point path").first).to_be_visible()
+    app.picture("65-noise", readme="noise")
+    app.expect_nothing_cut_off("noise")
+    app.click_bar("noise", 0)
+    app.expect_count(len(kf.view_of_event(loaded, "noise", "deletion")))
+    app.picture("66-noise-bar-clicked")
+    panel.get_by_role("button", name="Most events first").click()
+    found = kf.noisy_images(loaded, "noise")
+    app.expect_count(len(found))
+
+    # raters, and what was used
+    app.choose_tab("noise", "Raters")
+    expect(panel).to_contain_text("Events of each rater")
+    assert [row[0] for row in rows(panel.locator("table"))] == figures["fields"]
+    app.picture("67-noise-raters")
+    app.expect_nothing_cut_off("noise")
+    app.choose_tab("noise", "Used")
+    expect(panel).to_contain_text(figures["class_source"])
+    app.picture("68-noise-used")
+    app.expect_nothing_cut_off("noise")
+    app.use_light_theme()
+    app.choose_tab("noise", "Events")
+    expect(panel.locator(".bars .point path").first).to_be_visible()
+    app.picture("69-noise-light")
+
+    # images: a bar opens one
+    app.choose_tab("noise", "Images")
+    expect(panel.locator(".bars .point path").first).to_be_visible()
+    app.picture("691-noise-images-light")
+    app.expect_nothing_cut_off("noise")
+    app.click_bar("noise", 0)
+    app.expect_open_sample(found[0].file)
+    app.picture("692-noise-open")
