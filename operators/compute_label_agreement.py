@@ -95,7 +95,8 @@ class ComputeLabelAgreement(running.Analysis):
         ]
         if f["breaches"]:
             who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
-            notes.append(f"{f['breaches']:,} answers broke a group, with none or several of its labels: {who}.")
+            answers = "answer" if f["breaches"] == 1 else "answers"
+            notes.append(f"{f['breaches']:,} {answers} broke a group, with none or several of its labels: {who}.")
         return (
             f"**{title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} images\n\n"
             "| Question | Free-marginal κ | Fleiss' κ | α | Cohen's κ | Probability of agreement | Images | Ties |\n"

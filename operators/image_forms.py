@@ -22,8 +22,8 @@ def add_label_choice(ctx, inputs):
         )
         forms.say(inputs, "No labels of whole images yet", text)
         return False
-    _add_whose(ctx, inputs, fields)
-    _add_exclusive(ctx, inputs)
+    storage = _add_whose(ctx, inputs, fields)
+    _add_exclusive(ctx, inputs, storage == forms.BY_ATTRIBUTE or not _has_lists(ctx, fields))
     inputs.bool("more", default=False, label="Choose labels and confidence", view=types.SwitchView())
     if ctx.params.get("more"):
         _add_limits(ctx, inputs)
@@ -37,10 +37,9 @@ def read_label_choice(ctx):
 
 def read_groups(params):
     """Which labels exclude each other: all of them unless the form or a call says otherwise."""
-    groups = params.get("groups")
-    exclusive = params.get("exclusive")
+    groups, exclusive = params.get("groups"), params.get("exclusive")
     if exclusive is False or (exclusive is None and groups):
-        return (groups if isinstance(groups, dict) else kf.read_groups(groups)) or None
+        return kf.read_groups(groups) or None
     return "label"
 
 
@@ -54,7 +53,7 @@ def fields_of_raters(ctx):
 
 
 def _add_whose(ctx, inputs, fields):
-    """How raters are stored, who they are, and whom to keep out."""
+    """Who the raters are, and whom to keep out; how they are stored."""
     lists = {name: path for name, path in fields.items() if path != name}
     stored = kf.image_rater_fields(ctx.dataset)
     by_field = stored or not lists or len(_everybody(ctx) or stored) > 1
@@ -63,9 +62,11 @@ def _add_whose(ctx, inputs, fields):
         offered = forms.add_attribute(ctx, inputs, lists)
         usual, name = offered, forms.RATERS_IN_FIELD
     else:
-        offered, usual, name = list(stored) or list(fields), list(stored) or list(_everybody(ctx) or ()), "raters"
+        usual, name = list(stored) or list(_everybody(ctx)), "raters"
+        offered = [*usual, *(field for field in fields if not stored and field not in usual)]
     forms.add_raters(ctx, inputs, name, offered, usual, kf.label_sources)
     forms.add_reference(ctx, inputs, name, offered, usual)
+    return storage
 
 
 def _everybody(ctx):
@@ -76,8 +77,8 @@ def _everybody(ctx):
     return tuple(name for name in fields if name not in scored) or tuple(fields)
 
 
-def _add_exclusive(ctx, inputs):
-    exclusive = _usually_exclusive(ctx)
+def _add_exclusive(ctx, inputs, exclusive):
+    """Whether all labels exclude each other, `exclusive` by default; if not, which do."""
     inputs.bool(
         "exclusive",
         default=exclusive,
@@ -94,10 +95,9 @@ def _add_exclusive(ctx, inputs):
     forms.check(groups, lambda: read_groups(ctx.params))
 
 
-def _usually_exclusive(ctx):
-    """Lists of one rater each hold what they want; anything else is one answer."""
-    choice, fields = read_label_choice(ctx), kf.image_label_fields(ctx.dataset)
-    return choice.field is not None or not any(fields.get(name) != name for name in fields_of_raters(ctx))
+def _has_lists(ctx, fields):
+    """Whether a rater's field holds several labels of an image."""
+    return any(fields.get(name) != name for name in fields_of_raters(ctx))
 
 
 def _add_limits(ctx, inputs):

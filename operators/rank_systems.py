@@ -109,10 +109,8 @@ class RankSystems(running.Analysis):
 
 
 def read_tree(text):
-    """Node -> the node above it, from a text or as it is given; None for none."""
-    if isinstance(text, dict) or not text:
-        return text or None
-    return {node: above for above, nodes in kf.read_groups(text).items() for node in nodes}
+    """Node -> the node above it, from a text; None for none."""
+    return {node: above for above, nodes in kf.read_groups(text).items() for node in nodes} or None
 
 
 def _value(value, rank):

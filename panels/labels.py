@@ -363,7 +363,8 @@ def headline(figures, stored):
     )
     if figures["breaches"]:
         who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in figures["breaches_by_rater"][:3])
-        text += f" **{figures['breaches']:,} answers broke a group** (none or several of its labels): {who}."
+        answers = "answer" if figures["breaches"] == 1 else "answers"
+        text += f" **{figures['breaches']:,} {answers} broke a group** (none or several of its labels): {who}."
     return text
 
 

@@ -45,8 +45,8 @@ def test_before_any_run_it_invites():
     dataset.add_samples(quiz(), progress=False)
     panel = Panel("labels", dataset).load()
     assert {"invitation", "compute", "no_ranking", "rank"} == set(panel.shown)
-    assert given(panel.send("compute"), "prompt")["operator_uri"].endswith("compute_label_agreement")
-    assert given(panel.send("rank"), "prompt")["operator_uri"].endswith("rank_systems")
+    assert given(panel.send("compute"), "prompt_user_for_operation")["operator_uri"].endswith("compute_label_agreement")
+    assert given(panel.send("rank"), "prompt_user_for_operation")["operator_uri"].endswith("rank_systems")
 
 
 def test_a_ranking_alone_is_shown():
@@ -106,7 +106,7 @@ def test_raters_and_their_differences(answered):
     assert "Cohen's κ on label is" in panel.text()
 
 
-def test_the_question_is_chosen(answered):
+def test_the_question_is_chosen():
     samples = [
         sample(0, ann=several(["in", "sun"]), bob=several(["in"])),
         sample(1, ann=several(["in", "out"]), bob=several(["out", "sun"])),
@@ -115,7 +115,7 @@ def test_the_question_is_chosen(answered):
     dataset.add_samples(samples, progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0)
     panel = opened(dataset, "Over time")
-    assert "**1 answers broke a group** (none or several of its labels): ann 1" in panel.text()
+    assert "**1 answer broke a group** (none or several of its labels): ann 1" in panel.text()
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
     panel.send("on_change_question", value="sun")
     assert panel.state["said"]["curve"][0].startswith("Agreement 0.00")
