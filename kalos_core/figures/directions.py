@@ -64,7 +64,7 @@ def directions_heatmap(
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
         xaxis={**ticks, "title": {"text": "detections"}, "zeroline": False},
-        yaxis={**ticks, "title": {"text": "ground truth"}, "zeroline": False, "autorange": "reversed"},
+        yaxis={**ticks, "title": {"text": "ground truth", "standoff": 20}, "zeroline": False, "autorange": "reversed"},
         margin={"t": 40 if title else 10, "b": 60, "l": 140, "r": 10},
         height=min(140 + 60 * len(raters), 620),
     )
