@@ -11,6 +11,7 @@ from kalos_core.agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation, calibrate
 from kalos_core.convergence import (
+    FEW_IMAGES,
     PUBLISHED_LINE,
     Criterion,
     LabelConvergence,
@@ -24,6 +25,7 @@ from kalos_core.convergence import (
     label_convergence,
     map_of_predictions,
     modified_map,
+    read_models,
 )
 from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
@@ -63,6 +65,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "COSTS",
+    "FEW_IMAGES",
     "NOT_ASSIGNED",
     "NO_OBJECT",
     "PUBLISHED_LINE",
@@ -117,6 +120,7 @@ __all__ = [
     "read_cvat",
     "read_label_studio",
     "read_lidc",
+    "read_models",
     "read_vindr",
     "register_similarity",
     "sensitivity",
