@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from kalos_core.figures.common import (
     as_numbers,
     as_plain,
     lying_bars,
-    shortened,
     signed,
     significant,
     value_range,
@@ -26,15 +25,10 @@ from kalos_core.figures.common import (
     with_interval,
     with_value_column,
 )
+from kalos_core.figures.heatmaps import square_heatmap
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-LIGHT = 0.45
-"""From this share of the colours upwards, black reads better on them than white."""
-
-MOST_VALUES_WRITTEN = 10
-"""In a heatmap of more raters the values stand in the hover only."""
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
@@ -143,73 +137,16 @@ def collaboration_heatmap(
     order : (R,) int, optional
         Order of the rows: that of the clustering.
     """
-    import plotly.graph_objects as go
-
     order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
     values = np.array([as_numbers(row) for row in alpha])[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
-    names = [raters[place] for place in order]
-    texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
-    hover = [
-        [f"<b>{a}</b> and <b>{b}</b>: alpha {text}" if text else "" for b, text in zip(names, row, strict=True)]
-        for a, row in zip(names, texts, strict=True)
-    ]
-    low, high = _scale(values)
-    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
-    figure = go.Figure(
-        go.Heatmap(
-            x=list(range(len(names))),
-            y=list(range(len(names))),
-            z=[as_plain(row) for row in values],
-            zmin=low,
-            zmax=high,
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            hoverongaps=False,
-            colorscale="Cividis",
-            colorbar={"title": {"text": "alpha", "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
-            xgap=2,
-            ygap=2,
-            name="alpha",
-        )
-    )
-    size = max(36, min(56, 400 // max(len(names), 1)))
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"side": "bottom", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
-        yaxis={"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks}
-        | {"ticklabelstandoff": 6},
-        margin={"t": 40 if title else 10, "b": 60, "l": 110, "r": 10},
-        height=(40 if title else 10) + 60 + max(size * len(names), 120),
-        annotations=_cell_texts(values, texts, low, high) if len(names) <= MOST_VALUES_WRITTEN else [],
-    )
-    return figure
+    return square_heatmap([raters[place] for place in order], values, "alpha", title)
 
 
 def plot_collaboration(result: Collaboration) -> go.Figure:
     """The heatmap of a result in the order of its clusters, titled with its finding."""
     raters = result.raters.tolist()
     return collaboration_heatmap(raters, result.alpha, result.order, collaboration_title(raters, result.alpha))
-
-
-def _cell_texts(
-    values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float
-) -> list[dict[str, Any]]:
-    """The values, white on the dark half of the colours and black on the light one."""
-    return [
-        {"x": x, "y": y, "text": texts[y][x], "showarrow": False}
-        | {"font": {"size": 12, "color": "white" if values[y, x] < low + LIGHT * (high - low) else "black"}}
-        for y, x in np.argwhere(np.isfinite(values)).tolist()
-    ]
-
-
-def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Both ends of the colours in tenths, so that one colour is one value over runs that are alike."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return 0.0, 1.0
-    low, high = np.floor(known.min() * 10) / 10, np.ceil(known.max() * 10) / 10
-    return (float(low), float(high)) if high > low else (float(low) - 0.1, float(high))
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:

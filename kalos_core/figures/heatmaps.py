@@ -1,0 +1,90 @@
+"""A square of numbers, one for each two of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.figures.common import as_plain, shortened, significant
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+LIGHT = 0.45
+"""From this share of the colours upwards, black reads better on them than white."""
+
+MOST_VALUES_WRITTEN = 10
+"""In a heatmap of more names the values stand in the hover only."""
+
+
+def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "") -> go.Figure:
+    """A number for each two of n names; cells of NaN stay empty.
+
+    Parameters
+    ----------
+    names : (n,) str
+    values : (n, n)
+    quantity : str
+        What the numbers are.
+    title : str
+    """
+    import plotly.graph_objects as go
+
+    texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
+    hover = [
+        [f"<b>{a}</b> and <b>{b}</b>: {quantity} {text}" if text else "" for b, text in zip(names, row, strict=True)]
+        for a, row in zip(names, texts, strict=True)
+    ]
+    low, high = _scale(values)
+    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
+    figure = go.Figure(
+        go.Heatmap(
+            x=list(range(len(names))),
+            y=list(range(len(names))),
+            z=[as_plain(row) for row in values],
+            zmin=low,
+            zmax=high,
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            hoverongaps=False,
+            colorscale="Cividis",
+            colorbar={"title": {"text": quantity, "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
+            xgap=2,
+            ygap=2,
+            name=quantity,
+        )
+    )
+    size = max(36, min(56, 400 // max(len(names), 1)))
+    figure.update_layout(
+        title={"text": title, "font": {"size": 14}},
+        xaxis={"side": "bottom", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
+        yaxis={"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks}
+        | {"ticklabelstandoff": 6},
+        margin={"t": 40 if title else 10, "b": 60, "l": 110, "r": 10},
+        height=(40 if title else 10) + 60 + max(size * len(names), 120),
+        annotations=_cell_texts(values, texts, low, high) if len(names) <= MOST_VALUES_WRITTEN else [],
+    )
+    return figure
+
+
+def _cell_texts(
+    values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float
+) -> list[dict[str, Any]]:
+    """The values, white on the dark half of the colours and black on the light one."""
+    return [
+        {"x": x, "y": y, "text": texts[y][x], "showarrow": False}
+        | {"font": {"size": 12, "color": "white" if values[y, x] < low + LIGHT * (high - low) else "black"}}
+        for y, x in np.argwhere(np.isfinite(values)).tolist()
+    ]
+
+
+def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Both ends of the colours in tenths, so that one colour is one value over runs that are alike."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = np.floor(known.min() * 10) / 10, np.ceil(known.max() * 10) / 10
+    return (float(low), float(high)) if high > low else (float(low) - 0.1, float(high))
