@@ -26,6 +26,7 @@ from kalos_core.consensus import (
     vote_without_outliers,
 )
 from kalos_core.convergence import (
+    FEW_IMAGES,
     PUBLISHED_LINE,
     Criterion,
     LabelConvergence,
@@ -39,6 +40,7 @@ from kalos_core.convergence import (
     label_convergence,
     map_of_predictions,
     modified_map,
+    read_models,
 )
 from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
@@ -175,6 +177,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "COSTS",
+    "FEW_IMAGES",
     "NOT_ASSIGNED",
     "NO_OBJECT",
     "PUBLISHED_LINE",
@@ -310,6 +313,7 @@ __all__ = [
     "read_lidc",
     "read_long_labels",
     "read_mask_folders",
+    "read_models",
     "read_vindr",
     "read_wide_labels",
     "register_similarity",

@@ -5,14 +5,13 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.convergence import read_models
-from kalos_core.errors import as_number
+from kalos_core import read_models
 from kalos_core.figures import convergence_title, significant
 
 from . import forms, running
 
-STEP = 0.05
-"""Between two thresholds, as in COCO."""
+LEAST, GREATEST, STEP = 0.5, 0.95, 0.05
+"""Of the thresholds, as in COCO."""
 
 DELEGATED_FROM = 10_000_000
 """Images times subsets from which the run is scheduled unless one chooses otherwise: about a minute of work."""
@@ -53,8 +52,8 @@ class EstimateConvergence(running.Analysis):
 
     def _add_thresholds(self, ctx, inputs):
         for name, default, label in (
-            ("least", 0.5, "Least threshold"),
-            ("greatest", 0.95, "Greatest threshold"),
+            ("least", LEAST, "Least threshold"),
+            ("greatest", GREATEST, "Greatest threshold"),
         ):
             prop = inputs.float(
                 name,
@@ -65,8 +64,8 @@ class EstimateConvergence(running.Analysis):
                 description="mAP is the mean over thresholds in steps of 0.05" if name == "least" else None,
             )
             forms.refuse_outside(prop, ctx.params.get(name), STEP, 1)
-        least, greatest = (as_number(ctx.params.get(name, 0.7)) for name in ("least", "greatest"))
-        if None not in (least, greatest) and greatest < least:
+        least, greatest = ctx.params.get("least", LEAST), ctx.params.get("greatest", GREATEST)
+        if forms.is_number(least) and forms.is_number(greatest) and greatest < least:
             forms.refuse(prop, f"A number of at least {least:g}, the least threshold")
 
     def _add_subsets(self, ctx, inputs):
@@ -81,7 +80,7 @@ class EstimateConvergence(running.Analysis):
         )
         forms.refuse_outside(subsets, ctx.params.get("subsets"), 2)
         share = ctx.params.get("fraction")
-        if share is not None and not 0 < (as_number(share) or 0) < 1:
+        if share is not None and not (forms.is_number(share) and 0 < share < 1):
             forms.refuse(fraction, "A number between 0 and 1")
         inputs.int("seed", default=0, label="Seed")
 
@@ -146,7 +145,7 @@ class EstimateConvergence(running.Analysis):
 
 def thresholds_between(least, greatest):
     """The thresholds from one to the other in steps of `STEP`, COCO's by default."""
-    low, high = 0.5 if least is None else least, 0.95 if greatest is None else greatest
+    low, high = LEAST if least is None else least, GREATEST if greatest is None else greatest
     return np.linspace(low, high, round((high - low) / STEP) + 1).tolist()
 
 

@@ -388,10 +388,14 @@ def refuse(prop, message):
     prop.error_message = message
 
 
+def is_number(value):
+    """What is typed into a field of a number need not be one."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def refuse_outside(prop, value, low, high=None):
     """FiftyOne checks the limits of a number only when the form is sent."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if value is not None and not (number and value >= low and (high is None or value <= high)):
+    if value is not None and not (is_number(value) and value >= low and (high is None or value <= high)):
         refuse(prop, f"A number of at least {low}" if high is None else f"A number from {low} to {high}")
 
 

@@ -3,9 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
-from kalos_core.convergence import read_models
-from kalos_core.convergence.interval import FEW_IMAGES
+from kalos_core import FEW_IMAGES, InputError, read_models
 from kalos_core.figures import (
     DrawnLine,
     convergence_title,

@@ -273,7 +273,8 @@ def _merged_title(found):
         return "No mark was drawn in parts by another rater"
     ((rater, most),) = Counter(row.parts_rater for row in found).most_common(1)
     shown = f"; {MERGED} of them below" if len(found) > MERGED else ""
-    return f"{len(found):,} times one mark was drawn in parts by another rater, most often by {rater} ({most:,}){shown}"
+    findings = "finding" if len(found) == 1 else "findings"
+    return f"{len(found):,} {findings} of one mark drawn in parts, most often by {rater} ({most:,}){shown}"
 
 
 def _merged_row(row):
@@ -289,8 +290,9 @@ def _confused_title(found):
     if not found:
         return "No class was taken for another"
     total, most = sum(row["count"] for row in found), found[0]
+    findings = "finding" if total == 1 else "findings"
     return (
-        f"{total:,} times classes were taken for one another, most often {most['category_a']} and "
+        f"{total:,} {findings} of two classes for one object, most often {most['category_a']} and "
         f"{most['category_b']} ({most['count']:,})"
     )
 

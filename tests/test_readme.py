@@ -23,6 +23,7 @@ def labels(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
 
 
+@pytest.mark.filterwarnings("ignore:a subset has:kalos_core.KalosWarning")
 @pytest.mark.usefixtures("labels")
 def test_python_examples_run():
     assert len(EXAMPLES) == 3

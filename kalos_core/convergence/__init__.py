@@ -1,7 +1,7 @@
 """Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025)."""
 
 from kalos_core.convergence.criteria import Criterion, check_convergence
-from kalos_core.convergence.interval import LabelConvergence, label_convergence
+from kalos_core.convergence.interval import FEW_IMAGES, LabelConvergence, label_convergence
 from kalos_core.convergence.models import read_models
 from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
 from kalos_core.convergence.predictions import PredictionMap, map_of_predictions
@@ -10,6 +10,7 @@ from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import MEANINGS, Spread
 
 __all__ = [
+    "FEW_IMAGES",
     "MEANINGS",
     "PUBLISHED_LINE",
     "SIZES",

@@ -144,42 +144,10 @@ def interval_bars(
 
     middle, ends = as_numbers(means), as_intervals(intervals, len(names))
     rows = list(range(len(names)))
-    told = [_told(value, pair) for value, pair in zip(middle, ends, strict=True)]
-    bars = go.Bar(
-        base=as_plain(100 * ends[:, 0]),
-        x=as_plain(100 * (ends[:, 1] - ends[:, 0])),
-        y=rows,
-        orientation="h",
-        marker={"color": PALE},
-        customdata=[f"{name}: {text}" for name, text in zip(names, told, strict=True)],
-        hovertemplate="%{customdata}<extra></extra>",
-        name="label convergence, 95 % interval",
-    )
-    ticks = go.Scatter(
-        x=as_plain(100 * middle),
-        y=rows,
-        mode="markers",
-        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 4, "line": {"width": 3, "color": WHISKER}},
-        hoverinfo="skip",
-        name="mean",
-    )
     marks = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
-    diamonds = go.Scatter(
-        x=[value for _, _, value in marks],
-        y=[row for row, _, _ in marks],
-        text=[shortened(name) for _, name, _ in marks],
-        textposition="top center",
-        textfont={"size": 11},
-        mode="markers+text",
-        marker={"symbol": "diamond", "size": 12, "color": OWN},
-        customdata=[name for _, name, _ in marks],
-        hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
-        cliponaxis=False,
-        name="model",
-    )
     values = [*(100 * ends[np.isfinite(ends)]).tolist(), *(value for _, _, value in marks)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
-    figure = go.Figure([bars, ticks, *([diamonds] if marks else [])])
+    figure = go.Figure([*_interval_traces(names, middle, ends), *([_diamonds(marks)] if marks else [])])
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
         xaxis={
@@ -204,6 +172,54 @@ def interval_bars(
         bargap=0.45,
     )
     return figure
+
+
+def _interval_traces(
+    names: Sequence[str], middle: NDArray[np.float64], ends: NDArray[np.float64]
+) -> tuple[go.Bar, go.Scatter]:
+    """A bar from end to end in each row, and a tick at its mean."""
+    import plotly.graph_objects as go
+
+    rows = list(range(len(names)))
+    told = [_told(value, pair) for value, pair in zip(middle, ends, strict=True)]
+    bars = go.Bar(
+        base=as_plain(100 * ends[:, 0]),
+        x=as_plain(100 * (ends[:, 1] - ends[:, 0])),
+        y=rows,
+        orientation="h",
+        marker={"color": PALE},
+        customdata=[f"{name}: {text}" for name, text in zip(names, told, strict=True)],
+        hovertemplate="%{customdata}<extra></extra>",
+        name="label convergence, 95 % interval",
+    )
+    ticks = go.Scatter(
+        x=as_plain(100 * middle),
+        y=rows,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 4, "line": {"width": 3, "color": WHISKER}},
+        hoverinfo="skip",
+        name="mean",
+    )
+    return bars, ticks
+
+
+def _diamonds(marks: Sequence[tuple[int, str, float]]) -> go.Scatter:
+    """Models, each with its row, name and mAP."""
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=[value for _, _, value in marks],
+        y=[row for row, _, _ in marks],
+        text=[shortened(name) for _, name, _ in marks],
+        textposition="top center",
+        textfont={"size": 11},
+        mode="markers+text",
+        marker={"symbol": "diamond", "size": 12, "color": OWN},
+        customdata=[name for _, name, _ in marks],
+        hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
+        cliponaxis=False,
+        name="model",
+    )
 
 
 def _told(mean: float, interval: NDArray[np.float64]) -> str:

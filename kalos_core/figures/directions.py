@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.figures.common import Numbers, as_numbers, as_plain, shortened
+from kalos_core.figures.common import Numbers, as_numbers
+from kalos_core.figures.heatmaps import square_heatmap
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-MOST_WRITTEN = 12
-"""More raters than these leave no room for a number in each cell."""
 
 
 def directions_title(raters: Sequence[str], matrix: Sequence[Numbers] | NDArray[np.float64]) -> str:
@@ -43,31 +41,10 @@ def directions_heatmap(
     matrix : (R, R) mAP in [0, 1], None or NaN where undefined
     title : str
     """
-    import plotly.graph_objects as go
-
-    values = 100 * _table(raters, matrix)
-    names = [shortened(name) for name in raters]
-    few = len(raters) <= MOST_WRITTEN
-    heat = go.Heatmap(
-        z=[as_plain(row) for row in values],
-        x=list(range(len(raters))),
-        y=list(range(len(raters))),
-        colorscale="Viridis",
-        texttemplate="%{z:.1f}" if few else None,
-        customdata=[[f"{found} as detections of {truth}" for found in raters] for truth in raters],
-        hovertemplate="%{customdata}: %{z:.2f} mAP<extra></extra>",
-        colorbar={"title": {"text": "mAP"}},
-        hoverongaps=False,
-    )
-    figure = go.Figure(heat)
-    ticks = {"tickvals": list(range(len(raters))), "ticktext": names, "fixedrange": True, "showgrid": False}
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={**ticks, "title": {"text": "detections"}, "zeroline": False},
-        yaxis={**ticks, "title": {"text": "ground truth"}, "zeroline": False, "autorange": "reversed"},
-        margin={"t": 40 if title else 10, "b": 60, "l": 140, "r": 10},
-        height=min(140 + 60 * len(raters), 620),
-    )
+    figure = square_heatmap(raters, 100 * _table(raters, matrix), "mAP", title)
+    pairs = [[f"{found} as detections of {truth}" for found in raters] for truth in raters]
+    figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.2f} mAP<extra></extra>")
+    figure.update_layout(xaxis_title_text="detections", yaxis_title_text="ground truth", margin_l=140)
     return figure
 
 

@@ -73,7 +73,7 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     panel = app.panel("convergence")
     whole = kf.convergence_figures(beside, "convergence")
     expect(panel).to_contain_text(title(whole))
-    app.scroll_to(panel.locator(".js-plotly-plot").first)
+    expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     app.picture("96-convergence", readme="convergence")
     app.expect_nothing_cut_off("convergence")
 

@@ -14,15 +14,17 @@ MATRIX = [[None, 0.4, 0.5], [0.6, None, None], [0.7, 0.2, None]]
 
 
 def test_rows_are_the_ground_truth():
-    (heat,) = json.loads(json.dumps(directions_heatmap(RATERS, MATRIX).to_plotly_json()["data"], allow_nan=False))
+    figure = json.loads(json.dumps(directions_heatmap(RATERS, MATRIX).to_plotly_json(), allow_nan=False))
+    (heat,) = figure["data"]
     assert heat["z"] == [
         [None, pytest.approx(40), pytest.approx(50)],
         [pytest.approx(60), None, None],
         [pytest.approx(70), pytest.approx(20), None],
     ]
     assert heat["customdata"][2][1] == "bob as detections of cid"
-    assert heat["texttemplate"]
-    assert directions_heatmap([str(n) for n in range(13)], np.ones((13, 13))).data[0].texttemplate is None
+    written = {(text["y"], text["x"]): text["text"] for text in figure["layout"]["annotations"]}
+    assert written == {(0, 1): "40.0", (0, 2): "50.0", (1, 0): "60.0", (2, 0): "70.0", (2, 1): "20.0"}
+    assert not directions_heatmap([str(n) for n in range(13)], np.ones((13, 13))).layout.annotations
 
 
 def test_the_first_rater_stands_on_top_and_nothing_zooms():

@@ -193,7 +193,7 @@ def test_a_bar_sets_a_view_of_exactly_its_labels(analysed, kind):
 def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed):
     panel = Panel("variations", analysed).load()
     panel.send("on_change_section", value="Confusions")
-    assert "1 times classes were taken for one another, most often cat and dog (1)" in panel.text()
+    assert "1 finding of two classes for one object, most often cat and dog (1)" in panel.text()
     view = view_of(analysed, panel.send("on_click_confusion", row=0))
     assert view.values("id") == ids(analysed, 1)
     assert view.values("ann.detections.label") == [["cat"]]

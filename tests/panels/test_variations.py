@@ -126,7 +126,7 @@ def test_without_copies_there_is_no_alarm(found):
 
 def test_a_row_opens_a_mark_with_its_parts(found):
     panel = on(Panel("variations", found).load(), "Merged")
-    assert "1 times one mark was drawn in parts by another rater, most often by bob (1)" in panel.text()
+    assert "1 finding of one mark drawn in parts, most often by bob (1)" in panel.text()
     assert panel.data["merged"] == [
         {"file": "3.jpg", "whole": "ann: bench", "parts": "bob: 2 × bench", "similarity": "1.00"}
     ]

@@ -1,0 +1,337 @@
+"""How far raters agree about pixels, what is true, and which detector is best under whose truth."""
+
+import time
+from dataclasses import replace
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import (
+    bounds_bars,
+    bounds_title,
+    bump_chart,
+    curves_title,
+    performance_dots,
+    performance_title,
+    precision_curves,
+    ranking_title,
+    rater_tree,
+    ratio_curve,
+    ratio_title,
+    tau_heatmap,
+    tau_title,
+    tree_title,
+)
+
+from .common import (
+    PLUGIN,
+    Part,
+    RunPanel,
+    add_part,
+    add_problem,
+    add_run_menu,
+    add_table,
+    add_tabs,
+    changed_since,
+    guarded,
+    put_parts,
+    stacked,
+)
+from .truth_texts import (
+    BESIDE_COLUMNS,
+    CAPTIONS,
+    IMAGE_COLUMNS,
+    MOST_ROWS,
+    NOTHING_YET,
+    OBJECT_COLUMNS,
+    OBJECT_TRUTH_COLUMNS,
+    RATER_COLUMNS,
+    SHARES,
+    TRUTH_COLUMNS,
+    beside_rows,
+    detector_text,
+    image_row,
+    notes,
+    object_title,
+    pixel_headline,
+    properties,
+    rank_rows,
+    rater_rows,
+    truth_headline,
+    truth_name,
+    truth_row,
+)
+
+KIND_OF = {"Raters": "pixels", "Levels": "pixels", "Truths": "truth", "Ranking": "detectors", "Curves": "detectors"}
+"""Tab -> the kind of run it shows."""
+
+KINDS = tuple(dict.fromkeys(KIND_OF.values()))
+
+OPERATORS = {"pixels": "compute_pixel_agreement", "truth": "estimate_truth", "detectors": "rank_detectors"}
+
+BUTTONS = {
+    "pixels": "Compute agreement about pixels",
+    "truth": "Estimate the truth",
+    "detectors": "Rank detectors",
+}
+
+
+class TruthPanel(RunPanel):
+    NAME, LABEL, ICON = "truth", "Truth", "/assets/truth.svg"
+    HELP = "Agreement about pixels, estimated truth, and detectors under each truth"
+
+    # ---- which run ----
+
+    @guarded
+    def reload(self, ctx):
+        state = ctx.panel.state
+        state.problem = None
+        keys = kf.list_runs(ctx.dataset, KINDS)
+        newest = next(iter(keys), None)
+        if not state.section or (newest is not None and newest not in (state.all_keys or [])):
+            kind = KINDS[0] if newest is None else kf.load_figures(ctx.dataset, newest).kind
+            if KIND_OF.get(state.section) != kind:
+                state.section = next(name for name, shown in KIND_OF.items() if shown == kind)
+        state.all_keys = keys
+        self._load_kind(ctx)
+        state.loaded = time.time()
+
+    def _load_kind(self, ctx):
+        """The run of the kind that the tab shows: the one chosen before, or one that is new."""
+        state, kind = ctx.panel.state, KIND_OF[ctx.panel.state.section]
+        keys = kf.list_runs(ctx.dataset, kind)
+        chosen, known = (state.chosen or {}).get(kind), (state.known or {}).get(kind, [])
+        key = chosen if chosen in keys and keys[0] in known else next(iter(keys), None)
+        state.chosen, state.known = {**(state.chosen or {}), kind: key}, {**(state.known or {}), kind: keys}
+        state.run, state.run_keys, state.kind = key, keys, kind
+        if key is not None:
+            self.load_run(ctx, key)
+
+    @guarded
+    def on_change_run(self, ctx):
+        state = ctx.panel.state
+        state.chosen = {**state.chosen, state.kind: ctx.params["value"]}
+        self._load_kind(ctx)
+
+    @guarded
+    def on_change_section(self, ctx):
+        state, section = ctx.panel.state, ctx.params["value"]
+        if state.section == section:
+            return
+        state.section = section
+        if KIND_OF[section] != state.kind:
+            self._load_kind(ctx)
+
+    def load_run(self, ctx, key):
+        run = replace(kf.load_figures(ctx.dataset, key), diagnostics=kf.load_diagnostics(ctx.dataset, key))
+        ctx.panel.state.changed = changed_since(ctx, key)
+        {"pixels": self._load_pixels, "truth": self._load_truth, "detectors": self._load_detectors}[run.kind](ctx, run)
+
+    # ---- agreement about pixels ----
+
+    def _load_pixels(self, ctx, run):
+        state, f = ctx.panel.state, run.figures
+        names = [entry["name"] for entry in run.diagnostics["classes"]]
+        state.categories = names
+        category = state.category if state.category in names else names[0]
+        state.category = category
+        found = run.diagnostics["classes"][names.index(category)]
+        row = f["classes"][names.index(category)]
+        raters = f["raters"]
+        state.headline = pixel_headline(f, row, found) + state.changed
+        state.leaves = [raters[code] for code in found["order"]]
+        state.raters = raters
+        parts = {
+            "tree": Part("", rater_tree(raters, found["linkage"], found["outliers"])),
+            "ratio": Part(ratio_title(found["ratio"]), ratio_curve([found["ratio"]])),
+        }
+        state.tree_said = tree_title(raters, found["outliers"])
+        if found["correlations"]:
+            parts["properties"] = properties(found["correlations"])
+        put_parts(ctx, parts)
+        state.performance = performance_title(raters, found["kappa"])
+        ctx.panel.set_data("raters", rater_rows(raters, found))
+        images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
+        state.images = [image.sample_id for image in images]
+        ctx.panel.set_data("images", [image_row(image) for image in images])
+
+    @guarded
+    def on_change_category(self, ctx):
+        ctx.panel.state.category = ctx.params["value"]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    @guarded
+    def on_click_tree(self, ctx):
+        state = ctx.panel.state
+        self._show_rater(ctx, state.leaves[round(ctx.params["y"])])
+
+    @guarded
+    def on_click_rater(self, ctx):
+        self._show_rater(ctx, ctx.panel.state.raters[ctx.params["row"]])
+
+    def _show_rater(self, ctx, rater):
+        view = kf.view_of_mask_rater(ctx.dataset, ctx.panel.state.run, rater)
+        ctx.ops.set_view(view)
+        ctx.ops.notify(f"{len(view):,} images that {rater} was asked about, least agreement first")
+
+    @guarded
+    def on_click_image(self, ctx):
+        ctx.ops.open_sample(id=ctx.panel.state.images[ctx.params["row"]])
+
+    # ---- truths ----
+
+    def _load_truth(self, ctx, run):
+        state, rows = ctx.panel.state, run.diagnostics["truths"]
+        names = [truth_name(row, run.figures) for row in rows]
+        state.truths = names
+        state.truth = state.truth if state.truth in names else names[0]
+        row, raters = rows[names.index(state.truth)], run.figures["raters"]
+        state.of = run.figures["of"]
+        state.headline = truth_headline(run.figures, rows) + state.changed
+        state.notes = notes(run.diagnostics["notes"])
+        of_pixels = state.of == "pixels"
+        shares = {name: row[name] for name in SHARES if name in row}
+        said = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
+        put_parts(ctx, {"beside": Part(f"{state.truth}: {said}", performance_dots(raters, shares))})
+        ctx.panel.set_data("truths", [truth_row(row, name) for row, name in zip(rows, names, strict=True)])
+        ctx.panel.set_data("beside_rows", beside_rows(raters, row))
+
+    @guarded
+    def on_change_truth(self, ctx):
+        ctx.panel.state.truth = ctx.params["value"]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    @guarded
+    def on_click_truth(self, ctx):
+        ctx.panel.state.truth = ctx.panel.state.truths[ctx.params["row"]]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    # ---- detectors ----
+
+    def _load_detectors(self, ctx, run):
+        state, f, more = ctx.panel.state, run.figures, run.diagnostics
+        ranking = kf.stored_ranking(f)
+        state.of, state.detectors = f["of"], f["detectors"]
+        state.detector = state.detector if state.detector in f["detectors"] else f["detectors"][0]
+        undefined = "".join(f"\n\n- {said}" for said in f["undefined"])
+        state.headline = f"###### {ranking_title(ranking)}\n\n{detector_text(f, more)}{undefined}{state.changed}"
+        bump = bump_chart(f["truths"], f["detectors"], ranking.ranks, ranking.values, f["measure"])
+        parts = {"bump": Part("", bump)}
+        if len(f["truths"]) > 1 and len(f["detectors"]) > 1:
+            parts["tau"] = Part(tau_title(f["truths"], more["tau"]), tau_heatmap(f["truths"], more["tau"]))
+        if state.of == "pixels":
+            parts |= self._curves(state.detector, f, more, ranking)
+        put_parts(ctx, parts)
+        state.columns = [("truth", "Truth"), *((f"d{place}", name) for place, name in enumerate(f["detectors"]))]
+        ctx.panel.set_data("ranks", rank_rows(f))
+
+    def _curves(self, detector, f, more, ranking):
+        """Bounds of all detectors, and the curves of one."""
+        of_rater = [name in f["raters"] for name in f["truths"]]
+        place = f["detectors"].index(detector)
+        areas = ranking.values[:, place]
+        said = bounds_title(f["detectors"], more["bounds"], sum(more["raters_outside"]))
+        bars = bounds_bars(f["detectors"], more["bounds"], f["raters"], ranking.values[of_rater])
+        curves = precision_curves(
+            f["truths"],
+            more["recall"],
+            [of_truth[place] for of_truth in more["precision"]],
+            areas,
+            dashed=[not own for own in of_rater],
+        )
+        return {"bounds": Part(said, bars), "curves": Part(curves_title(detector, areas), curves)}
+
+    @guarded
+    def on_change_detector(self, ctx):
+        ctx.panel.state.detector = ctx.params["value"]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    # ---- layout ----
+
+    def compute(self, ctx):
+        ctx.prompt(f"{PLUGIN}/{OPERATORS[ctx.panel.state.kind]}", on_success=self.reload)
+
+    def render(self, ctx):
+        panel, state = types.Object(), ctx.panel.state
+        if state.problem:
+            add_problem(panel, ctx, self.reload)
+        elif state.section:
+            if state.run:
+                panel.md(state.headline, name="headline")
+                add_run_menu(panel, ctx, self.on_change_run)
+            add_tabs(panel, tuple(KIND_OF), self.on_change_section)
+            if state.run:
+                self._render_section(panel, ctx)
+            else:
+                panel.md(NOTHING_YET[state.kind], name="invitation")
+                button = BUTTONS[state.kind]
+                panel.btn("compute", label=button, icon="play_arrow", on_click=self.compute, variant="contained")
+        return stacked(panel)
+
+    def _render_section(self, panel, ctx):
+        state = ctx.panel.state
+        draw = {
+            "Raters": self._render_raters,
+            "Levels": self._render_levels,
+            "Truths": self._render_truths,
+            "Ranking": self._render_ranking,
+            "Curves": self._render_curves,
+        }
+        draw[state.section](panel, ctx)
+        buttons = panel.h_stack("buttons", align_x="left", gap=2)
+        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
+        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+
+    def _render_raters(self, panel, ctx):
+        state = ctx.panel.state
+        _add_menu(panel, "category", "Class", state.categories, self.on_change_category)
+        panel.md(f"**{state.tree_said}**", name="tree_title")
+        add_part(panel, ctx, "tree", CAPTIONS["tree"], self.on_click_tree)
+        add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
+
+    def _render_levels(self, panel, ctx):
+        state = ctx.panel.state
+        _add_menu(panel, "category", "Class", state.categories, self.on_change_category)
+        add_part(panel, ctx, "ratio", CAPTIONS["ratio"])
+        add_part(panel, ctx, "properties", CAPTIONS["properties"])
+        add_table(panel, "images", "Images with the least agreement; click to open", IMAGE_COLUMNS, self.on_click_image)
+
+    def _render_truths(self, panel, ctx):
+        state = ctx.panel.state
+        of_pixels = state.of == "pixels"
+        columns = TRUTH_COLUMNS if of_pixels else OBJECT_TRUTH_COLUMNS
+        add_table(panel, "truths", "Truths; click one to set raters beside it", columns, self.on_click_truth)
+        _add_menu(panel, "truth", "Truth", state.truths, self.on_change_truth)
+        add_part(panel, ctx, "beside", CAPTIONS["beside"] if of_pixels else "Shares of objects and of marks, 0 to 1.")
+        add_table(panel, "beside_rows", f"Raters beside {state.truth}", BESIDE_COLUMNS if of_pixels else OBJECT_COLUMNS)
+        if state.notes:
+            panel.md(state.notes, name="notes")
+
+    def _render_ranking(self, panel, ctx):
+        add_part(panel, ctx, "bump", CAPTIONS["bump"])
+        add_table(
+            panel, "ranks", "Area and rank" if ctx.panel.state.of == "pixels" else "mAP and rank", self._columns(ctx)
+        )
+        add_part(panel, ctx, "tau", CAPTIONS["tau"])
+
+    def _columns(self, ctx):
+        return [tuple(column) for column in ctx.panel.state.columns]
+
+    def _render_curves(self, panel, ctx):
+        state = ctx.panel.state
+        if state.of != "pixels":
+            panel.md("Curves are of score maps: this run ranks models by mAP.", name="no_curves")
+            return
+        _add_menu(panel, "detector", "Detector", state.detectors, self.on_change_detector)
+        add_part(panel, ctx, "curves", CAPTIONS["curves"])
+        add_part(panel, ctx, "bounds", CAPTIONS["bounds"])
+
+
+def _add_menu(panel, name, label, entries, on_change):
+    """A drop-down, only where there is a choice."""
+    if len(entries) < 2:
+        return
+    choices = types.DropdownView()
+    for entry in entries:
+        choices.add_choice(entry, label=entry)
+    panel.enum(name, choices.values(), view=choices, label=label, on_change=on_change)
