@@ -291,7 +291,7 @@ def permutation_stability(
             with warnings.catch_warnings():
                 warnings.filterwarnings(
                     "ignore", "The number of unique classes"
-                )  # some versions take units for targets
+                )  # of targets, which units are not
                 scores = [
                     adjusted_rand_score(units[rows], _units(table.select(rows, raters=raters), threshold, solver))
                     for rows, raters in orders
