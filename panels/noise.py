@@ -90,9 +90,10 @@ class NoisePanel(RunPanel):
         if not state.section:  # else it may just be changing in the App
             state.section = SECTIONS[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
-        state.images = [image.sample_id for image in found[:MOST_IMAGES]]
+        # not of the names of tables and figures, whose data the App sends back in their place
+        state.image_ids = [image.sample_id for image in found[:MOST_IMAGES]]
         state.fields = [row["field"] for row in stored["raters"]]
-        state.stages = [row["stage"] for row in run.figures["loss"]]
+        state.stage_names = [row["stage"] for row in run.figures["loss"]]
         state.used = used(run.figures, stored["raters"])
         put_parts(ctx, {"events": Part("", event_bars(run.figures["events"])), "images": _images(found, run.figures)})
         ctx.panel.set_data("stages", [_stage_row(row) for row in run.figures["loss"]])
@@ -109,14 +110,14 @@ class NoisePanel(RunPanel):
 
     @guarded
     def on_click_stage(self, ctx):
-        stage = ctx.panel.state.stages[ctx.params["row"]]
+        stage = ctx.panel.state.stage_names[ctx.params["row"]]
         name, kinds = STAGES[stage]
         view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kinds)
         _show(ctx, view, f"images with events of the stage {name}")
 
     @guarded
     def on_click_image(self, ctx):
-        ctx.ops.open_sample(id=ctx.panel.state.images[round(ctx.params["y"])])
+        ctx.ops.open_sample(id=ctx.panel.state.image_ids[round(ctx.params["y"])])
 
     @guarded
     def on_click_rater(self, ctx):
@@ -150,7 +151,7 @@ class NoisePanel(RunPanel):
             add_table(panel, "laws", "Where each law of the model is from", LAW_COLUMNS)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
         buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
-        if state.images:
+        if state.image_ids:
             buttons.btn("show_changed", label="Most events first", icon="sort", on_click=self.show_changed)
         buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 

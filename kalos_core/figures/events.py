@@ -135,6 +135,7 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
             "ticktext": shown,
             "ticklabelstandoff": 6,
         },
+        showlegend=True,  # the App leaves it out otherwise
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         margin={"t": 40, "b": 45, "l": 170, "r": 10},
         height=110 + BAR_HEIGHT * len(files),

@@ -55,6 +55,8 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     app.click_bar("noise", 0)
     app.expect_count(len(kf.view_of_event(loaded, "noise", "deletion")))
     app.picture("66-noise-bar-clicked")
+    panel.locator("table tbody tr").nth(2).click()
+    app.expect_count(len(kf.view_of_event(loaded, "noise", "wrong_class")))
     panel.get_by_role("button", name="Most events first").click()
     found = kf.noisy_images(loaded, "noise")
     app.expect_count(len(found))
