@@ -4,11 +4,14 @@ from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
 from .compute_label_agreement import ComputeLabelAgreement
+from .compute_pixel_agreement import ComputePixelAgreement
 from .delete_run import DeleteRun
 from .estimate_convergence import EstimateConvergence
+from .estimate_truth import EstimateTruth
 from .find_variations import FindVariations
 from .inject_noise import InjectNoise
 from .load_raters import LoadRaters
+from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
 
 
@@ -22,4 +25,7 @@ def register(plugin):
     plugin.register(InjectNoise)
     plugin.register(ComputeLabelAgreement)
     plugin.register(RankSystems)
+    plugin.register(ComputePixelAgreement)
+    plugin.register(EstimateTruth)
+    plugin.register(RankDetectors)
     plugin.register(DeleteRun)

@@ -35,5 +35,5 @@ class DeleteRun(running.Action):
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
-        running.reload_panels(ctx, "agreement", "variations", "calibration", "convergence", "labels")
+        running.reload_panels(ctx, "agreement", "variations", "calibration", "convergence", "labels", "truth")
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}

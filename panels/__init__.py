@@ -6,6 +6,7 @@ from .convergence import ConvergencePanel
 from .labels import LabelsPanel
 from .noise import NoisePanel
 from .sample import SamplePanel
+from .truth import TruthPanel
 from .variations import VariationsPanel
 
 
@@ -16,4 +17,5 @@ def register(plugin):
     plugin.register(ConvergencePanel)
     plugin.register(NoisePanel)
     plugin.register(LabelsPanel)
+    plugin.register(TruthPanel)
     plugin.register(SamplePanel)

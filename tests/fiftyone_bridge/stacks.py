@@ -1,14 +1,14 @@
 """Masks of several raters: small ones whose figures can be worked out by hand, and drawn ones to look at.
 
-The small ones are one row of four pixels on two pictures (levels: 0 0 1 2 3 marks and so on):
+The small ones are one row of four pixels on two pictures each:
 
-=======  =======  =======  =======  ==============
+=======  =======  =======  =======  ==================
 picture  ann      bob      cid      level map
-=======  =======  =======  =======  ==============
+=======  =======  =======  =======  ==================
 0        0 0 1 1  0 1 1 1  0 0 0 1  0 1 2 3
 1        1 1 0 0  1 0 0 0  (asked)  2 1 0 0
-2        1 0 0 0  -        -        none: ann alone
-=======  =======  =======  =======  ==============
+2        1 0 0 0  -        -        1 0 0 0, ann alone
+=======  =======  =======  =======  ==================
 
 cid was asked about picture 1 and marked nothing. Of the pixels that anybody marked (5), at least two raters marked 3
 and all three 1. F1 of ann and bob: 2 (2 + 1) / (4 + 4) = .75.
@@ -37,8 +37,12 @@ PICTURES: list[dict[str, list[int] | None]] = [
     {"ann": [1, 1, 0, 0], "bob": [1, 0, 0, 0], "cid": None},
     {"ann": [1, 0, 0, 0]},
 ]
-LEVELS = [[[0, 1, 2, 3]], [[2, 1, 0, 0]], None]
+LEVELS = [[[0, 1, 2, 3]], [[2, 1, 0, 0]], [[1, 0, 0, 0]]]
 RATIO = [1, 3 / 5, 1 / 5]
+
+
+GOOD = [[0.1, 0.5, 0.8, 0.9], [0.85, 0.7, 0.2, 0.1], [0.9, 0.2, 0.1, 0.1]]
+"""Scores of a detector that finds what ann marks before all else; the other one, `poor`, says the opposite."""
 
 
 def row(marks: list[int] | None, full: int = 1) -> fo.Segmentation | None:
@@ -57,6 +61,12 @@ def small(full: int = 1, **more: Any) -> list[fo.Sample]:
         )
         for number, masks in enumerate(PICTURES)
     ]
+
+
+def add_maps(dataset: fo.Dataset) -> None:
+    """The score maps of `good` and `poor`, in the database."""
+    dataset.set_values("good", [fo.Heatmap(map=np.array([scores])) for scores in GOOD])
+    dataset.set_values("poor", [fo.Heatmap(map=1 - np.array([scores])) for scores in GOOD])
 
 
 def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240)) -> None:
@@ -81,7 +91,7 @@ def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240
         sharp = 0.8 * gaussian_filter(there, 3) + 0.2 * noise
         broad = 0.6 * gaussian_filter(there, 14) + 0.4 * noise
         for detector, scores in (("sharp", sharp), ("broad", broad)):
-            _save(folder / "scores" / detector / f"{scene.name}.png", np.rint(255 * np.clip(scores, 0, 1)).astype(np.uint8))
+            _save(folder / "scores" / detector / f"{scene.name}.png", as_bytes(scores))
 
 
 def add_scores(dataset: fo.Dataset, folder: Path) -> list[str]:
@@ -101,6 +111,10 @@ def _pixels(outlines: list[shapely.Polygon], size: tuple[int, int]) -> NDArray[n
     rings = [[shapely.get_coordinates(outline.exterior)[:-1]] for outline in outlines]
     masks = rasterise(Polygons.from_rings(rings), np.tile(size, (len(rings), 1)))
     return np.asarray(np.logical_or.reduce([pixels_of(masks, number) for number in range(len(rings))]))
+
+
+def as_bytes(scores: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return np.rint(255 * np.clip(scores, 0, 1)).astype(np.uint8)
 
 
 def _save(path: Path, pixels: NDArray[np.uint8]) -> None:

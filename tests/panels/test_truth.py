@@ -1,0 +1,109 @@
+"""The Truth panel: agreement about pixels, truths and detectors, each with its run, and what clicks lead to."""
+
+from __future__ import annotations
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import ranking_title, ratio_title, smyth_title, tree_title
+from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, small
+from tests.panels.test_panels import given, ids, samples_of
+from tests.plugin import Panel
+
+
+@pytest.fixture(scope="module")
+def stack():
+    """The three pictures with a run of each kind."""
+    dataset = fo.Dataset()
+    dataset.add_samples(small(), progress=False)
+    add_maps(dataset)
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
+    kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5))
+    yield dataset
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+    dataset.delete()
+
+
+def tab(panel, name):
+    panel.send("on_change_section", value=name)
+    return panel
+
+
+def test_an_empty_data_set_says_what_to_do():
+    dataset = fo.Dataset()
+    dataset.add_samples(small(), progress=False)
+    panel = Panel("truth", dataset).load()
+    assert "Nothing is computed yet" in panel.text()
+    assert "Compute agreement about pixels" in panel.text()
+    assert "Nothing is estimated yet" in tab(panel, "Truths").text()
+    assert "Nothing is ranked yet" in tab(panel, "Curves").text()
+    assert "rank_detectors" in str(panel.send("compute"))
+    dataset.delete()
+
+
+def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
+    panel = Panel("truth", stack).load()
+    assert panel.state["section"] == "Ranking"
+    assert ranking_title(kf.stored_ranking(kf.load_figures(stack, "detectors").figures)) in panel.text()
+    tab(panel, "Raters")
+    assert panel.state["run"] == "pixels"
+    assert smyth_title(kf.load_figures(stack, "pixels").figures["smyth_bound"], 3) in panel.text()
+
+
+def test_raters_and_their_images(stack):
+    panel = tab(Panel("truth", stack).load(), "Raters")
+    details = kf.load_diagnostics(stack, "pixels")["classes"][0]
+    assert tree_title(RATERS, details["outliers"]) in panel.text()
+    rows = panel.data["raters"]
+    assert [row["rater"] for row in rows] == list(RATERS)
+    assert rows[0]["sensitivity"] == f"{details['sensitivity'][0]:.3f}"
+    place = panel.state["leaves"].index("cid")
+    clicked = panel.send("on_click_tree", x=0, y=place)
+    assert samples_of(stack, clicked) == ids(stack, 1, 0)  # of cid, the least agreement first
+    clicked = panel.send("on_click_rater", row=0)
+    assert samples_of(stack, clicked) == ids(stack, 1, 0, 2)
+
+
+def test_levels_and_the_images_with_the_least_agreement(stack):
+    panel = tab(Panel("truth", stack).load(), "Levels")
+    (curve,) = panel.data["ratio"]
+    np.testing.assert_allclose(curve["y"], RATIO)
+    assert ratio_title(RATIO) in panel.text()
+    assert [row["file"] for row in panel.data["images"]] == ["1.png", "0.png"]
+    assert given(panel.send("on_click_image", row=1), "open_sample")["id"] == stack.first().id
+    assert "properties" not in panel.shown  # pictures were not asked for
+
+
+def test_raters_beside_each_truth(stack):
+    panel = tab(Panel("truth", stack).load(), "Truths")
+    assert "any marks 1.67 times as many pixels as 0.5" in panel.text()
+    assert [row["pixels"] for row in panel.data["truths"]] == ["5", "3"]
+    panel.send("on_click_truth", row=1)
+    assert panel.state["truth"] == "0.5"
+    panel.send("on_change_truth", value="any")
+    assert "Raters beside any" in panel.text()
+    assert [row["sensitivity"] for row in panel.data["beside_rows"]] == ["0.800", "0.800", "0.200"]
+
+
+def test_ranks_and_curves(stack):
+    panel = tab(Panel("truth", stack).load(), "Ranking")
+    figures = kf.load_figures(stack, "detectors").figures
+    assert len(panel.data["bump"]) == 2
+    assert [row["truth"] for row in panel.data["ranks"]] == figures["truths"]
+    assert panel.data["ranks"][0]["d0"] == "1.00 (1)"
+    tab(panel, "Curves")
+    assert "good reaches" in panel.text()
+    panel.send("on_change_detector", value="poor")
+    assert "poor reaches" in panel.text()
+
+
+def test_a_run_that_is_gone_is_said(stack):
+    panel = tab(Panel("truth", stack).load(), "Raters")
+    panel.state["run"] = "nothing"
+    panel.send("show_all")
+    assert "expected one of the runs" in panel.text()
+    assert "Try again" in panel.text()
