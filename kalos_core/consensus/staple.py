@@ -131,12 +131,12 @@ def _probability(
     otherwise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """(P,) that a pixel is true, given who marked it; what it was where both explanations are impossible."""
-    with np.errstate(divide="ignore"):  # the logarithm of 0: impossible
+    with np.errstate(divide="ignore", over="ignore"):  # the logarithm of 0: impossible; the odds of that: infinite
         if_true = np.log(prior) + np.log(np.where(votes, sensitivity, 1 - sensitivity)).sum(axis=1)
         if_false = np.log1p(-prior) + np.log(np.where(votes, 1 - specificity, specificity)).sum(axis=1)
-    possible = np.maximum(if_true, if_false) > -np.inf
-    ahead = np.where(possible, if_true, 0) - np.where(possible, if_false, 0)
-    return np.where(possible, 1 / (1 + np.exp(np.minimum(-ahead, 700))), otherwise)
+        possible = np.maximum(if_true, if_false) > -np.inf
+        behind = np.where(possible, if_false, 0) - np.where(possible, if_true, 0)
+        return np.where(possible, 1 / (1 + np.exp(behind)), otherwise)
 
 
 def check_prior(prior: object) -> float | None:

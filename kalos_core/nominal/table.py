@@ -5,6 +5,7 @@ Letters used in shapes: A answers, N choices, I items, R raters, C concepts, G g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -153,7 +154,7 @@ class LabelTable:
             ("questions (groups and optional concepts)", [*self.groups.tolist(), *alone]),
         ):
             if len(set(entries)) != len(entries):
-                again = dict.fromkeys(entry for entry in entries if entries.count(entry) > 1)
+                again = [entry for entry, times in Counter(entries).items() if times > 1]
                 raise InputError(f"{name}: expected each name once, got {listed(map(repr, again))} again")
         hollow = [name for code, name in enumerate(self.groups) if code not in self.group_of]
         if hollow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,13 @@ class MaskStack:
     ignore: NDArray[np.bool_] | None = None
     image: Any = None
     picture: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.masks.dtype != np.bool_ or self.masks.ndim != 3 or len(self.masks) != len(self.raters):
+            raise InputError(
+                f"masks: expected truth values, {len(self.raters)} raters x height x width, got {self.masks.dtype} of "
+                f"shape {self.masks.shape}; MaskStack.of makes a stack of other masks"
+            )
 
     @classmethod
     def of(
@@ -146,10 +153,13 @@ def named_arrays(
     given: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any], raters: Sequence[str] | None, what: str
 ) -> tuple[list[str], list[NDArray[Any]]]:
     """Names and two-dimensional arrays of one size."""
+    if not isinstance(given, Iterable):
+        raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {given!r:.100}")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
     drawn = [np.asarray(entry) for entry in entries if entry is not None]
     if not drawn:
-        raise InputError(f"{what}: expected at least one rater's, got none")
+        none = "None of each, whose size nobody knows: give an array of zeros" if entries else "none"
+        raise InputError(f"{what}: expected at least one rater's, got {none}")
     arrays = [np.zeros_like(drawn[0]) if entry is None else np.asarray(entry) for entry in entries]
     if isinstance(given, Mapping) and raters is None:
         raters = list(given)

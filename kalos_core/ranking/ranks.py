@@ -156,9 +156,10 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     """Concordance of rankings in the sense of Kolmogorov and Smirnov.
 
     The ranks that one truth gives are cumulated in the order that another truth gives. D is the largest gap between
-    that sum and the other truth's own, as a share of the sum of all ranks: 0 for equal rankings, S / (2 (S + 1)) for
-    reversed ones of S systems. Systems that tie in the order enter together. (Nowak & Rüger §4.3 name a two-sample
-    test; between two lists of the same ranks that would always be 0, so this definition is ours.)
+    that sum and the other truth's own, as a share of the sum of all ranks: 0 for equal rankings; for reversed ones of S
+    systems S / (2 (S + 1)), or (S - 1) / (2 S) where S is odd. Systems that tie in the order enter together. (Nowak &
+    Rüger §4.3 name a two-sample test; between two lists of the same ranks that would always be 0, so this definition is
+    ours.)
 
     Parameters
     ----------
@@ -184,7 +185,9 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     """
     tries = check_whole(permutations, "permutations", least=1)
     rng = np.random.default_rng(check_whole(seed, "seed"))
-    orders = {size: _orders(size, tries, rng) for size in range(2, len(rankings.systems) + 1)}
+    known = np.isfinite(rankings.values).astype(np.intp)
+    sizes = np.unique(known @ known.T).tolist()  # how many systems two truths both rank
+    orders = {size: _orders(size, tries, rng) for size in sizes if size > 1}
 
     def share_as_near(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
         drawn, complete = orders[len(first)]

@@ -92,7 +92,10 @@ def item_weights(found: Tally, weights: str, class_share: ArrayLike | None) -> N
 def _class_share(found: Tally, given: ArrayLike | None) -> NDArray[np.float64]:
     if given is None:
         return np.asarray(found.category_totals / max(found.category_totals.sum(), 1))
-    share: NDArray[np.float64] = np.asarray(given, dtype=np.float64)
+    try:
+        share: NDArray[np.float64] = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"class_share: expected numbers, got {given!r:.200}") from None
     if share.shape != (found.categories,):
         raise InputError(f"class_share: expected shape ({found.categories},), got {share.shape}")
     if not ((share >= 0).all() and abs(share.sum() - 1) <= SHARE_TOLERANCE):

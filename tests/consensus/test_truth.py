@@ -210,9 +210,11 @@ def test_every_degenerate_stack_has_an_answer(method, stack):
     assert np.isfinite(found.probability).all()
     if not stack.any():
         assert not found.mask.any()
+        assert found.sensitivity.tolist() == [1.0] * len(stack)
         assert found.note.startswith("nobody marked a pixel: the truth is empty")
     elif stack.all():
         assert found.mask.all()
+        assert found.specificity.tolist() == [1.0] * len(stack)
         assert found.note.startswith("everybody marked every pixel")
     elif not found.mask.any():
         assert "the truth is empty, though raters marked pixels" in found.note

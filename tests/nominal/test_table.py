@@ -217,6 +217,12 @@ def test_the_constructor_checks_its_codes(change, said):
         LabelTable(**{**given_fields, **names, **change})
 
 
+def test_names_used_again_are_found_at_once_among_many():
+    items = [*range(30_000), *range(30_000)]  # a look through all of them for each would take minutes
+    with pytest.raises(InputError, match="items: expected each name once, got 0, 1, 2"):
+        LabelTable(item=[], rater=[], answer=[], concept=[], items=items, raters=["ann"], concepts=["x"])
+
+
 def test_questions_and_raters_are_asked_for_by_name():
     table = LabelTable.from_rows(rows(("a", "ann", ["x", "y"])), groups=None)
     with pytest.raises(InputError, match="question: expected a name, as there are several: x, y"):

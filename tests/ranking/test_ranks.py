@@ -121,6 +121,19 @@ def test_the_p_of_concordance_counts_orders():
     assert drawn.p[0, 1] == pytest.approx(np.mean(near), abs=0.25)
 
 
+@pytest.mark.parametrize("systems", [2, 3, 4, 5])
+def test_concordance_of_reversed_rankings(systems):
+    distance = concordance(of(range(systems), range(systems, 0, -1))).distance[0, 1]
+    odd = systems % 2
+    assert distance == pytest.approx((systems - 1) / (2 * systems) if odd else systems / (2 * (systems + 1)))
+
+
+def test_concordance_of_truths_that_rank_other_systems():
+    result = concordance(of([3, 2, 1], [1, 2, np.nan], [np.nan, 1, 2]))
+    assert result.distance[0].round(3).tolist() == pytest.approx([0, 1 / 3, 1 / 3], abs=1e-3)
+    assert np.isnan(result.distance[1, 2])  # one system in common
+
+
 def test_concordance_is_seeded():
     table = of(*np.random.default_rng(0).random((3, 8)))
     assert np.array_equal(concordance(table, seed=3).p, concordance(table, seed=3).p)
