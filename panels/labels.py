@@ -1,31 +1,25 @@
 """Agreement on labels of whole images: by question, concept, image and rater, over time; and how systems rank."""
 
-import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import (
     accuracy_heatmap,
     accuracy_title,
-    bump_chart,
     kappa_bars,
     kappa_title,
     least_first,
     majority_dots,
     majority_order,
     majority_title,
-    ranking_title,
     running_figure,
     running_title,
     significant,
     square_heatmap,
-    tau_heatmap,
-    tau_title,
     with_interval,
 )
 
 from .common import (
-    PLUGIN,
     Part,
     RunPanel,
     add_part,
@@ -36,13 +30,12 @@ from .common import (
     guarded,
     put_parts,
 )
+from .systems import MAJORITY, SystemsSection, add_menu, show_view
 
 SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Over time", "Systems")
 
 MOST_ROWS, MOST_IMAGES = 50, 25
 """Rows of the table of questions, and of that of images."""
-
-MAJORITY = "majority"
 
 QUESTION_COLUMNS = (
     ("question", "Question"),
@@ -65,11 +58,6 @@ NOTHING_YET = (
     "**Labels of whole images**\n\nNothing is computed yet. Where raters gave each image one label, or several, this "
     "shows on which questions, concepts and images they agree, who labels like whom, and whether more answers would "
     "still change anything."
-)
-
-NO_RANKING = (
-    "**No systems are ranked yet.** Where fields hold the scores of several systems, this shows whether the best of "
-    "them depends on whose labels are the truth."
 )
 
 CAPTIONS = {
@@ -97,19 +85,11 @@ CAPTIONS = {
         "where every answer has one, else in the order of the images. Dotted: from there on the interval stays narrow "
         "enough."
     ),
-    "bump": (
-        "The rank of each system under each rater's labels and the majority's; lines that cross are systems whose "
-        "order depends on the truth. **Click a truth to see the images where it is not the majority's.**"
-    ),
-    "tau": (
-        "Kendall's τ between the rankings under every two truths: 1 the same order, −1 the reverse. **Click a cell to "
-        "see the images that the two answered differently.**"
-    ),
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-class LabelsPanel(RunPanel):
+class LabelsPanel(SystemsSection, RunPanel):
     NAME, LABEL, ICON = "labels", "Labels", "/assets/labels.svg"
     HELP = "Agreement on labels of whole images, and how systems rank under each rater"
     KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on labels"
@@ -118,12 +98,10 @@ class LabelsPanel(RunPanel):
     @guarded
     def reload(self, ctx):
         state = ctx.panel.state
-        before, state.rankings = state.rankings or [], kf.list_runs(ctx.dataset, "ranking")
-        if state.ranking not in state.rankings or state.rankings[0] not in before:
-            state.ranking = next(iter(state.rankings), None)
+        self.choose_ranking(ctx)
         super().reload(ctx)
         if state.run is None and state.ranking is not None and not state.problem:
-            self._load_parts(ctx)
+            self.load_parts(ctx)
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
@@ -141,16 +119,16 @@ class LabelsPanel(RunPanel):
         images = kf.disputed_images(ctx.dataset, key, MOST_IMAGES)
         state.images = [image.sample_id for image in images]
         ctx.panel.set_data("worst", [_image_row(image) for image in images])
-        self._load_parts(ctx)
+        self.load_parts(ctx)
 
-    def _load_parts(self, ctx):
+    def load_parts(self, ctx):
         """All figures: of the run, and of the ranking beside it."""
         state, parts = ctx.panel.state, {}
         if state.run is not None:
             run = kf.load_figures(ctx.dataset, state.run)
             parts |= self._label_parts(ctx, run, kf.load_diagnostics(ctx.dataset, state.run))
         if state.ranking is not None:
-            parts |= self._ranking_parts(ctx)
+            parts |= self.ranking_parts(ctx)
         put_parts(ctx, parts)
 
     def _label_parts(self, ctx, run, stored):
@@ -189,43 +167,12 @@ class LabelsPanel(RunPanel):
         state.dots = [images[place].sample_id for place in majority_order(*numbers)]
         return Part(said, majority_dots([image.file for image in images], *numbers))
 
-    def _ranking_parts(self, ctx):
-        state = ctx.panel.state
-        rankings = kf.stored_rankings(ctx.dataset, state.ranking)
-        state.measures = list(rankings)
-        if state.measure not in state.measures:
-            state.measure = state.measures[0]
-        ranking = rankings[state.measure]
-        state.truths = truths = ranking.truths.tolist()
-        stored = kf.load_diagnostics(ctx.dataset, state.ranking)["measures"]
-        found = next(row for row in stored if row["measure"] == state.measure)
-        state.ranking_said = _ranking_said(kf.load_figures(ctx.dataset, state.ranking).figures, ranking)
-        state.ranking_said += changed_since(ctx, state.ranking)
-        chart = bump_chart(truths, ranking.systems.tolist(), ranking.ranks, ranking.values, state.measure)
-        return {
-            "bump": Part(ranking_title(ranking), chart),
-            "tau": Part(tau_title(truths, found["tau"]), tau_heatmap(truths, found["tau"])),
-        }
-
     # ---- what is chosen ----
 
     @guarded
     def on_change_question(self, ctx):
         ctx.panel.state.question = ctx.params["value"]
-        self._load_parts(ctx)
-
-    @guarded
-    def on_change_measure(self, ctx):
-        ctx.panel.state.measure = ctx.params["value"]
-        self._load_parts(ctx)
-
-    @guarded
-    def on_change_ranking(self, ctx):
-        ctx.panel.state.ranking = ctx.params["value"]
-        self._load_parts(ctx)
-
-    def rank(self, ctx):
-        ctx.prompt(f"{PLUGIN}/rank_systems", on_success=self.reload)
+        self.load_parts(ctx)
 
     # ---- what a click leads to ----
 
@@ -239,17 +186,17 @@ class LabelsPanel(RunPanel):
 
     def _show_question(self, ctx, question):
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
-        _show(ctx, view, f"images whose answers to {question} differ")
+        show_view(ctx, view, f"images whose answers to {question} differ")
 
     @guarded
     def on_click_concept(self, ctx):
         concept = ctx.panel.state.concepts[round(ctx.params["y"])]
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, concept=concept)
-        _show(ctx, view, f"images where some raters chose {concept} and others did not")
+        show_view(ctx, view, f"images where some raters chose {concept} and others did not")
 
     @guarded
     def show_disputes(self, ctx):
-        _show(ctx, kf.view_of_disputes(ctx.dataset, ctx.panel.state.run), "images in dispute")
+        show_view(ctx, kf.view_of_disputes(ctx.dataset, ctx.panel.state.run), "images in dispute")
 
     @guarded
     def on_click_image(self, ctx):
@@ -262,30 +209,13 @@ class LabelsPanel(RunPanel):
     @guarded
     def on_click_accuracy(self, ctx):
         raters = ctx.panel.state.raters
-        self._show_difference(ctx, ctx.panel.state.run, raters[round(ctx.params["y"])], raters[round(ctx.params["x"])])
-
-    @guarded
-    def on_click_tau(self, ctx):
-        truths = ctx.panel.state.truths
-        pair = truths[round(ctx.params["y"])], truths[round(ctx.params["x"])]
-        self._show_difference(ctx, ctx.panel.state.ranking, *pair)
-
-    @guarded
-    def on_click_truth(self, ctx):
-        truth = ctx.panel.state.truths[round(ctx.params["x"])]
-        self._show_difference(ctx, ctx.panel.state.ranking, truth, MAJORITY)
-
-    def _show_difference(self, ctx, run, one, other):
-        if one == other:  # nobody differs from themselves
-            return
-        view = kf.view_of_difference(ctx.dataset, run, one, other)
-        _show(ctx, view, f"images that {one} and {other} answered differently")
+        self.show_difference(ctx, ctx.panel.state.run, raters[round(ctx.params["y"])], raters[round(ctx.params["x"])])
 
     # ---- layout ----
 
     def render_nothing(self, panel, ctx):
         super().render_nothing(panel, ctx)
-        self._add_systems(panel, ctx)
+        self.add_systems(panel, ctx)
 
     def render_run(self, panel, ctx):
         panel.md(ctx.panel.state.headline, name="headline")
@@ -297,7 +227,7 @@ class LabelsPanel(RunPanel):
             self._add_images,
             self._add_raters,
             self._add_curve,
-            self._add_systems,
+            self.add_systems,
         )
         dict(zip(SECTIONS, sections, strict=True))[ctx.panel.state.section](panel, ctx)
         buttons = panel.h_stack("buttons", align_x="left", gap=2)
@@ -333,19 +263,7 @@ class LabelsPanel(RunPanel):
         add_part(panel, ctx, "curve", CAPTIONS["curve"])
 
     def _add_question_menu(self, panel, ctx):
-        _add_menu(panel, "question", "Question", ctx.panel.state.curves, self.on_change_question)
-
-    def _add_systems(self, panel, ctx):
-        state = ctx.panel.state
-        if state.ranking is None:
-            panel.md(NO_RANKING, name="no_ranking")
-        else:
-            _add_menu(panel, "ranking", "Ranking", state.rankings, self.on_change_ranking)
-            _add_menu(panel, "measure", "Measure", state.measures, self.on_change_measure)
-            panel.md(state.ranking_said, name="ranking_said")
-            add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_truth)
-            add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
-        panel.btn("rank", label="Rank systems", icon="leaderboard", on_click=self.rank)
+        add_menu(panel, "question", "Question", ctx.panel.state.curves, self.on_change_question)
 
 
 def headline(figures, stored):
@@ -390,18 +308,6 @@ def _cohen_title(question, raters, cohen):
     )
 
 
-def _ranking_said(figures, ranking):
-    """What a ranking is over, and what could not be ranked."""
-    text = f"{len(figures['systems'])} systems on {figures['images']:,} images and {figures['concepts']:,} labels."
-    if figures["skipped_images"]:
-        text += f" {figures['skipped_images']:,} images without scores are left out."
-    alone = sorted({name for entry in figures["left_out"] for name in entry["concepts"]})
-    if alone:
-        shown = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
-        text += f" Left out under some truth, which finds them nowhere or everywhere: {shown}."
-    return " ".join([text, *(f"{reason}." for reason in ranking.undefined)])
-
-
 def _question_row(row):
     bands = row["bands"]
     return {
@@ -420,18 +326,3 @@ def _image_row(image):
         "answers": image.answers,
         "agreement": significant(image.agreement),
     }
-
-
-def _add_menu(panel, name, label, entries, on_change):
-    """A drop-down, only where there is a choice."""
-    if len(entries or ()) < 2:
-        return
-    choices = types.DropdownView()
-    for entry in entries:
-        choices.add_choice(entry, label=entry)
-    panel.enum(name, choices.values(), view=choices, label=label, on_change=on_change)
-
-
-def _show(ctx, view, what):
-    ctx.ops.set_view(view)
-    ctx.ops.notify(f"{len(view):,} {what}")
