@@ -1,0 +1,440 @@
+"""Masks of raters, truths and detectors as runs: figures worked out by hand, files and fields that go with the run."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+from PIL import Image
+
+import kalos_core.fiftyone as kf
+from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, write_coco
+from kalos_core.pixels import MaskStack, pixel_agreement
+from tests.fiftyone_bridge.scenes import detection, documents, polyline
+from tests.fiftyone_bridge.stacks import LEVELS, PICTURES, RATERS, RATIO, add_maps, row, small
+
+Make = Callable[..., fo.Dataset]
+
+
+@pytest.fixture
+def stack(make: Make) -> Iterator[fo.Dataset]:
+    """The three pictures, whose runs are deleted with their files."""
+    dataset = make(small())
+    yield dataset
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+    assert not files(dataset)
+
+
+def files(dataset: fo.Dataset) -> list[Path]:
+    """What runs have written beside FiftyOne's data sets."""
+    home = Path(fo.config.default_dataset_dir) / "kalos" / str(dataset._doc.id)
+    return [path for path in home.rglob("*") if path.is_file()]
+
+
+def stacks() -> list[MaskStack]:
+    """The three pictures for the library itself."""
+    return [
+        MaskStack.of({name: None if marks is None else [marks] for name, marks in masks.items()}) for masks in PICTURES
+    ]
+
+
+# ---- reading ----
+
+
+def test_masks_of_the_database_and_of_the_disk_are_the_same(make: Make, tmp_path: Path) -> None:
+    stored = make(small(255))
+    on_disk = make(small(255))
+    for name in RATERS:
+        for sample in on_disk.iter_samples(autosave=True):
+            if sample[name] is not None:
+                sample[name].export_mask(str(tmp_path / f"{name}{sample.id}.png"), update=True)
+    found = [[each.stacks["marked"].masks.tolist() for each in kf.read_masks(dataset)] for dataset in (stored, on_disk)]
+    assert found[0] == found[1] == [each.masks.tolist() for each in stacks()]
+    assert on_disk.first().ann.mask is None
+
+
+def test_one_who_was_asked_and_has_no_mask_marked_nothing(stack: fo.Dataset) -> None:
+    masks = kf.read_masks(stack)
+    assert masks.assigned.tolist() == [[True] * 3, [True] * 3, [True, False, False]]
+    assert [each.stacks["marked"].raters.tolist() for each in masks][2] == ["ann"]
+    assert kf.read_masks(stack, assigned="labelled").assigned.tolist()[1] == [True, True, False]
+
+
+def test_without_a_list_everybody_was_asked_with_a_warning(make: Make) -> None:
+    dataset = make([fo.Sample("/a.png", ann=row([1, 0]), bob=row([1, 1]))])
+    with pytest.warns(KalosWarning, match="a sample without a mask of a rater counts as 'saw it and marked nothing'"):
+        assert kf.read_masks(dataset).assigned.all()
+
+
+def test_drawn_labels_are_rasterised_as_the_library_does(make: Make) -> None:
+    """Ten by ten pixels of a picture of 100 x 100, as an outline by ann and as an instance mask by bob."""
+    box = [10, 20, 10, 10]
+    masked = detection("cat", box, mask=np.ones((10, 10), bool))
+    sample = fo.Sample(
+        "/a.png",
+        metadata=fo.ImageMetadata(width=100, height=100),
+        raters=["ann", "bob", "cid"],
+        ann=fo.Polylines(polylines=[polyline("cat", box)]),
+        bob=fo.Detections(detections=[masked]),
+        cid=fo.Polylines(),
+    )
+    dataset = make([sample])
+    (found,) = kf.read_masks(dataset, raters=RATERS)
+    wanted = np.zeros((100, 100), bool)
+    wanted[20:30, 10:20] = True
+    masks = found.stacks["marked"].masks
+    np.testing.assert_array_equal(masks, [wanted, wanted, np.zeros_like(wanted)])
+    (dogs,) = kf.read_masks(dataset, raters=RATERS, classes=("cat",))
+    assert dogs.stacks["cat"].masks.sum() == 200
+
+
+def test_classes_by_the_names_of_mask_targets_and_a_value_to_ignore(make: Make) -> None:
+    masks = {"ann": [0, 1, 2, 9], "bob": [0, 2, 2, 2]}
+    dataset = make([fo.Sample("/a.png", raters=list(masks), **{name: row(marks) for name, marks in masks.items()})])
+    dataset.default_mask_targets = {0: "nothing", 1: "road", 2: "car"}
+    dataset.save()
+    with pytest.raises(InputError, match=r"a.png: image 'a.png': expected 0 or the values of classes 1, 2, got 9"):
+        list(kf.read_masks(dataset))
+    (found,) = kf.read_masks(dataset, ignore_value=9)
+    assert {name: stack.masks.astype(int).tolist() for name, stack in found.stacks.items()} == {
+        "road": [[[0, 1, 0, 0]], [[0, 0, 0, 0]]],
+        "car": [[[0, 0, 1, 0]], [[0, 1, 1, 0]]],
+    }
+    assert found.stacks["car"].ignore is not None
+    assert found.stacks["car"].ignore.tolist() == [[0, 0, 0, 1]]
+    assert kf.read_masks(dataset, classes=("car",)).values == {"car": 2}
+    with pytest.raises(InputError, match="classes: expected classes among road, car, got 'bus'"):
+        kf.read_masks(dataset, classes=("bus",))
+
+
+# ---- folders ----
+
+
+def write(folder: Path, pictures: list[dict[str, list[int] | None]] = PICTURES) -> None:
+    for number, masks in enumerate(pictures):
+        for name, marks in {"pictures": [7, 7, 7, 7], **masks}.items():
+            if marks is not None:
+                path = (
+                    folder / name / f"{number}.png" if name == "pictures" else folder / "masks" / name / f"{number}.png"
+                )
+                path.parent.mkdir(parents=True, exist_ok=True)
+                Image.fromarray(np.array([marks], np.uint8) * 255).save(path)
+
+
+def test_folders_become_fields_whose_files_stay(tmp_path: Path) -> None:
+    write(tmp_path)
+    asked = {"0": list(RATERS), "1": list(RATERS), "2": ["ann"]}
+    loaded = kf.load_mask_folders(tmp_path / "masks", pictures=tmp_path / "pictures", assigned=asked, persistent=False)
+    found = [each.stacks["marked"].masks.tolist() for each in kf.read_masks(loaded.dataset)]
+    assert found == [each.masks.tolist() for each in stacks()]
+    assert (loaded.images, loaded.added_samples, loaded.annotations) == (3, 3, 6)
+    with pytest.raises(InputError, match="already holds masks of 'ann', 'bob', 'cid'"):
+        kf.load_mask_folders(tmp_path / "masks", loaded.dataset)
+    loaded.dataset.delete()
+
+
+def test_folders_are_added_to_samples_of_the_same_name(make: Make, tmp_path: Path) -> None:
+    write(tmp_path)
+    dataset = make([fo.Sample(f"/elsewhere/{number}.jpg") for number in range(2)])
+    before = documents(dataset)
+    with pytest.raises(InputError, match="image '2': expected one sample of that file name, got none"):
+        kf.load_mask_folders(tmp_path / "masks", dataset)
+    assert documents(dataset) == before
+    dataset.add_sample(fo.Sample("/elsewhere/2.jpg"))
+    assert kf.load_mask_folders(tmp_path / "masks", dataset).added_samples == 0
+    assert dataset.values("raters") == [list(RATERS), ["ann", "bob"], ["ann"]]
+
+
+def test_a_new_data_set_without_pictures_is_not_left(tmp_path: Path) -> None:
+    write(tmp_path)
+    with pytest.raises(InputError, match="pictures: expected a picture for every image, got none for 0, 1, 2"):
+        kf.load_mask_folders(tmp_path / "masks", "never")
+    assert not fo.dataset_exists("never")
+
+
+# ---- agreement about pixels ----
+
+
+def test_agreement_is_that_of_the_library_with_a_map_beside_each_picture(stack: fo.Dataset) -> None:
+    run = kf.compute_pixel_agreement(stack, "pixels")
+    np.testing.assert_allclose(run.result.ratio, RATIO)
+    assert run.figures["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters errs on 2 + 2 of 8 pixels
+    assert run.result.f1[0].tolist() == pytest.approx([1, 6 / 8, 2 / 5])
+    direct = pixel_agreement(stacks(), raters=RATERS)
+    np.testing.assert_array_equal(run.result.sums.levels, direct.sums.levels)
+    np.testing.assert_array_equal(run.result.linkage, direct.linkage)
+    maps = stack.values("pixels_level")
+    assert [each.get_map().tolist() for each in maps] == LEVELS
+    assert {tuple(each.range) for each in maps} == {(0.0, 3.0)}
+    assert sorted(files(stack)) == sorted(Path(each.map_path) for each in maps)
+    json.dumps([run.figures, run.diagnostics])
+
+
+def test_a_stored_run_is_the_same_and_knows_what_has_changed(stack: fo.Dataset) -> None:
+    run = kf.compute_pixel_agreement(stack, "pixels")
+    loaded = kf.load_run(stack, "pixels")
+    assert repr(loaded.result) == repr(run.result)
+    np.testing.assert_array_equal(loaded.result.f1, run.result.f1)
+    assert loaded.stale == ()
+    assert kf.stale_samples(stack, "pixels") == []
+    sample = stack.skip(1).first()
+    sample["bob"] = row([1, 1, 1, 0])
+    sample.save()
+    assert kf.stale_samples(stack, "pixels") == [sample.id]
+    kf.rename_run(stack, "pixels", "other")
+    assert stack.first()["other_level"].get_map().tolist() == LEVELS[0]
+    assert not stack.has_field("pixels_level")
+
+
+def test_deleting_a_run_takes_its_files_and_nothing_else(stack: fo.Dataset) -> None:
+    before = documents(stack)
+    kf.compute_pixel_agreement(stack, "pixels")
+    kf.estimate_truth(stack, "truth", methods=["any", "staple"])
+    assert len(files(stack)) == 3 + 2 * 2  # of one rater's picture there is a level, and no truth
+    kf.delete_run(stack, "pixels")
+    assert len(files(stack)) == 4
+    kf.delete_run(stack, "truth")
+    assert not files(stack)
+    assert documents(stack) == before
+
+
+def test_the_files_of_the_original_survive_its_copy(stack: fo.Dataset) -> None:
+    kf.compute_pixel_agreement(stack, "pixels")
+    copy = stack.clone()
+    kf.delete_run(copy, "pixels")
+    assert len(files(stack)) == 3
+    copy.delete()
+
+
+def test_a_run_that_fails_half_way_leaves_nothing(stack: fo.Dataset) -> None:
+    sample = stack.skip(1).first()
+    sample["bob"] = row([1, 0, 0])
+    sample.save()
+    before = documents(stack)
+    for compute in (kf.compute_pixel_agreement, kf.estimate_truth):
+        with pytest.raises(InputError, match=r"1.png: masks: expected one size, got .* of 'bob'"):
+            compute(stack, "half")
+        assert kf.list_runs(stack) == []
+        assert not files(stack)
+        assert documents(stack) == before
+
+
+def test_pictures_are_set_beside_agreement(tmp_path: Path) -> None:
+    write(tmp_path)
+    loaded = kf.load_mask_folders(tmp_path / "masks", pictures=tmp_path / "pictures", persistent=False)
+    run = kf.compute_pixel_agreement(loaded.dataset, "pixels", pictures=True)
+    named = {each["name"]: each["reason"] for each in run.diagnostics["classes"][0]["correlations"]}
+    assert named["intensity"] == "intensity is the same on all pixels"  # said, not NaN
+    kf.delete_run(loaded.dataset, "pixels")
+    loaded.dataset.delete()
+
+
+# ---- truths ----
+
+
+def test_truths_of_pixels(stack: fo.Dataset) -> None:
+    run = kf.estimate_truth(stack, "truth", methods=["any", "0.5", "staple"])
+    assert run.figures["fields"] == {"any": "truth_any", "0.5": "truth_0_5", "staple": "truth_staple"}
+    assert stack.first()["truth_any"].get_mask().tolist() == [[0, 255, 255, 255]]
+    assert stack.first()["truth_0_5"].get_mask().tolist() == [[0, 0, 255, 255]]
+    assert stack.last()["truth_any"] is None  # one rater is no truth
+    rows = {each["truth"]: each for each in run.diagnostics["truths"]}
+    assert rows["any"]["sensitivity"] == pytest.approx([4 / 5, 4 / 5, 1 / 5])
+    assert rows["0.5"]["pixels"] == 3
+    assert rows["0.5"]["ppv"] == pytest.approx([3 / 4, 3 / 4, 1])
+    again = kf.load_run(stack, "truth")
+    np.testing.assert_array_equal(again.result.confusion, run.result.confusion)
+    assert kf.mask_fields(stack) == list(RATERS)  # truths are nobody's masks
+
+
+def test_a_truth_of_several_classes_is_one_map(make: Make) -> None:
+    masks = {"ann": [0, 1, 2, 2], "bob": [0, 1, 2, 1], "cid": [1, 1, 2, 1]}
+    dataset = make([fo.Sample("/a.png", raters=list(masks), **{name: row(marks) for name, marks in masks.items()})])
+    dataset.default_mask_targets = {1: "road", 2: "car"}
+    kf.estimate_truth(dataset, "truth", methods="0.5")
+    assert dataset.first()["truth_0_5"].get_mask().tolist() == [[0, 1, 2, 1]]
+    run = kf.compute_pixel_agreement(dataset, "pixels")
+    assert [each["name"] for each in run.figures["classes"]] == ["road", "car"]
+    assert dataset.first()["pixels_level"].get_map().tolist() == [[1, 3, 3, 2]]
+    assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["road", "car"]
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+
+
+def objects() -> list[fo.Sample]:
+    """A cat that two of three drew, and one that cid alone drew; then a picture on which nobody drew anything."""
+    drawn = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}
+    marks = {name: fo.Detections(detections=[detection("cat", box) for box in boxes]) for name, boxes in drawn.items()}
+    size = fo.ImageMetadata(width=100, height=100)
+    model = {"net": fo.Detections(detections=[detection("cat", [10, 10, 40, 38], confidence=0.9)])}
+    return [
+        fo.Sample("/a.jpg", metadata=size, raters=list(drawn), **marks, **model),
+        fo.Sample("/b.jpg", metadata=size, raters=list(drawn), **{name: fo.Detections() for name in drawn}),
+    ]
+
+
+def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) -> None:
+    dataset = make(objects())
+    before = documents(dataset)
+    run = kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
+    assert run.figures["fields"] == {"quorum 0.5": "truth_quorum_0_5", "quorum 1": "truth_quorum_1"}
+    (cat,) = dataset.first().truth_quorum_0_5.detections
+    assert cat.bounding_box == pytest.approx([0.1, 0.1, 0.4, 0.38])
+    assert cat.confidence == pytest.approx(2 / 3)
+    drawn = dataset.first()
+    assert sorted(cat["truth_match"]) == sorted([drawn.ann.detections[0].id, drawn.bob.detections[0].id])
+    assert dataset.first().truth_quorum_1.detections == []
+    assert dataset.last().truth_quorum_0_5.detections == []
+    (half, whole) = run.diagnostics["truths"]
+    assert (half["objects"], half["below quorum"], whole["objects"]) == (1, 1, 0)
+    assert half["sensitivity"] == [1, 1, 0]
+    assert half["ppv"] == [1, 1, 0]
+
+    found = dataset.evaluate_detections(
+        "net", gt_field="truth_quorum_0_5", eval_key="ev", compute_mAP=True, progress=False
+    )
+    assert found.mAP() == pytest.approx(1)  # IoU with the mean of both boxes is 1
+    dataset.delete_evaluation("ev")
+    dataset.export(
+        labels_path=str(tmp_path / "coco.json"),
+        dataset_type=fo.types.COCODetectionDataset,
+        label_field="truth_quorum_0_5",
+        export_media=False,
+        progress=False,
+    )
+    (mark,) = json.loads((tmp_path / "coco.json").read_text())["annotations"]
+    assert mark["score"] == pytest.approx(2 / 3)
+    consensus = kf.load_run(dataset, "truth").result["quorum 0.5"]
+    write_coco(consensus.annotations, tmp_path / "own.json", consensus.fields())
+    assert json.loads((tmp_path / "own.json").read_text())["annotations"][0]["score"] == pytest.approx(2 / 3)
+
+    kf.delete_run(dataset, "truth")
+    assert documents(dataset) == before
+
+
+def test_a_consensus_of_outlines_is_made_of_masks(make: Make) -> None:
+    box = [10, 20, 10, 10]
+    sample = fo.Sample("/a.png", metadata=fo.ImageMetadata(width=100, height=100), raters=["ann", "bob"])
+    sample["ann"] = fo.Polylines(polylines=[polyline("cat", box)])
+    sample["bob"] = fo.Polylines(polylines=[polyline("cat", box)])
+    dataset = make([sample])
+    kf.estimate_truth(dataset, "truth", raters=("ann", "bob"))
+    (cat,) = dataset.first().truth_quorum_0_5.detections
+    assert cat.mask.shape == (10, 10)
+    assert cat.mask.all()
+    kf.estimate_truth(dataset, "pixels", of="pixels", methods="any", raters=("ann", "bob"))
+    assert (dataset.first().pixels_any.get_mask() > 0).sum() == 100
+    kf.delete_run(dataset, "pixels")
+
+
+# ---- detectors ----
+
+
+def test_detectors_under_every_truth(stack: fo.Dataset) -> None:
+    add_maps(stack)
+    kf.estimate_truth(stack, "truth", methods="staple")
+    run = kf.rank_detectors(stack, "ranks", detectors=["good", "poor"], truths=["truth_staple"], skew=(0.1, 0.5))
+    assert run.figures["truths"] == [*RATERS, "any", "0.5", "0.75", "truth_staple"]
+    assert run.figures["values"][0][0] == pytest.approx(1)  # whatever ann marked scores higher than all else
+    assert run.figures["ranks"][0] == [1, 2]
+    again = kf.load_run(stack, "ranks").result
+    np.testing.assert_allclose(again.area, run.result.area)
+    np.testing.assert_allclose(again.bounds, run.result.bounds)
+    assert kf.stored_ranking(run.figures).ranks.tolist() == run.result.ranking.ranks.tolist()
+
+
+def test_maps_of_bytes_and_of_a_range_are_stretched(stack: fo.Dataset) -> None:
+    add_maps(stack)
+    good = [each.map for each in stack.values("good")]
+    stack.set_values("bytes", [fo.Heatmap(map=np.rint(255 * each).astype(np.uint8)) for each in good])
+    stack.set_values("tens", [fo.Heatmap(map=10 * each, range=[0, 10]) for each in good])
+    run = kf.rank_detectors(stack, "ranks", detectors=["good", "bytes", "tens"], skew=(0.1, 0.5))
+    values = np.array(run.figures["values"])
+    np.testing.assert_allclose(values[:, 1:], values[:, :1].repeat(2, axis=1), atol=1e-6)
+
+
+def test_models_on_objects_as_the_library_ranks_them(make: Make) -> None:
+    dataset = make(objects())
+    run = kf.rank_detectors(dataset, "ranks", detectors="net", quorum=[0.5, 1.0], raters=RATERS, thresholds=[0.5, 0.97])
+    assert run.figures["truths"] == [*RATERS, "quorum 0.5", "quorum 1"]
+    # IoU .95 with ann and 36/38 with bob: found at .5 only; exactly the consensus: found at both; nothing of cid's
+    assert run.figures["values"] == [[0.5], [0.5], [0.0], [1.0], [None]]
+    assert run.figures["undefined"] == ["mAP is undefined under quorum 1: it has no mark"]
+    drawn = kf.read_annotations(dataset, raters=RATERS)
+    model = kf.read_annotations(dataset, raters=("net",), assigned="all")
+    consensus = instance_consensus(agreement(drawn, bootstrap=0)).annotations
+    direct = rank_models({"net": (model, [0.9])}, drawn, {"half": consensus}, thresholds=[0.5, 0.97])
+    assert direct.ranking.values[:, 0].tolist() == [0.5, 0.5, 0, 1]
+    assert kf.load_run(dataset, "ranks").result.ranking.values[:4].tolist() == direct.ranking.values.tolist()
+    assert isinstance(model, Annotations)
+
+
+# ---- bad input ----
+
+
+def bad(**fields: Any) -> fo.Sample:
+    return fo.Sample("/bad.png", metadata=fo.ImageMetadata(width=4, height=1), raters=["ann", "bob"], **fields)
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (bad(ann=row([0, 1, 2, 3]), bob=row([1])), "bad.png: masks"),
+        (
+            bad(ann=row([0, 1, 2, 3]), bob=row([0, 0, 0, 1])),
+            "mask of 'ann': expected 0 and 1, or 0 and 255, got values",
+        ),
+        (bad(ann=row([1, 0, 0, 0]), bob=None, cid=row([1, 0, 0, 0])), "got masks of 'cid' on bad.png"),
+        (bad(ann=fo.Segmentation(mask_path="/no/such.png"), bob=row([1, 0, 0, 0])), "such.png: expected a readable"),
+    ],
+)
+def test_masks_that_cannot_be_used(make: Make, sample: fo.Sample, message: str) -> None:
+    dataset = make([sample])
+    for compute in (kf.compute_pixel_agreement, kf.estimate_truth):
+        with pytest.raises(InputError, match=message):
+            compute(dataset, "bad")
+    assert kf.list_runs(dataset) == []
+    assert not files(dataset)
+
+
+def test_raters_that_cannot_be_used(stack: fo.Dataset) -> None:
+    for raters, message in [
+        (("ann",), "raters: expected at least two, got ann"),
+        (("ann", "ann"), "raters: expected every rater once"),
+        (("ann", "filepath"), "raters: expected fields of Segmentation masks only, got also 'filepath'"),
+        (("nobody", "none"), "raters: expected a label field or a rater, got 'nobody'"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            kf.compute_pixel_agreement(stack, "bad", raters=raters)
+
+
+def test_detectors_that_cannot_be_used(stack: fo.Dataset) -> None:
+    add_maps(stack)
+    sample = stack.first()
+    sample["poor"] = fo.Heatmap(map=np.array([[0.1, np.nan, 0.2, 0.3]]))
+    sample["other"] = fo.Heatmap(map=np.array([[0.1, 0.1, 0.2, 0.3]]))
+    sample.save()
+    for options, message in [
+        ({"detectors": []}, "detectors: expected fields, each once, got none"),
+        ({"detectors": ["ann"]}, r"detectors: expected fields of Heatmap score maps \(good, poor, other\)"),
+        ({"detectors": ["poor"]}, "0.png, scores of 'poor': expected numbers from 0 to 1, got 1 others, such as nan"),
+        ({"detectors": ["other"]}, "1.png: expected a score map of 'other', got none"),
+        ({"detectors": ["good"], "skew": (0.5, 0.1)}, "skew"),
+        ({"detectors": ["good"], "methods": ["best"]}, "methods: expected one of"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            kf.rank_detectors(stack, "bad", **options)
+    assert kf.list_runs(stack) == []
+
+
+def test_nothing_warns_where_all_is_said(stack: fo.Dataset) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kf.compute_pixel_agreement(stack, "pixels")
