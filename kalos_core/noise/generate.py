@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -194,7 +194,7 @@ class _Generation:
             asked=asked,
             transitions=transitions,
             proposals=self.proposals,
-            free=np.flatnonzero(free),
+            free=self.proposals.apart(np.flatnonzero(free)),
         )
 
     def _draw_one(self, draft: Draft) -> tuple[Columns, Columns]:
@@ -302,6 +302,8 @@ def _magnitudes(given: float | Sequence[float], count: int, what: str, of: str) 
 def _school_sizes(schools: Sequence[int] | None, raters: int) -> NDArray[np.intp]:
     if schools is None:
         return np.array([raters])
+    if isinstance(schools, str) or not isinstance(schools, Iterable):
+        raise InputError(f"schools: expected the sizes of all schools, got {schools!r}")
     sizes = np.array([check_whole(size, "schools", least=1) for size in schools], dtype=np.intp)
     if sizes.sum() != raters:
         raise InputError(f"schools: expected sizes that add up to {raters} raters, got {listed(sizes, 20)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -50,6 +50,8 @@ def _names(annotations: Annotations, reference: str | Sequence[str] | None) -> l
     if isinstance(reference, str):
         return [reference]
     if reference is not None:
+        if not isinstance(reference, Iterable):
+            raise InputError(f"reference: expected the name of a rater, or several, got {reference!r}")
         return list(reference)
     drew = np.unique(annotations.rater)
     if not len(drew):

@@ -30,7 +30,7 @@ class Scene:
     transitions : Transitions
     proposals : Proposals
     free : (F,) int
-        The proposals that are none of the marks, on images that were asked for.
+        The proposals that are none of the marks, nor one another, on images that were asked for.
     """
 
     image: NDArray[np.intp]

@@ -70,7 +70,9 @@ def halves() -> dict[str, Any]:
     }
 
 
-def table(*marks: tuple[Any, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any) -> Annotations:
+def table(
+    *marks: tuple[Any, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
+) -> Annotations:
     """Marks (image, category, box) of one rater."""
     rows = [{"image": image, "rater": "ann", "category": name, "box": box} for image, name, box in marks]
     images = given.pop("images", list(dict.fromkeys(image for image, _, _ in marks)))

@@ -9,7 +9,13 @@ from kalos_core.noise import NoiseModel
 from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
 from kalos_core.noise.scene import Scene
-from kalos_core.noise.sources import ConfusionClasses, EmbeddingClasses, Transitions, TransplantedGhosts
+from kalos_core.noise.sources import (
+    ConfusionClasses,
+    DetectedGhosts,
+    EmbeddingClasses,
+    Transitions,
+    TransplantedGhosts,
+)
 from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
 from tests.noise.laws import ALWAYS, SHARP, FixedGhosts, always, halves, quiet, table, towards
 
@@ -330,6 +336,9 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
             {"schools": [2, 1], "school_magnitude": [1, 1, 1]},
             "school_magnitude: expected one number, or one for each",
         ),
+        ({"schools": 3}, "schools: expected the sizes of all schools, got 3"),
+        ({"schools": "21"}, "schools: expected the sizes of all schools, got '21'"),
+        ({"reference": 5}, "reference: expected the name of a rater, or several, got 5"),
         ({"reference": "bob"}, "raters: expected names among ann, got bob"),
         ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
         (
@@ -369,8 +378,32 @@ def test_a_reference_that_cannot_be_used():
 
 def test_a_rate_far_beyond_the_images_it_was_fitted_on():
     model = quiet(unmatched={"rate": EventRate(0.0, 20.0)})
-    with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 on one of 1 marks"):
+    with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 at"):
         generate_raters(model, ONE)
+
+
+def test_the_most_events_grow_with_the_marks(monkeypatch):
+    monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)
+    made = generate_raters(quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}), ONE)
+    assert len(made.events) > 50
+    with pytest.raises(InputError, match="at most 100 events on all images, got 200 at magnitude 1"):
+        generate_raters(quiet(unmatched={"rate": EventRate(np.log(200), 0.0)}), ONE)
+
+
+@pytest.mark.parametrize("magnitude", [1e7, 1e300])
+def test_a_magnitude_of_which_nothing_is_left(magnitude):
+    model = quiet(unmatched={"rate": EventRate(0.0, 0.0)})
+    with pytest.raises(InputError, match=r"got 1e\+\d+ at magnitude 1e\+\d+, .*choose a lower magnitude"):
+        generate_raters(model, ONE, magnitude=magnitude)
+
+
+def test_two_proposals_at_one_place_are_one_object():
+    rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 60, 20, 20]} for x in (100, 100, 101, 150)]
+    model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
+    made = generate_raters(model, ONE, raters=2, ghost_source=DetectedGhosts(Annotations.from_rows(rows)))
+    added = made.annotations.select(rows=np.flatnonzero(made.truth[:, 0] < 0))
+    assert added.shapes["box"].corners[:, 0].tolist() == [100, 150, 100, 150]
+    assert len(np.unique(made.object[made.truth[:, 0] < 0])) == 2
 
 
 def test_sources_are_named_in_the_result():

@@ -14,10 +14,12 @@ from kalos_core.noise.sources import (
     DetectedGhosts,
     EmbeddingClasses,
     PictureGhosts,
+    Proposals,
     TaxonomyClasses,
     Transitions,
     TransplantedGhosts,
 )
+from kalos_core.shapes import Boxes
 from tests.noise.laws import quiet, table
 
 RNG = np.random.default_rng
@@ -222,3 +224,20 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
     (tmp_path / "a.png").write_text("no picture")
     with pytest.raises(InputError, match=r"a.png: expected a picture, got cannot identify"):
         PictureGhosts(tmp_path).propose(reference, RNG(0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_proposals_that_are_alike_the_first_stays(seed):
+    rng = RNG(seed)
+    place = rng.integers(0, 30, (60, 2)).astype(np.float64)
+    boxes = np.concatenate([place, place + [20, 12]], axis=1)
+    proposals = Proposals(rng.integers(0, 2, 60), boxes, {"box": Boxes(boxes)}, np.arange(60))
+    chosen = np.sort(rng.permutation(60)[:50])
+    kept = []
+    for row in chosen.tolist():
+        before = [other for other in kept if proposals.image[other] == proposals.image[row]]
+        shared = [np.prod(np.maximum(0, [20, 12] - np.abs(boxes[row, :2] - boxes[other, :2]))) for other in before]
+        if all(area / (480 - area) < 0.5 for area in shared):
+            kept.append(row)
+    assert 2 < len(kept) < 50
+    assert proposals.apart(chosen).tolist() == kept

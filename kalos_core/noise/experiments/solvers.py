@@ -289,9 +289,7 @@ def permutation_stability(
         for solver in usable_solvers():
             units = _units(table, threshold, solver)
             with warnings.catch_warnings():
-                warnings.filterwarnings(
-                    "ignore", "The number of unique classes"
-                )  # of targets, which units are not
+                warnings.filterwarnings("ignore", "The number of unique classes")  # of targets, which units are not
                 scores = [
                     adjusted_rand_score(units[rows], _units(table.select(rows, raters=raters), threshold, solver))
                     for rows, raters in orders

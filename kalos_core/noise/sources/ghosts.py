@@ -21,6 +21,9 @@ from kalos_core.similarity.boxes import box_iou
 FREE_BELOW = 0.1
 """IoU with every mark below which a proposal is none of them (KαLOS §9.3.3)."""
 
+ALIKE_FROM = 0.5
+"""IoU of two proposals from which they are the same: raters who add either would be matched (KαLOS §9.2)."""
+
 LONGEST_SIDE = 256
 """Pixels to which a picture is reduced before regions are sought in it."""
 
@@ -91,6 +94,35 @@ class Proposals:
             taken = box_iou(boxes, proposal, marks, order[place]) >= FREE_BELOW
             free[proposal[taken]] = False
         return free
+
+    def apart(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of some proposals, by ascending row, that are not the same as another: of two alike the first stays.
+
+        Marks that two raters add at nearly one place would otherwise be of two objects.
+
+        Examples
+        --------
+        >>> rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 0, 9, 9]} for x in (0, 1, 40)]
+        >>> table = Annotations.from_rows(rows)
+        >>> found = DetectedGhosts(table).propose(table, np.random.default_rng(0))
+        >>> found.apart(np.arange(3)).tolist(), found.apart(np.array([1])).tolist(), found.apart(np.arange(0)).tolist()
+        ([0, 2], [1], [])
+        """
+        rows = rows[np.argsort(self.image[rows], kind="stable")]
+        image, after = self.image[rows], np.arange(1, len(rows) + 1)
+        boxes, pairs = Boxes(self.corners), [np.zeros((2, 0), np.intp)]
+        for one, other in blocks_of_runs(after, np.searchsorted(image, image, side="right") - after):
+            alike = box_iou(boxes, rows[one], boxes, rows[other]) >= ALIKE_FROM
+            pairs.append(np.stack([one[alike], other[alike]]))
+        early, late = np.concatenate(pairs, axis=1)
+        kept = np.ones(len(rows), np.bool_)
+        while len(early):
+            first = np.ones(len(rows), np.bool_)
+            first[late] = False
+            kept[late[first[early]]] = False
+            undecided = kept[early] & kept[late]
+            early, late = early[undecided], late[undecided]
+        return np.sort(rows[kept])
 
 
 class GhostSource(Protocol):

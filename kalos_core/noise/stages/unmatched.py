@@ -11,8 +11,9 @@ from kalos_core.noise.draft import Draft
 from kalos_core.noise.events import ADDITION, DELETION, DONE, IMPOSSIBLE, LOST
 from kalos_core.noise.parameters import Unmatched
 
-MOST_EVENTS = 1e6
-"""Expected on all images together: beyond, the rate was fitted on images with far fewer marks."""
+MOST_EVENTS, MOST_FOR_EACH = 1e6, 100
+"""Expected on all images together, and for each mark where that is more: beyond, nothing of the reference is left, or
+the rate was fitted on images with far fewer marks."""
 
 LEAST_WEIGHT = 1e-300
 """Of a proposal: one of weight 0 would wait for ever, and another's time could not be told from it."""
@@ -26,11 +27,13 @@ def miss_and_add(draft: Draft, laws: Unmatched) -> None:
     """
     scene, rng = draft.scene, draft.rng
     rate = np.where(scene.asked, draft.magnitude * laws.rate.expected(scene.marks), 0.0)
-    if not rate.sum() <= MOST_EVENTS:
+    most = max(MOST_EVENTS, MOST_FOR_EACH * len(scene))
+    if not rate.sum() <= most:
         worst = int(np.argmax(rate))
         raise InputError(
-            f"unmatched.rate: expected at most {MOST_EVENTS:.0e} events on all images, got {rate[worst]:.3g} on one of "
-            f"{scene.marks[worst]:,} marks; fit the model on images with as many"
+            f"unmatched.rate: expected at most {most:.3g} events on all images, got {rate.sum():.3g} at magnitude "
+            f"{draft.magnitude:g}, {rate[worst]:.3g} on one of {scene.marks[worst]:,} marks; choose a lower magnitude, "
+            "or fit the model on images with as many marks"
         )
     events = rng.poisson(rate)
     deletions = rng.binomial(events, laws.deletion.probability)
