@@ -32,7 +32,7 @@ from .common import (
 )
 from .systems import MAJORITY, SystemsSection, add_menu, show_view
 
-SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Over time", "Systems")
+SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Systems")
 
 MOST_ROWS, MOST_IMAGES = 50, 25
 """Rows of the table of questions, and of that of images."""
@@ -44,7 +44,6 @@ QUESTION_COLUMNS = (
     ("alpha", "α"),
     ("cohen", "Cohen's κ"),
     ("spa", "Probability of agreement"),
-    ("ties", "Ties"),
 )
 
 IMAGE_COLUMNS = (
@@ -311,11 +310,10 @@ def _cohen_title(question, raters, cohen):
 def _question_row(row):
     bands = row["bands"]
     return {
-        "question": row["question"],
+        "question": f"{row['question']}\n{row['ties']:,} {'tie' if row['ties'] == 1 else 'ties'}",
         "free_marginal": f"{with_interval(row['free_marginal'], row['interval'])}\n{bands['free_marginal']}",
         **{name: f"{significant(row[name])}\n{bands[name]}" for name in ("fleiss", "alpha", "cohen")},
         "spa": with_interval(row["spa"], row["spa_interval"]),
-        "ties": f"{row['ties']:,}",
     }
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""
 
+ROOM_FOR_BANDS = 0.2
+"""Of the axis of kappas, for the words beside their values."""
+
 
 def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
     """Places of the least values that are defined, ascending, at most so many.
@@ -99,7 +102,8 @@ def kappa_bars(
             name="kappa",
         )
     )
-    figure.update_layout(lying_bars(names, title, "free-marginal kappa", *value_range(values, ends)))
+    low, high = value_range(values, ends)
+    figure.update_layout(lying_bars(names, title, "free-marginal kappa", low, high + ROOM_FOR_BANDS * (high - low)))
     for bound in (0.6, 0.8):
         figure.add_vline(x=bound, line={"width": 1, "dash": "dot", "color": WHISKER})
     return with_value_column(figure, [f"{significant(value)} {landis_koch(value)}" for value in values])

@@ -114,7 +114,7 @@ def test_the_question_is_chosen():
     dataset = fo.Dataset()
     dataset.add_samples(samples, progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0)
-    panel = opened(dataset, "Over time")
+    panel = opened(dataset, "Running")
     assert "**1 answer broke a group** (none or several of its labels): ann 1" in panel.text()
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
     panel.send("on_change_question", value="sun")

@@ -1,0 +1,131 @@
+"""Labels of whole images in the App: from the form to kappas, disputes, raters, curves and rankings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pandas as pd
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title
+from tests.browser.conftest import GRID, expect, rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+
+BESIDE = "beside"
+
+GROUPS = {"place": ["harbour", "meadow", "street"], "light": ["day", "dusk", "night"]}
+OPTIONAL = ["busy", "pretty", "animals", "vehicles", "water"]
+CARE = {"Ada": 0.92, "Ben": 0.85, "Chloé": 0.75, "Dr. Kim": 0.6}
+"""How often each rater answers what the scene shows."""
+
+
+@pytest.fixture
+def quizzed(loaded: fo.Dataset) -> fo.Dataset:
+    """The pictures of the demo, with labels of whole images by four raters and scores of three systems."""
+    rng = np.random.default_rng(6)
+    truth = [
+        {question: str(rng.choice(options)) for question, options in GROUPS.items()}
+        | {name: bool(rng.random() < 0.5) for name in OPTIONAL}
+        for _ in range(len(loaded))
+    ]
+    ids = loaded.values("id")
+    answers = []
+    for image, shown in zip(ids, truth, strict=True):
+        for rater, care in CARE.items():
+            chosen = [str(rng.choice(of)) if rng.random() > care else shown[name] for name, of in GROUPS.items()]
+            chosen += [name for name in OPTIONAL if (rng.random() < care) == shown[name]]
+            time = float(rng.integers(1000))
+            answers += [{"item": image, "rater": rater, "label": name, "time": time} for name in chosen]
+    kf.load_label_table(pd.DataFrame(answers), loaded, time="time", groups=GROUPS)
+    concepts = [*GROUPS["place"], *GROUPS["light"], *OPTIONAL]
+    for system, noise in (("resnet", 0.45), ("clip", 0.5), ("svm", 0.8)):
+        scores = [
+            fo.Classifications(
+                classifications=[
+                    fo.Classification(label=name, confidence=float(_shows(shown, name) + noise * rng.normal()))
+                    for name in concepts
+                ]
+            )
+            for shown in truth
+        ]
+        loaded.set_values(system, scores)
+    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="labels")
+    spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
+    loaded.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
+    return loaded
+
+
+def _shows(truth: dict[str, Any], concept: str) -> float:
+    return float(truth[concept] if concept in OPTIONAL else concept in truth.values())
+
+
+def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
+    app.open(quizzed.name, GRID)
+    panel = app.add_panel("labels")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    app.picture("labels_0_nothing_yet")
+    panel.get_by_role("button", name="Compute agreement on labels").click()
+    form = app.form()
+    app.picture("labels_1_form")
+    app.fill(form, "Groups of labels that exclude each other", "place")
+    expect(form).to_contain_text("expected names with labels, such as 'place: indoor, outdoor', got 'place'")
+    app.fill(
+        form, "Groups of labels that exclude each other", "; ".join(f"{n}: {', '.join(of)}" for n, of in GROUPS.items())
+    )
+    expect(form).not_to_contain_text("expected names with labels")
+    app.picture("labels_2_form_filled")
+    summary = app.execute(form)
+    assert kf.list_runs(quizzed) == ["labels"]  # what the App did is taken up
+    stored = kf.load_diagnostics(quizzed, "labels")["questions"]
+    title = kappa_title([row["question"] for row in stored], [row["free_marginal"] for row in stored])
+    expect(summary).to_contain_text(title)
+    app.picture("labels_3_summary")
+    app.finish()
+    expect(panel).to_contain_text(title)
+    app.picture("labels_4_first_run")
+    app.choose_tab("labels", "Images")
+    disputed = kf.load_figures(quizzed, "labels").figures["disputed"]
+    panel.get_by_role("button", name=f"Show the {disputed} images in dispute").click()
+    app.expect_count(disputed)
+
+
+def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
+    run = kf.compute_label_agreement(quizzed, "labels", groups=GROUPS)
+    ranked = kf.rank_systems(quizzed, "ranking", systems=["resnet", "clip", "svm"], groups=GROUPS)
+    app.open(quizzed.name, BESIDE)
+    panel = app.panel("labels")
+    f, accuracy = run.figures, run.diagnostics["accuracy"]
+    said = {
+        "Questions": "free-marginal kappa",
+        "Concepts": majority_title(f["with_majority"]["concept_all"], f["with_majority"]["concept_chosen"]),
+        "Images": majority_title(f["with_majority"]["item_all"], f["with_majority"]["item_chosen"], "image"),
+        "Raters": accuracy_title(accuracy["raters"], accuracy["accuracy"]),
+        "Running": "annotations",
+        "Systems": ranking_title(ranked.result.rankings["AUC"]),
+    }
+    expect(panel).to_contain_text("in dispute")
+    for number, (section, text) in enumerate(said.items()):
+        app.choose_tab("labels", section)
+        expect(panel).to_contain_text(text)
+        expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        app.expect_idle("labels")
+        app.scroll_to(panel.get_by_role("tablist"))
+        app.picture(f"labels_5{number}_{section.lower()}")
+        app.scroll_to(panel.get_by_text("New run"))
+        app.picture(f"labels_5{number}_{section.lower()}_below")
+        app.expect_nothing_cut_off("labels")
+    app.choose_tab("labels", "Questions")
+    assert len(rows(panel.locator("table"))) == len(GROUPS) + len(OPTIONAL)
+    app.click_bar("labels", 0)
+    least = min(run.diagnostics["questions"], key=lambda row: row["free_marginal"])["question"]
+    app.expect_count(len(kf.view_of_disputes(quizzed, "labels", question=least)))
+    app.use_light_theme()
+    for number, section in enumerate(said):
+        app.choose_tab("labels", section)
+        app.expect_idle("labels")
+        app.scroll_to(panel.get_by_role("tablist"))
+        app.picture(f"labels_6{number}_{section.lower()}_light")
