@@ -170,7 +170,8 @@ class InjectNoise(running.Analysis):
             f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"
             f"| Stage | attempted | lost | share |\n|---|---|---|---|\n{stages}\n\n"
             f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['ghost_source']}.\n\n"
-            f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis."
+            f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis. "
+            "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
         )
 
 

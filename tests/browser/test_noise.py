@@ -33,7 +33,8 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     expect(preview).to_be_visible()
     app.picture("61-noise-form")
     app.fill(form, "Magnitude", "-1")
-    expect(form).to_contain_text("expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got '-1'")
+    # beside the field, and where the preview was
+    expect(form.get_by_text("expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got '-1'")).to_have_count(2)
     expect(form).to_contain_text("No preview: magnitude: expected numbers of 0 or more")
     app.picture("62-noise-form-refused")
     app.fill(form, "Magnitude", "0.5, 1, 2")
@@ -50,6 +51,10 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     # events: a bar leads to its labels
     expect(panel).to_contain_text(title(figures))
     expect(panel.locator(".bars .point path").first).to_be_visible()
+    app.expect_idle("noise")
+    app.expect_count(len(loaded))
+    expect(app.page.locator('[data-cy="looker"]').first).to_be_visible()
+    app.page.wait_for_timeout(1_500)  # the grid draws the new fields
     app.picture("65-noise", readme="noise")
     app.expect_nothing_cut_off("noise")
     app.click_bar("noise", 0)

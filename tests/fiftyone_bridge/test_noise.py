@@ -573,6 +573,8 @@ class TestPreview:
         assert documents(fresh) == before
         other = kf.preview_noise(fresh, reference="truth", magnitude=2, seed=1, sample_id=fresh.skip(9).first().id)
         assert other.file == "9.png"
+        empty = kf.preview_noise(fresh, reference="truth", sample_id=fresh.last().id)
+        assert empty.file == "1.png"  # on the last there is nothing to see
         assert kf.preview_noise(fresh, reference="truth", magnitude=0).said == "unchanged"
         with_picture = fo.Dataset()
         with_picture.add_samples(samples(str(pictures)), progress=False)

@@ -18,6 +18,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.fiftyone.labels import LabelChoice, check_samples
 from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, ghost_source_of, model_of
 from kalos_core.fiftyone.noise.writing import UNCHANGED
+from kalos_core.fiftyone.raters import rater_fields
 from kalos_core.figures import EVENT_LABELS
 from kalos_core.noise import GeneratedRaters, NoiseModel
 from kalos_core.noise.generate import generate_raters
@@ -81,12 +82,12 @@ def preview_noise(
         As in `inject_noise`; one reference, one magnitude. Of the samples only a few are read, so the run itself, which
         has the chances of all of them, gives other marks.
     sample_id : str, optional
-        The image; by default the first with marks of the reference.
+        The image; by default, and where it has no marks of the reference, the first that has some.
 
     Raises
     ------
     InputError
-        For what `inject_noise` refuses; if the image has no marks.
+        For what `inject_noise` refuses.
     """
     check_samples(samples)
     few = _few(samples, reference, sample_id)
@@ -102,17 +103,16 @@ def preview_noise(
         class_source=class_source_of("confusion", labels, drawing),
         ghost_source=ghost_source_of("transplanted", labels, drawing),
     )
-    drew = np.unique(result.original.image)
-    wanted = None if sample_id is None else np.flatnonzero(result.original.images == sample_id)
-    image = int(drew[0] if wanted is None or not np.isin(wanted, drew).all() else wanted[0])
-    ids, paths = few.values(["id", "filepath"])
-    path = dict(zip(ids, paths, strict=True))[result.original.images[image]]
-    return _draw(result, image, path)
+    images, drew = result.original.images, np.unique(result.original.image)
+    image = int(next((code for code in drew if images[code] == sample_id), drew[0]))
+    paths = dict(zip(*few.values(["id", "filepath"]), strict=True))
+    return _draw(result, image, paths[images[image]])
 
 
 def _few(samples: Any, reference: str, sample_id: str | None) -> Any:
     """The image that is shown and some others, all with the reference's labels where it has a field."""
-    view = samples.exists(reference) if samples.has_field(reference) else samples
+    field = rater_fields(samples).get(reference, reference)
+    view = samples.exists(field) if field in samples.get_field_schema() else samples
     ids = view.limit(OTHERS + 1).values("id")
     if sample_id is not None:
         ids = [sample_id, *(key for key in ids if key != sample_id)]
