@@ -9,7 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import events_title, significant
 from tests.fiftyone_bridge.test_noise import FIELDS, samples
 from tests.panels.test_panels import given, names, samples_of, view_of
-from tests.plugin import Panel
+from tests.plugin import Panel, uri
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,20 @@ def test_what_was_used_is_said(marked):
 
 def test_all_labels_again(marked):
     assert names(Panel("noise", marked).load().send("show_all")) == ["clear_view"]
+
+
+def test_with_nothing_drawn_it_says_what_to_do():
+    dataset = fo.Dataset()
+    dataset.add_samples(samples(), progress=False)
+    panel = Panel("noise", dataset).load()
+    assert "Nothing is computed yet" in panel.text()
+    assert set(panel.shown) == {"invitation", "compute"}
+    prompted = panel.send("compute")
+    assert given(prompted, "prompt_user_for_operation")["operator_uri"] == uri("inject_noise")
+    kf.inject_noise(dataset, "noise", reference="truth", raters=1)
+    assert "1 rater drawn from truth" in panel.load().text()
+    kf.delete_run(dataset, "noise")
+    assert "Nothing is computed yet" in panel.load().text()
 
 
 def test_nothing_changed_is_said():
