@@ -160,7 +160,7 @@ def _curves(
                     "thickness": 1,
                 },
                 mode="lines+markers",
-                line={"color": RATER_COLOURS[place]},
+                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)]},
                 name=name,
                 hovertemplate=f"{name}, %{{x:g}}: %{{y:.3f}}<extra></extra>",
             )

@@ -302,7 +302,7 @@ def _magnitudes(given: float | Sequence[float], count: int, what: str, of: str) 
 def _school_sizes(schools: Sequence[int] | None, raters: int) -> NDArray[np.intp]:
     if schools is None:
         return np.array([raters])
-    if isinstance(schools, str) or not isinstance(schools, Iterable):
+    if not isinstance(schools, Iterable):
         raise InputError(f"schools: expected the sizes of all schools, got {schools!r}")
     sizes = np.array([check_whole(size, "schools", least=1) for size in schools], dtype=np.intp)
     if sizes.sum() != raters:

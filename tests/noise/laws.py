@@ -87,6 +87,6 @@ class FixedGhosts:
     def __init__(self, *boxes: list[float]) -> None:
         self.boxes = Boxes.from_xywh(boxes)
 
-    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
+    def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - always these
         place = np.arange(len(self.boxes))
         return Proposals(0 * place, self.boxes.corners, {"box": self.boxes}, place)

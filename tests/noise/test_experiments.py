@@ -1,6 +1,7 @@
 """Solvers and alpha where the truth is known: scores by hand, by naive loops, and the experiments as a whole."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import rand_score
 
 from kalos_core import Annotations, InputError, agreement
+from kalos_core.figures.experiments import plot_experiments
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.experiments import (
     Truth,
@@ -189,3 +191,65 @@ def test_on_lvis_the_papers_main_findings_hold(lvis):
     assert greedy > max(accuracy.mean("f1", solver=name, cost="soft") for name in ("shm", "ahc"))
     response = magnitude_response(MODEL, annotations, annotations.raters[0], magnitudes=[0, 0.5, 1, 2])
     assert all(claim.holds for claim in response.claims())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"repeats": 0}, "repeats: expected a whole number of at least 1, got 0"),
+        ({"repeats": "many"}, "repeats: expected a whole number"),
+        ({"counts": []}, "counts: expected at least one, got none"),
+        ({"counts": [1, 2]}, "counts: expected a whole number of at least 2, got 1"),
+        ({"magnitudes": []}, "magnitudes: expected at least one, got none"),
+        ({"magnitudes": [0]}, "magnitudes: expected one above 0, got only 0"),
+        ({"magnitudes": [1, -1]}, "magnitudes: expected finite numbers of 0 or more"),
+        ({"magnitudes": [float("nan")]}, "magnitudes: expected finite numbers of 0 or more"),
+        ({"magnitudes": ["much"]}, "magnitudes: expected finite numbers of 0 or more"),
+        ({"seed": -1}, "seed: expected a whole number"),
+    ],
+)
+def test_settings_that_cannot_be_used(wrong, message):
+    with pytest.raises(InputError, match=message):
+        run_experiments(scene(1, 1), **{"magnitudes": [1], "counts": [2], "repeats": 1} | wrong)
+
+
+def test_solvers_without_a_setting_are_refused():
+    with pytest.raises(InputError, match="raters: expected at least one, got none"):
+        solver_accuracy(MODEL, scene(1), raters=[])
+    with pytest.raises(InputError, match="permutations: expected a whole number of at least 1"):
+        permutation_stability({"scene": scene(1)}, 0)
+
+
+def test_settings_in_any_order_give_the_same_tables_and_verdicts():
+    marks = scene(2, 3)
+    for forth, back in (
+        (
+            return_on_raters(MODEL, marks, counts=[2, 7, 9], magnitudes=[0.5, 2]),
+            return_on_raters(MODEL, marks, counts=[9, 2, 7, 2], magnitudes=[2, 0.5]),
+        ),
+        (
+            magnitude_response(MODEL, marks, magnitudes=[0, 1]),
+            magnitude_response(MODEL, marks, magnitudes=[1, 0, 1]),
+        ),
+        (
+            signal_loss_table(MODEL, marks, magnitudes=[0.25, 5.0]),
+            signal_loss_table(MODEL, marks, magnitudes=[5.0, 0.25]),
+        ),
+    ):
+        assert forth.to_pandas().equals(back.to_pandas())
+        assert forth.claims() == back.claims()
+
+
+def test_what_one_setting_cannot_tell_is_not_said_to_hold():
+    raters = return_on_raters(MODEL, scene(), counts=[2], magnitudes=[1])
+    assert [claim.holds for claim in raters.claims()] == [None, None]
+    assert magnitude_response(MODEL, scene(), magnitudes=[1]).claims()[0].holds is None
+    # Table 3 prints nothing for 1.5
+    assert [claim.holds for claim in signal_loss_table(MODEL, scene(), magnitudes=[1.5]).claims()] == [None, None]
+    assert [claim.holds for claim in school_impact(MODEL, scene(), schools=[(2, 1)]).claims()] == [None, None]
+
+
+def test_figures_of_more_magnitudes_than_colours():
+    result = run_experiments(scene(1, 2), magnitudes=[1], counts=[2], repeats=1)
+    raters = return_on_raters(MODEL, scene(1, 2), counts=[2], magnitudes=np.arange(1, 11) / 10)
+    assert len(plot_experiments(replace(result, raters=raters))["More and more raters"].data) == 10

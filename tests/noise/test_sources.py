@@ -131,6 +131,12 @@ class Own:
         (lambda: EmbeddingClasses([[1, 0], [-1, 0]], ["a", "a"]), "got a mean of length 0 for 'a'"),
         (lambda: ConfusionClasses(["a", "b"], [[0, -1], [-1, 0]]), "counts: expected finite numbers of 0 or more"),
         (lambda: ConfusionClasses(["a", "b"], [[0, 1]]), "counts: expected 2 x 2 numbers, got shape"),
+        (lambda: EmbeddingClasses([["x", 0], [1, 0]], ["a", "b"]), "embeddings: expected rows of numbers"),
+        (lambda: EmbeddingClasses([[1, 0], [1]], ["a", "b"]), "embeddings: expected rows of numbers"),
+        (lambda: ConfusionClasses(["a", "b"], [["x", 1], [1, 0]]), "counts: expected rows of numbers"),
+        (lambda: ConfusionClasses(["a", "b"], [0, 1, 1]), "counts: expected 2 x 2 numbers, got shape"),
+        (lambda: ConfusionClasses(["a", "a"], [[0, 1], [1, 0]]), "categories: expected each name once, got 'a', 'a'"),
+        (lambda: TaxonomyClasses(["a"]), "taxonomy: expected a mapping from each name to its parent"),
         (lambda: TaxonomyClasses({"a": "b", "b": "a"}), "taxonomy: expected a tree, got '[ab]' above itself"),
         (lambda: TaxonomyClasses.from_tree({"a": ["c"], "b": ["c"]}), "expected each name once, got 'c' again"),
         (lambda: TaxonomyClasses.from_tree({"a": 3}), "expected mappings and lists of names, got 3"),
@@ -230,7 +236,7 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
 def test_of_proposals_that_are_alike_the_first_stays(seed):
     rng = RNG(seed)
     place = rng.integers(0, 30, (60, 2)).astype(np.float64)
-    boxes = np.concatenate([place, place + [20, 12]], axis=1)
+    boxes = np.concatenate([place, place + np.array([20, 12])], axis=1)
     proposals = Proposals(rng.integers(0, 2, 60), boxes, {"box": Boxes(boxes)}, np.arange(60))
     chosen = np.sort(rng.permutation(60)[:50])
     kept = []

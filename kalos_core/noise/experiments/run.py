@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.experiments.response import (
     COUNTED_AT,
     COUNTS,
@@ -32,7 +32,7 @@ from kalos_core.noise.experiments.solvers import (
     permutation_stability,
     solver_accuracy,
 )
-from kalos_core.noise.experiments.tables import Claim
+from kalos_core.noise.experiments.tables import Claim, check_counts, check_magnitudes
 from kalos_core.noise.model import NoiseModel
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def run_experiments(
     Raises
     ------
     InputError
-        As `NoiseModel.generate`; for annotations without marks.
+        As `NoiseModel.generate`; for annotations without marks, no magnitude above 0, fewer than two raters in
+        `counts`, or no repeat.
 
     Examples
     --------
@@ -126,13 +127,17 @@ def run_experiments(
     if not drew:
         raise InputError("annotations: expected marks to draw raters from, got none")
     first, two = drew[0], drew[:2]
+    counts, repeats = check_counts(counts, "counts", 2), check_whole(repeats, "repeats", least=1)
+    given = None if magnitudes is None else check_magnitudes(magnitudes)
+    if given is not None and given[-1] == 0:
+        raise InputError("magnitudes: expected one above 0, got only 0")
 
     def say(share: float, label: str) -> None:
         if progress is not None:
             progress(share, label)
 
     def levels(usual: Sequence[float]) -> Sequence[float]:
-        return usual if magnitudes is None else magnitudes
+        return usual if given is None else given
 
     say(0.0, "Solvers against the truth")
     accuracy, cases = solver_accuracy(
@@ -149,7 +154,7 @@ def run_experiments(
     say(0.9, "Schools of thought")
     schools = school_impact(chosen, annotations, two, seed=seed)
     say(0.93, "Alpha over noise")
-    response = magnitude_response(chosen, annotations, first, magnitudes=sorted({0.0, *levels(RESPONSE)}), seed=seed)
+    response = magnitude_response(chosen, annotations, first, magnitudes=[0.0, *levels(RESPONSE)], seed=seed)
     say(0.97, "Signal loss")
     lost = [level for level in levels(tuple(LOSS)) if level > 0]
     loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)

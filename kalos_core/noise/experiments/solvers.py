@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from kalos_core.agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
-from kalos_core.noise.experiments.tables import Claim, Columns
+from kalos_core.errors import check_whole
+from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes
 from kalos_core.noise.experiments.truth import Truth
 from kalos_core.noise.model import NoiseModel
 
@@ -222,6 +223,11 @@ def solver_accuracy(
     SolverAccuracy, SolverCases
         Cases are those of the most raters, with the soft cost.
 
+    Raises
+    ------
+    InputError
+        As `NoiseModel.generate`; for no magnitude, number of raters or repeat.
+
     Examples
     --------
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
@@ -230,6 +236,8 @@ def solver_accuracy(
     >>> accuracy.mean("f1", solver="greedy")
     1.0
     """
+    raters, magnitudes = check_counts(raters, "raters", 1), check_magnitudes(magnitudes)
+    repeats = check_whole(repeats, "repeats", least=1)
     lines: list[tuple[object, ...]] = []
     cases: list[tuple[str, float, NDArray[np.str_], NDArray[np.float64]]] = []
     for count in raters:
@@ -247,7 +255,7 @@ def solver_accuracy(
                         found = (score.tp, score.fp, score.fn, score.tn, truth.out_of_reach)
                         rates = (score.rand_index, score.precision, score.recall, score.f1)
                         lines.append((solver, cost, count, magnitude, repeat, *found, *rates))
-                        if cost == "soft" and count == max(raters):
+                        if cost == "soft" and count == raters[-1]:
                             cases.append((solver, magnitude, *truth.cases(units)))
     return SolverAccuracy(*map(np.array, zip(*lines, strict=True))), _cases(cases)
 
@@ -282,7 +290,8 @@ def permutation_stability(
     """
     from sklearn.metrics import adjusted_rand_score
 
-    rng = np.random.default_rng(seed)
+    permutations = check_whole(permutations, "permutations", least=1)
+    rng = np.random.default_rng(check_whole(seed, "seed"))
     lines = []
     for name, table in tables.items():
         orders = [(rng.permutation(len(table)), rng.permutation(len(table.raters))) for _ in range(permutations)]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, as_number, check_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,3 +59,61 @@ class Columns:
         import pandas as pd
 
         return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
+
+
+def check_magnitudes(magnitudes: Sequence[float]) -> list[float]:
+    """The magnitudes of an experiment: each once, ascending.
+
+    Raises
+    ------
+    InputError
+        For none, or what is no finite number of at least 0.
+
+    Examples
+    --------
+    >>> check_magnitudes([1, 0.5, 1])
+    [0.5, 1.0]
+    >>> check_magnitudes([])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: magnitudes: expected at least one, got none
+    """
+    found = {as_number(level) for level in magnitudes}
+    if not found:
+        raise InputError("magnitudes: expected at least one, got none")
+    known = [level for level in found if level is not None and 0 <= level < np.inf]
+    if len(known) < len(found):
+        raise InputError(f"magnitudes: expected finite numbers of 0 or more, got {list(magnitudes)!r}")
+    return sorted(known)
+
+
+def check_counts(counts: Sequence[int], name: str, least: int) -> list[int]:
+    """The numbers of raters of an experiment: each once, ascending.
+
+    Raises
+    ------
+    InputError
+        For none, or what is no whole number of at least `least`.
+
+    Examples
+    --------
+    >>> check_counts([3, 2], "counts", 2)
+    [2, 3]
+    >>> check_counts([1], "counts", 2)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: counts: expected a whole number of at least 2, got 1
+    """
+    found = sorted({check_whole(count, name, least) for count in counts})
+    if not found:
+        raise InputError(f"{name}: expected at least one, got none")
+    return found
+
+
+def rises(values: NDArray[np.float64]) -> bool | None:
+    """Whether each value is above the one before; None where there is nothing to compare.
+
+    Examples
+    --------
+    >>> rises(np.array([0.1, 0.2])), rises(np.array([0.1, 0.1])), rises(np.array([0.1])), rises(np.array([0.1, np.nan]))
+    (True, False, None, None)
+    """
+    return None if len(values) < 2 or np.isnan(values).any() else bool((np.diff(values) > 0).all())

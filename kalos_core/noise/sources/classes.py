@@ -54,7 +54,7 @@ class ConfusionClasses:
     Raises
     ------
     InputError
-        If the counts are negative, not finite, or of another shape.
+        If the counts are negative, not finite, or of another shape; if a name comes twice.
 
     Examples
     --------
@@ -72,9 +72,11 @@ class ConfusionClasses:
 
     def __post_init__(self) -> None:
         names = object_array(self.categories)
-        counts = np.asarray(self.counts, dtype=np.float64).reshape(-1, len(names)) if len(names) else np.zeros((0, 0))
+        counts = _as_numbers(self.counts, "counts") if len(names) else np.zeros((0, 0))
         if counts.shape != (len(names), len(names)):
             raise InputError(f"counts: expected {len(names)} x {len(names)} numbers, got shape {counts.shape}")
+        if len(set(names)) < len(names):
+            raise InputError(f"categories: expected each name once, got {listed(map(repr, names))}")
         if not (np.isfinite(counts) & (counts >= 0)).all():
             raise InputError("counts: expected finite numbers of 0 or more, got others")
         object.__setattr__(self, "categories", names)
@@ -157,7 +159,7 @@ class EmbeddingClasses:
     model: str = "embeddings"
 
     def __post_init__(self) -> None:
-        vectors, names = np.asarray(self.vectors, dtype=np.float64), object_array(self.categories)
+        vectors, names = _as_numbers(self.vectors, "embeddings"), object_array(self.categories)
         if vectors.ndim != 2 or len(vectors) != len(names):
             raise InputError(f"embeddings: expected one for each of {len(names)} names, got shape {vectors.shape}")
         broken = ~np.isfinite(vectors).all(axis=1)
@@ -218,6 +220,8 @@ class TaxonomyClasses:
     parents: Mapping[str, str | None]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.parents, Mapping):
+            raise InputError(f"taxonomy: expected a mapping from each name to its parent, got {self.parents!r}")
         tops: dict[str, str | None] = {above: None for above in self.parents.values() if above is not None}
         object.__setattr__(self, "parents", tops | dict(self.parents))
         for name in self.parents:
@@ -279,6 +283,14 @@ def _collect(tree: object, above: str | None, parents: dict[str, str | None]) ->
         parents[name] = above
         if isinstance(names, Mapping):
             _collect(names[name], name, parents)
+
+
+def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    """An argument as an array of numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected rows of numbers, all of one length, got others ({error})") from error
 
 
 def _places(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
