@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from kalos_core import LabelTable
@@ -29,6 +31,16 @@ def label_tables(draw: Callable[[st.SearchStrategy[Any]], Any], broken: bool = T
     ] or [{"item": "a", "rater": "ann", "label": ["day"]}]
     concepts = [*OPTIONAL, *GROUP]
     return LabelTable.from_rows(rows, groups={"time": GROUP}, items=items, raters=raters, concepts=concepts)
+
+
+@st.composite
+def tables_with_gaps(draw: Callable[[st.SearchStrategy[Any]], Any]) -> LabelTable:
+    """`label_tables` in which some answers leave an optional concept open that they did not choose."""
+    table = draw(label_tables())
+    concept = table.concepts.tolist().index(OPTIONAL[0])
+    chose = set(table.answer[table.concept == concept].tolist())
+    left_open = [(answer, concept) for answer in range(len(table)) if answer not in chose and draw(st.booleans())]
+    return replace(table, unanswered=np.array(left_open, np.intp).reshape(-1, 2))
 
 
 def answers_of(table: LabelTable) -> dict[tuple[Any, str], set[str]]:

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
-from kalos_core.nominal.decisions import ConceptVotes, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, Decisions, or_nan
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,28 +134,58 @@ class _Compared(NamedTuple):
     alike: NDArray[np.float64]  # and made alike
 
 
+Places = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Raters and the places they marked, one mark an entry."""
+
+
 def _compare(table: LabelTable) -> _Compared:
-    """Two raters who chose different concepts of a group decide alike on all of its concepts but these two."""
-    size = len(table.raters)
-    found = _Compared(*np.zeros((4, size, size)))
-    for question in table.questions:
-        value = table.answered(question)
-        given = value >= 0
-        rater, item, option = table.rater[given], table.item[given], value[given].astype(np.intp)
-        place = np.unique(item * (int(option.max(initial=0)) + 1) + option, return_inverse=True)[1]
-        both, same = _in_common(rater, item, size), _in_common(rater, place, size)
-        concepts = len(table.concepts_of(question))
-        wrong = (both - same) * min(concepts, 2)
-        for total_of, amount in zip(found, (both, same, both * concepts, both * concepts - wrong), strict=True):
-            total_of += amount
+    found = _of_optional(table)
+    for group in table.groups.tolist():
+        for sums, amount in zip(found, _of_group(table, group), strict=True):
+            sums += amount
     return found
 
 
-def _in_common(rater: NDArray[np.intp], place: NDArray[np.intp], raters: int) -> NDArray[np.float64]:
-    """(R, R) how many places, given with a rater each, two raters share."""
-    width = int(place.max(initial=-1)) + 1
-    table = sparse.csr_array((np.ones(len(rater)), (rater, place)), shape=(raters, width))
-    return np.asarray((table @ table.T).toarray())
+def _of_group(table: LabelTable, group: str) -> _Compared:
+    """Two raters who chose different concepts of a group decide alike on all of its concepts but these two."""
+    value = table.answered(group)
+    given = value >= 0
+    rater, item, concepts = table.rater[given], table.item[given], len(table.concepts_of(group))
+    option = (rater, item * concepts + value[given])
+    both, same = _in_common(table, (rater, item), (rater, item)), _in_common(table, option, option)
+    return _Compared(both, same, both * concepts, both * concepts - (both - same) * min(concepts, 2))
+
+
+def _of_optional(table: LabelTable) -> _Compared:
+    """Each optional concept is a question, on which two raters differ if one of them chose it and the other did not."""
+    decisions, concepts = Decisions.of(table), max(len(table.concepts), 1)
+
+    def places(keys: NDArray[np.intp]) -> tuple[Places, Places]:
+        """Items, and decisions on items, of raters."""
+        answer, concept = np.divmod(keys[table.group_of[keys % concepts] == OPTIONAL], concepts)
+        rater, item = table.rater[answer], table.item[answer]
+        return (rater, item), (rater, item * concepts + concept)
+
+    answered = table.rater, table.item
+    chosen_on, chosen = places(decisions.chosen)
+    open_on, left_open = places(decisions.missing)
+    without = _in_common(table, open_on, answered)
+    made = (table.group_of == OPTIONAL).sum() * _in_common(table, answered, answered)
+    made += _in_common(table, left_open, left_open) - without - without.T
+    compared = _in_common(table, chosen_on, answered) - _in_common(table, chosen, left_open)
+    alike = made - compared - compared.T + 2 * _in_common(table, chosen, chosen)
+    return _Compared(made.copy(), alike.copy(), made, alike)
+
+
+def _in_common(table: LabelTable, one: Places, other: Places) -> NDArray[np.float64]:
+    """(R, R) how often a place of the first rater, in `one`, is also one of the second, in `other`."""
+    names, place = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
+    shape = (len(table.raters), len(names))
+    first, second = (
+        sparse.csr_array((np.ones(len(rater)), (rater, at)), shape=shape)
+        for rater, at in ((one[0], place[: len(one[0])]), (other[0], place[len(one[0]) :]))
+    )
+    return np.asarray((first @ second.T).toarray())
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

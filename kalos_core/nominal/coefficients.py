@@ -68,7 +68,7 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     if given.ndim != 2:
         raise InputError(f"values: expected items x raters, got shape {given.shape}")
     if not np.issubdtype(given.dtype, np.integer):
-        return _encode_objects(given)
+        return _encode_objects(np.asarray(values, dtype=object))  # among names NumPy would make NaN a name
     if given.size and given.min() < NOT_ASSIGNED:
         raise InputError(f"values: expected codes of at least {NOT_ASSIGNED}, got {given.min()}")
     if given.size and given.max() > MOST_CODES:  # ids rather than codes
@@ -77,11 +77,20 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     return given.astype(np.int64, copy=False)
 
 
-def _encode_objects(given: NDArray[Any]) -> NDArray[np.int64]:
+def _encode_objects(given: NDArray[np.object_]) -> NDArray[np.int64]:
     code: dict[Any, int] = {}
-    flat = given.astype(object).ravel().tolist()
-    codes = [NOT_ASSIGNED if value is None or value != value else code.setdefault(value, len(code)) for value in flat]
+    flat = given.ravel().tolist()
+    try:
+        codes = [NOT_ASSIGNED if _is_missing(value) else code.setdefault(value, len(code)) for value in flat]
+    except TypeError as error:
+        raise InputError(f"values: expected names or numbers, which can be told apart, got {error}") from None
     return np.array(codes, dtype=np.int64).reshape(given.shape)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, which does not equal itself, or the NA of pandas, which does not say whether it does."""
+    same = value is not None and value == value
+    return not same if isinstance(same, (bool, np.bool_)) else True
 
 
 def nominal_alpha(values: ArrayLike) -> float:
@@ -145,9 +154,9 @@ def alpha_of_counts(counts: Counts) -> float:
     0.0
     """
     found = tally(counts)
-    pairable = found.usable[found.item]
-    totals = total(found.category[pairable], found.count[pairable], found.categories)
-    return _alpha(total(found.annotations, found.agreeing, 2), totals)
+    pairable = found.times[found.item] * found.usable[found.item]
+    totals = total(found.category, found.count * pairable, found.categories)
+    return _alpha(total(found.annotations, found.agreeing * found.times, 2), totals)
 
 
 def _alpha(agreeing: NDArray[np.float64], totals: NDArray[np.float64]) -> float:
@@ -172,7 +181,9 @@ def observed_agreement(counts: Counts) -> float:
 
 
 def _observed(found: Tally) -> float:
-    return float(found.item_agreement[found.usable].mean()) if found.usable.any() else float("nan")
+    if not found.usable.any():
+        return float("nan")
+    return float(np.average(found.item_agreement[found.usable], weights=found.times[found.usable]))
 
 
 def _corrected(observed: float, expected: float) -> float:
@@ -182,8 +193,8 @@ def _corrected(observed: float, expected: float) -> float:
 
 def _mean_shares(found: Tally) -> NDArray[np.float64]:
     """(C,) mean over labelled items of the share of each category."""
-    labelled = (found.annotations > 0).sum()
-    share = found.count / found.annotations[found.item]
+    labelled = found.times[found.annotations > 0].sum()
+    share = found.count / found.annotations[found.item] * found.times[found.item]
     return np.asarray(total(found.category, share, found.categories) / max(labelled, 1))
 
 
@@ -306,17 +317,17 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
     >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
     0.5
     """
-    one, other = np.asarray(first), np.asarray(second)
+    one, other = _as_objects(first), _as_objects(second)
     if one.ndim != 1 or one.shape != other.shape:
         raise InputError(f"second: expected as many values as in first, got shapes {one.shape} and {other.shape}")
-    return float(_cohen_of_codes(encode_values(np.column_stack([_as_objects(one), _as_objects(other)])), 0, 1))
+    return float(_cohen_of_codes(encode_values(np.column_stack([one, other])), 0, 1))
 
 
-def _as_objects(values: NDArray[Any]) -> NDArray[np.object_]:
+def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
     """Values with None where missing, so that those of both raters are told apart alike."""
-    found = values.astype(object)
-    if np.issubdtype(values.dtype, np.integer):
-        found[values == NOT_ASSIGNED] = None
+    found = np.array(values, dtype=object)
+    if np.issubdtype(np.asarray(values).dtype, np.integer):
+        found[found == NOT_ASSIGNED] = None
     return found
 
 

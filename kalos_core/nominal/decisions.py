@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.arrays import find_sorted
+from kalos_core.arrays import find_sorted, total
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import OPTIONAL, LabelTable
+from kalos_core.sparse import Tally, tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,48 @@ class ConceptVotes:
     def _optional(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
         rows = which & (self.table.group_of[self.concept] == OPTIONAL)
         return np.column_stack([self.item[rows], self.concept[rows]])
+
+
+def optional_tallies(table: LabelTable) -> dict[str, Tally]:
+    """How many raters did not choose, and how many chose, each optional concept; items that are alike in both as one.
+
+    The same as `LabelTable.counts` one concept after the other, but for the rows: nearly everywhere nobody chose a
+    concept, and such items are counted together.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": ["sky"] if i == 0 else []} for r in ("ann", "bob") for i in range(9)]
+    >>> found = optional_tallies(LabelTable.from_rows(rows, groups=None))["sky"]
+    >>> found.count.tolist(), found.category.tolist(), found.times.tolist()
+    ([2, 2], [0, 1], [8, 1])
+    """
+    votes = ConceptVotes.of(table)
+    concepts = len(table.concepts)
+    asked, items = np.unique(votes.raters, return_counts=True)
+    pairs, gaps = votes.concept * len(table.items) + votes.item, votes.gap_concept * len(table.items) + votes.gap_item
+    quiet = find_sorted(np.sort(pairs), gaps) < 0  # somebody did not decide, and nobody chose
+    # (concept, asked, chose, items): as if nobody had chosen anything, then what differs instead of that
+    parts = (
+        (np.repeat(np.arange(concepts), len(asked)), np.tile(asked, concepts), 0, np.tile(items, concepts)),
+        (votes.concept, votes.raters[votes.item], 0, -1),
+        (votes.concept, votes.asked, votes.chose, 1),
+        (votes.gap_concept[quiet], votes.raters[votes.gap_item[quiet]], 0, -1),
+        (votes.gap_concept[quiet], votes.gap_asked[quiet], 0, 1),
+    )
+    concept, asked, chose, times = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts]).T
+    size = int(votes.raters.max(initial=0)) + 1
+    kinds, place = np.unique((concept * size + asked) * size + chose, return_inverse=True)
+    times = total(place, times, len(kinds)).astype(np.int64)
+    kinds, times = kinds[times > 0], times[times > 0]
+    start = np.searchsorted(kinds, np.arange(concepts + 1) * size * size)
+    asked, chose = np.divmod(kinds % (size * size), size)
+    columns = np.stack([asked - chose, chose], axis=1)
+    return {
+        str(table.concepts[code]): replace(
+            tally(columns[start[code] : start[code + 1]]), times=times[start[code] : start[code + 1]]
+        )
+        for code in np.flatnonzero(table.group_of == OPTIONAL)
+    }
 
 
 def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:

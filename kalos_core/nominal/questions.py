@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, check_whole
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
+from kalos_core.nominal.decisions import optional_tallies
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
-from kalos_core.sparse import RunningCurve, ratio_interval, running_agreement, sparse_agreement, tally
+from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, sparse_agreement, tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,34 +152,35 @@ def label_agreement(
     """
     check_two_raters(table)
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
-    made = [_question(table, question, bootstrap, seed, weights) for question in table.questions]
+    optional = optional_tallies(table)
+    made = []
+    for question in table.questions:
+        exclusive = question not in optional
+        found = tally(table.counts(question)) if exclusive else optional[question]
+        made.append({"exclusive": exclusive, **_question(found, exclusive, bootstrap, seed, weights)})
     columns = {name: np.array([row[name] for row in made]) for name in made[0]}
     breaches = len(check_groups(table))
     return LabelAgreement(question=object_array(table.questions), breaches=breaches, **columns)
 
 
-def _question(table: LabelTable, question: str, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
-    """The row of one question."""
-    counts = table.counts(question)
-    found = tally(counts)
-    exclusive = question in table.groups.tolist()
-    spa = sparse_agreement(counts, weights, bootstrap=bootstrap, seed=seed)
+def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
+    """The row of one question, without its name and kind."""
+    spa = sparse_agreement(found, weights, bootstrap=bootstrap, seed=seed)
     agreement = found.item_agreement[found.usable]
-    ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed)
+    ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed, found.times[found.usable])
     chance = 1 / found.categories if found.categories > 1 else math.nan
     return {
-        "exclusive": exclusive,
         "options": found.categories,
         "spa": spa.value,
         "spa_interval": spa.interval,
-        "alpha": alpha_of_counts(counts),
-        "fleiss": fleiss_kappa(counts),
-        "free_marginal": free_marginal_kappa(counts),
+        "alpha": alpha_of_counts(found),
+        "fleiss": fleiss_kappa(found),
+        "free_marginal": free_marginal_kappa(found),
         "free_marginal_interval": (ends - chance) / (1 - chance),
-        "items": spa.usable_items,
-        "answers": int(found.count.sum()),
-        "ties": majority_vote(counts).ties,
-        "chosen": int(found.count.sum() if exclusive else found.category_totals[1]),
+        "items": int(found.times[found.usable].sum()),
+        "answers": int(found.category_totals.sum()),
+        "ties": int(found.times[majority_vote(found).tied].sum()),
+        "chosen": int(found.category_totals.sum() if exclusive else found.category_totals[1]),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, check_whole, listed
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
-from kalos_core.resampling import draws, intervals
+from kalos_core.resampling import intervals
 from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
@@ -130,21 +130,11 @@ def compare_teams(
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
     names = _check_teams(teams)
     first, second = (table.select(raters=list(teams[name])) for name in names)
-    values, chance = [], []
-    for question in table.questions:
-        values.append(_by_item(first.counts(question), second.counts(question)))
-        chance.append(1 / len(table.options(question)))
-    by_item = np.stack(values, axis=1)  # (I, Q, 4)
-    means, replicates = _means(by_item, bootstrap, seed)
-    agreement, ends = _with_difference(means), _with_difference(replicates)
-    questions = len(table.questions)
-    columns = questions * len(COMPARISONS)
-    interval = intervals(ends.reshape(len(ends), columns)).reshape(questions, len(COMPARISONS), 2)
-    scale = np.array([1 / (1 - share) if share < 1 else np.nan for share in chance])[:, None]
-    offset = np.array(chance)[:, None] * np.array([1, 1, 1, 1, 0])  # a difference has no chance to be taken off
-    items = np.isfinite(by_item).sum(axis=0)
-    both = (np.isfinite(by_item[..., 0]) | np.isfinite(by_item[..., 1])).sum(axis=0)
-    both = np.where(np.isfinite(agreement[:, -1]), both, 0)
+    made = [_question(first.counts(name), second.counts(name), bootstrap, seed) for name in table.questions]
+    agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
+    chance = np.array([1 / len(table.options(question)) for question in table.questions])[:, None]
+    scale = 1 / np.where(chance < 1, 1 - chance, np.nan)
+    offset = chance * np.array([1, 1, 1, 1, 0])  # a difference has no chance to be taken off
     return TeamComparison(
         first=names[0],
         second=names[1],
@@ -153,7 +143,7 @@ def compare_teams(
         agreement_interval=interval,
         kappa=(agreement - offset) * scale,
         kappa_interval=(interval - offset[..., None]) * scale[..., None],
-        items=np.column_stack([items, both]),
+        items=items,
     )
 
 
@@ -182,19 +172,33 @@ def _by_item(first: sparse.csr_array, second: sparse.csr_array) -> NDArray[np.fl
     return np.column_stack([one.item_agreement, other.item_agreement, between, majorities])
 
 
-def _means(values: NDArray[np.float64], replicates: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means over items (I, ...) of what is defined, and of (B, ...) replicates that draw items with replacement."""
-    shape = values.shape[1:]
-    flat = values.reshape(len(values), -1)
-    defined = np.isfinite(flat)
-    drawable = defined.any(axis=1)
-    filled, there = np.where(defined, flat, 0)[drawable], defined[drawable].astype(np.float64)
-    drawn = [np.zeros((0, flat.shape[1]))]
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined was drawn
-        means = filled.sum(axis=0) / there.sum(axis=0)
-        if drawable.any():
-            drawn += [(times @ filled) / (times @ there) for times in draws(len(filled), replicates, seed)]
-    return means.reshape(shape), np.concatenate(drawn).reshape(-1, *shape)
+def _question(
+    first: sparse.csr_array, second: sparse.csr_array, replicates: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+    """Agreement (5,), its interval (5, 2) and the items (5,) it is of, from the counts (I, K) of both teams."""
+    by_item = _by_item(first, second)
+    defined = np.isfinite(by_item)
+    # items that are alike in all columns are drawn as one kind, of which there are few
+    kinds, times = _kinds(np.where(defined, by_item, -1)[defined.any(axis=1)])
+    values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
+    drawn: NDArray[Any] = np.zeros((0, len(times)))
+    if len(times):
+        drawn = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=replicates)
+    with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined was drawn, or is there
+        means = _with_difference((times @ values) / (times @ there))
+        ends = _with_difference((drawn @ values) / (drawn @ there))
+    either = (defined[:, 0] | defined[:, 1]).sum() if np.isfinite(means[-1]) else 0
+    return means, intervals(ends), np.append(defined.sum(axis=0), either)
+
+
+def _kinds(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The distinct rows of values (M, 4), and how often each occurs."""
+    code = np.zeros(len(values), np.intp)
+    for column in values.T:
+        distinct, place = np.unique(column, return_inverse=True)
+        code = np.unique(code * len(distinct) + place, return_inverse=True)[1]
+    first, times = np.unique(code, return_index=True, return_counts=True)[1:]
+    return values[first], times
 
 
 def _with_difference(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,19 +15,29 @@ from scipy import sparse
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
 
-Counts = ArrayLike | sparse.sparray | sparse.spmatrix
-"""(I, C) how many raters put each item into each category."""
-
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once: what is found of them stays in cache."""
 
 WORTH_THREADS = 10_000_000
 """Dense counts of so many cells are searched in several threads."""
 
+MOST = 100_000_000
+"""Annotations of an item in one category, at most: their pairs still fit a whole number."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Counts (I, C) as M entries that are not zero, and what every coefficient needs of them.
+
+    Parameters
+    ----------
+    item, category : (M,) int
+    count : (M,) int
+        At least 1.
+    items, categories : int
+        I and C.
+    times : (I,) int
+        How many items a row of the counts stands for: those with equal counts may share one. One each unless given.
 
     Examples
     --------
@@ -41,6 +51,11 @@ class Tally:
     count: NDArray[np.int64]
     items: int
     categories: int
+    times: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if not len(self.times):
+            object.__setattr__(self, "times", np.ones(self.items, np.int64))
 
     @cached_property
     def annotations(self) -> NDArray[np.int64]:
@@ -66,11 +81,15 @@ class Tally:
     @cached_property
     def category_totals(self) -> NDArray[np.float64]:
         """(C,) annotations of each category, over all items."""
-        return total(self.category, self.count, self.categories)
+        return total(self.category, self.count * self.times[self.item], self.categories)
+
+
+Counts = ArrayLike | sparse.sparray | sparse.spmatrix | Tally
+"""(I, C) how many raters put each item into each category, or what `tally` made of that."""
 
 
 def tally(counts: Counts) -> Tally:
-    """The entries of counts that are not zero.
+    """The entries of counts that are not zero; a tally stays as it is.
 
     Parameters
     ----------
@@ -93,16 +112,21 @@ def tally(counts: Counts) -> Tally:
     Traceback (most recent call last):
     kalos_core.errors.InputError: counts: expected whole numbers of at least 0, got 0.5 for item 0, category 0
     """
+    if isinstance(counts, Tally):
+        return counts
     item, category, count, (items, categories) = _entries(counts)
-    wrong = np.flatnonzero(~(count >= 0) | (count != np.rint(count)))  # NaN is neither
+    wrong = np.flatnonzero(~((count >= 0) & (count <= MOST)) | (count != np.rint(count)))  # NaN is neither
     if len(wrong):
         first = wrong[0]
         place = f"item {item[first]}, category {category[first]}"
-        raise InputError(f"counts: expected whole numbers of at least 0, got {count[first]!s} for {place}")
+        allowed = f"at most {MOST:,}" if count[first] > MOST else "at least 0"
+        raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {place}")
     return Tally(item, category, count.astype(np.int64), items, categories)
 
 
-def _entries(counts: Counts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], tuple[int, int]]:
+def _entries(
+    counts: ArrayLike | sparse.sparray | sparse.spmatrix,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], tuple[int, int]]:
     if isinstance(counts, (sparse.sparray, sparse.spmatrix)):
         given: Any = counts
         if given.ndim != 2:
@@ -113,7 +137,10 @@ def _entries(counts: Counts) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArra
             given.sum_duplicates()
         item = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
         return item, given.indices.astype(np.intp), given.data, given.shape
-    dense = np.asarray(counts)
+    try:
+        dense = np.asarray(counts)
+    except ValueError:
+        raise InputError("counts: expected numbers, items x categories, got rows of unequal length") from None
     if dense.ndim != 2 or not (np.issubdtype(dense.dtype, np.number) or dense.dtype == np.bool_):
         raise InputError(f"counts: expected numbers, items x categories, got {dense.dtype} of shape {dense.shape}")
     width = dense.shape[1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import total
 from kalos_core.errors import check_whole
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
 from kalos_core.sparse.counts import Counts, tally
@@ -120,10 +121,10 @@ def sparse_agreement(
     found = tally(counts)
     made = item_weights(found, weights, class_share)
     usable = found.usable
-    weighted, weight = (made * found.item_agreement)[usable], made[usable]
+    weighted, weight, times = (made * found.item_agreement)[usable], made[usable], found.times[usable]
     return SparseAgreement(
-        value=math.fsum(weighted) / math.fsum(weight) if usable.any() else math.nan,
-        interval=ratio_interval(weighted, weight, bootstrap, seed),
+        value=math.fsum(weighted * times) / math.fsum(weight * times) if usable.any() else math.nan,
+        interval=ratio_interval(weighted, weight, bootstrap, seed, times),
         item_agreement=found.item_agreement,
         weights=made,
         annotations=found.annotations,
@@ -132,12 +133,16 @@ def sparse_agreement(
 
 
 def ratio_interval(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64], replicates: int, seed: int
+    numerator: NDArray[np.float64],
+    denominator: NDArray[np.float64],
+    replicates: int,
+    seed: int,
+    times: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """(2,) 95 % percentile bootstrap of sum of numerators / sum of denominators, items (M,) drawn with replacement.
 
-    Items that are alike in both need not be told apart: how often each *kind* is drawn is multinomial, and there are
-    few kinds among many items.
+    Each of the M may stand for several items, as many as `times` (M,) says. Items that are alike in both need not be
+    told apart: how often each *kind* is drawn is multinomial, and there are few kinds among many items.
 
     Examples
     --------
@@ -146,11 +151,13 @@ def ratio_interval(
     """
     if not replicates or not len(numerator):
         return np.full(2, np.nan)
-    kinds, times = np.unique(numerator + 1j * denominator, return_counts=True)  # a pair as one sortable number
+    each = np.ones(len(numerator)) if times is None else times
+    kinds, place = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
+    items, count = int(each.sum()), total(place, each, len(kinds))
     rng = np.random.default_rng(seed)
     drawn = []
     for start in range(0, replicates, REPLICATES_AT_ONCE):
         size = min(REPLICATES_AT_ONCE, replicates - start)
-        often = rng.multinomial(len(numerator), times / len(numerator), size=size)
+        often = rng.multinomial(items, count / items, size=size)
         drawn.append((often @ kinds.real) / (often @ kinds.imag))
     return np.asarray(intervals(np.concatenate(drawn)[:, None])[0])

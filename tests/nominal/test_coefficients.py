@@ -2,6 +2,7 @@ import math
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -190,6 +191,20 @@ def test_values_of_any_kind(values):
     assert nominal_alpha(values) == pytest.approx(0.0)
 
 
+def test_what_is_missing_among_names_is_no_name():
+    names = [["a", "a"], ["b", "b"], ["a", math.nan]]
+    assert encode_values(names).tolist() == [[0, 0], [1, 1], [0, NOT_ASSIGNED]]
+    assert nominal_alpha(names) == 1.0
+    assert cohen_kappa(["a", "b", "a"], ["a", "b", math.nan]) == 1.0
+    assert encode_values([[1, "1"], ["1", 1]]).tolist() == [[0, 1], [1, 0]]
+
+
+def test_what_is_missing_in_a_frame_is_no_value():
+    whole = pd.DataFrame({"ann": pd.array([1, 2, None], "Int64"), "bob": pd.array([1, 2, 3], "Int64")})
+    assert encode_values(whole).tolist() == [[0, 0], [1, 1], [NOT_ASSIGNED, 2]]
+    assert encode_values(whole.astype("string")).tolist() == [[0, 0], [1, 1], [NOT_ASSIGNED, 2]]
+
+
 @pytest.mark.parametrize("coefficient", OF_COUNTS.values())
 def test_dense_and_sparse_and_order(coefficient):
     counts = np.random.default_rng(0).multinomial(4, [0.5, 0.3, 0.2], 40)
@@ -226,6 +241,7 @@ def test_bands_of_landis_and_koch():
         (lambda: nominal_alpha([1, 2]), "values: expected items x raters"),
         (lambda: nominal_alpha([[1, 2], [1]]), "rows of unequal length"),
         (lambda: nominal_alpha([[1, -3]]), "at least -2, got -3"),
+        (lambda: nominal_alpha([[{}, {}]]), "can be told apart, got unhashable type"),
         (lambda: cohen_kappa([1, 2], [1]), "as many values as in first"),
     ],
 )

@@ -11,6 +11,7 @@ from kalos_core import (
     NOT_ASSIGNED,
     InputError,
     LabelTable,
+    alpha_of_counts,
     compare_teams,
     fleiss_kappa,
     free_marginal_kappa,
@@ -25,7 +26,8 @@ from kalos_core import (
     running_label_agreement,
     sparse_agreement,
 )
-from tests.nominal_tables import label_tables
+from kalos_core.nominal.decisions import optional_tallies
+from tests.nominal_tables import tables_with_gaps
 
 
 def decisions_of(table):
@@ -55,7 +57,7 @@ def test_majority_by_hand():
 
 
 @settings(max_examples=25)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_the_merged_rater_is_the_majority_of_every_question(table):
     merged = merge_raters(table)
     assert merged.raters.tolist() == ["majority"]
@@ -68,7 +70,7 @@ def test_the_merged_rater_is_the_majority_of_every_question(table):
 
 
 @settings(max_examples=25)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_agreement_with_the_majority_in_both_readings(table):
     decided = np.stack(list(decisions_of(table).values()))  # (R, I, C)
     found = majority_agreement(table)
@@ -89,7 +91,7 @@ def test_agreement_with_the_majority_in_both_readings(table):
 
 
 @settings(max_examples=25)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_accuracy_of_every_two_raters_and_to_the_majority(table):
     decided = decisions_of(table)
     merged = merge_raters(table).decisions("majority")
@@ -114,7 +116,7 @@ def test_accuracy_of_every_two_raters_and_to_the_majority(table):
 
 
 @settings(max_examples=25)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_accuracy_of_every_item(table):
     decided = np.stack(list(decisions_of(table).values()))
     found = item_accuracy(table)
@@ -129,8 +131,24 @@ def test_accuracy_of_every_item(table):
         assert found.unanimity[item] == pytest.approx(mean(unanimous), nan_ok=True)
 
 
+@settings(max_examples=20)
+@given(tables_with_gaps())
+def test_optional_concepts_counted_together_are_those_counted_one_by_one(table):
+    for question, found in optional_tallies(table).items():
+        counts = table.counts(question).toarray()
+        rows, times = np.unique(counts, axis=0, return_counts=True)
+        together = np.zeros((found.items, 2), int)
+        together[found.item, found.category] = found.count
+        assert sorted(zip(together.tolist(), found.times, strict=True)) == list(zip(rows.tolist(), times, strict=True))
+        for coefficient in (fleiss_kappa, free_marginal_kappa, alpha_of_counts):
+            assert coefficient(found) == pytest.approx(coefficient(counts), abs=1e-12, nan_ok=True)
+        one, other = (sparse_agreement(of, bootstrap=20) for of in (found, counts))
+        assert one.value == pytest.approx(other.value, abs=1e-12, nan_ok=True)
+        assert one.interval == pytest.approx(other.interval, abs=1e-12, nan_ok=True)
+
+
 @settings(max_examples=15)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_every_question_has_its_coefficients(table):
     result = label_agreement(table, bootstrap=20)
     frame = result.to_pandas().set_index("question")
@@ -167,7 +185,7 @@ def test_mean_kappas_of_groups_and_of_optional_concepts():
 
 
 @settings(max_examples=20)
-@given(label_tables())
+@given(tables_with_gaps())
 def test_teams_by_every_pair_of_raters(table):
     raters = table.raters.tolist()
     teams = {"experts": raters[:1] if len(raters) < 4 else raters[:2], "crowd": raters[-1:] + raters[2:-1]}
@@ -206,6 +224,17 @@ def test_majorities_of_teams_by_hand():
     assert not result.differs(0)
     assert np.isnan(compare_teams(LabelTable.from_rows(rows), teams, bootstrap=0).agreement_interval).all()
     assert result.to_pandas()["comparison"].tolist()[:3] == ["experts", "crowd", "experts with crowd"]
+
+
+def test_the_interval_of_teams_is_that_of_items_drawn_with_replacement():
+    rng = np.random.default_rng(0)
+    text = {rater: rng.choice(["x", "y"], 60, p=[0.7, 0.3]) for rater in ("e1", "e2", "c1", "c2")}
+    rows = [{"item": i, "rater": r, "label": str(c)} for r, of in text.items() for i, c in enumerate(of)]
+    result = compare_teams(LabelTable.from_rows(rows), {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=2000)
+    within = np.stack([text["e1"] == text["e2"], text["c1"] == text["c2"]]).astype(float)
+    drawn = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
+    for column, values in ((0, drawn[0]), (1, drawn[1]), (4, drawn[0] - drawn[1])):
+        assert result.agreement_interval[0, column] == pytest.approx(np.percentile(values, [2.5, 97.5]), abs=0.035)
 
 
 def test_a_clear_difference_of_teams_is_seen():
