@@ -115,10 +115,10 @@ class TruthPanel(RunPanel):
 
     @guarded
     def on_change_section(self, ctx):
+        """The App has changed the tab itself, but not what is loaded."""
         state, section = ctx.panel.state, ctx.params["value"]
-        if state.section == section:
-            return
-        state.section = section
+        if state.section != section:
+            state.section = section
         if KIND_OF[section] != state.kind:
             self._load_kind(ctx)
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
 
+ROOM_FOR_TRUTHS = 40
+"""Letters of all truths together that have room below a chart; more are written at a slant."""
+
 RANK_HEIGHT = 32
 """Pixels from one rank to the next."""
 
@@ -107,28 +110,30 @@ def bump_chart(
             name=shortened(system),
         )
     count = max(len(systems), 2)
+    named = [shortened(truth, 12) for truth in truths]
     figure.update_layout(
         title={"text": title, "font": {"size": 14}},
         xaxis={
-            "title": {"text": "truth"},
             "tickvals": list(range(len(truths))),
-            "ticktext": [shortened(truth, 12) for truth in truths],
+            "ticktext": named,
+            "tickangle": -40 if sum(map(len, named)) > ROOM_FOR_TRUTHS else 0,
             "range": [-0.4, len(truths) - 0.6],
             "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
         },
         yaxis={
-            "title": {"text": f"rank by {measure}"},
+            "title": {"text": "rank"},
             "range": [count + 0.5, 0.5],
             "dtick": max(1, count // 12),
             "tick0": 1,
             "fixedrange": True,
             "zeroline": False,
         },
-        margin={"t": 40 if title else 10, "b": 70, "l": 60, "r": 10},
-        height=(40 if title else 10) + 70 + max(RANK_HEIGHT * min(count, 20), 160),
-        legend={"font": {"size": 11}},
+        margin={"t": 70 if title else 40, "b": 80, "l": 60, "r": 10},
+        height=(70 if title else 40) + 80 + max(RANK_HEIGHT * min(count, 20), 160),
+        legend={"font": {"size": 11}, "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        showlegend=True,
     )
     return figure
 
