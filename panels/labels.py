@@ -289,8 +289,11 @@ def _curve_parts(curve, raters):
     cohen = np.array([[np.nan if value is None else value for value in row] for row in curve["cohen"]])
     columns = [curve[name] for name in ("annotations", "spa", "spa_interval", "alpha", "alpha_interval", "narrow_from")]
     annotations, spa, interval, *_, narrow_from = columns
+    said = running_title(annotations, spa, interval, narrow_from)
+    if narrow_from is None:
+        said += f"; the interval is not yet narrower than {curve['width']:g}"
     return {
-        "curve": Part(running_title(annotations, spa, interval, narrow_from), running_figure(*columns)),
+        "curve": Part(said, running_figure(*columns)),
         "cohen": Part(_cohen_title(curve["question"], raters, cohen), square_heatmap(raters, cohen, "Cohen's κ")),
     }
 

@@ -166,6 +166,8 @@ def tau_title(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers
     mean, least = significant(float(np.nanmean(values))), significant(float(values[first, second]))
     if np.isfinite(values).sum() == 1:
         return f"{truths[first]} and {truths[second]} rank alike at τ {least}"
+    if np.nanmin(values) == np.nanmax(values):
+        return f"Every two truths rank alike at τ {least}"
     return f"Rankings agree at τ {mean} on average; least under {truths[first]} and {truths[second]} ({least})"
 
 
@@ -269,6 +271,7 @@ def bounds_bars(
     )
     low, high = value_range(ends, areas)
     layout = lying_bars(detectors, title, "area under precision over recall", low, high)
+    layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
     figure = go.Figure([bars, ticks], layout=layout)
     return with_value_column(figure, spans)
 

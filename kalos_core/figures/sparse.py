@@ -176,5 +176,6 @@ def _curves(x: str, y: str, title: str) -> dict[str, Any]:
         "yaxis": {"title": {"text": y}, "fixedrange": True, "zeroline": False, "exponentformat": "e"},
         "margin": {"t": 40 if title else 10, "b": 45, "l": 70, "r": 10},
         "height": 380,
+        "showlegend": True,  # the App draws none unless told
         "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
     }
