@@ -192,14 +192,9 @@ class TruthPanel(RunPanel):
         of_pixels = state.of == "pixels"
         shares = {name: row[name] for name in SHARES if name in row}
         said = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
-        put_parts(ctx, {"beside": Part(f"{state.truth}: {said}", performance_dots(raters, shares))})
+        put_parts(ctx, {"beside": Part(f"Beside {state.truth}: {said}", performance_dots(raters, shares))})
         ctx.panel.set_data("truths", [truth_row(row, name) for row, name in zip(rows, names, strict=True)])
         ctx.panel.set_data("beside_rows", beside_rows(raters, row))
-
-    @guarded
-    def on_change_truth(self, ctx):
-        ctx.panel.state.truth = ctx.params["value"]
-        self.load_run(ctx, ctx.panel.state.run)
 
     @guarded
     def on_click_truth(self, ctx):
@@ -301,7 +296,6 @@ class TruthPanel(RunPanel):
         of_pixels = state.of == "pixels"
         columns = TRUTH_COLUMNS if of_pixels else OBJECT_TRUTH_COLUMNS
         add_table(panel, "truths", "Truths; click one to set raters beside it", columns, self.on_click_truth)
-        _add_menu(panel, "truth", "Truth", state.truths, self.on_change_truth)
         add_part(panel, ctx, "beside", CAPTIONS["beside"] if of_pixels else "Shares of objects and of marks, 0 to 1.")
         add_table(panel, "beside_rows", f"Raters beside {state.truth}", BESIDE_COLUMNS if of_pixels else OBJECT_COLUMNS)
         if state.notes:

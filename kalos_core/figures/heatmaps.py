@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LIGHT = 0.45
 """From this share of the colours upwards, black reads better on them than white."""
 
-MOST_VALUES_WRITTEN = 10
+MOST_VALUES_WRITTEN = 7
 """In a heatmap of more names the values stand in the hover only."""
 
 
@@ -76,7 +76,12 @@ def _cell_texts(
     """The values, white on the dark half of the colours and black on the light one."""
     return [
         {"x": x, "y": y, "text": texts[y][x], "showarrow": False}
-        | {"font": {"size": 12, "color": "white" if values[y, x] < low + LIGHT * (high - low) else "black"}}
+        | {
+            "font": {
+                "size": 12 if len(values) < 6 else 10,
+                "color": "white" if values[y, x] < low + LIGHT * (high - low) else "black",
+            }
+        }
         for y, x in np.argwhere(np.isfinite(values)).tolist()
     ]
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
 """What the table of raters shows (Lampert et al., Table II), in its order."""
 
+LEGEND = 55
+"""Pixels above the rows of raters for the names of what is shown, in two lines where the panel is narrow."""
+
 
 def smyth_title(bound: float | None, raters: int) -> str:
     """What Smyth's bound says, in one line.
@@ -223,10 +226,10 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
     )
     layout: dict[str, Any] = lying_bars(raters, title, "share of pixels; κ", 0.0, 1.0)
     layout["xaxis"]["range"] = [min(0.0, *_drawn(shares)) - 0.02, 1.02]
-    layout["height"] += 60
+    layout["height"] += LEGEND
     layout["showlegend"] = True
-    layout["legend"] = {"orientation": "h", "y": -45 / layout["height"] - 0.12, "yanchor": "top", "x": 0}
-    layout["margin"] = {**layout["margin"], "b": 105}
+    layout["legend"] = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "xref": "container"}
+    layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] + LEGEND}
     figure.update_layout(layout)
     return figure
 

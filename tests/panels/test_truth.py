@@ -84,7 +84,7 @@ def test_raters_beside_each_truth(stack):
     assert [row["pixels"] for row in panel.data["truths"]] == ["5", "3"]
     panel.send("on_click_truth", row=1)
     assert panel.state["truth"] == "0.5"
-    panel.send("on_change_truth", value="any")
+    panel.send("on_click_truth", row=0)
     assert "Raters beside any" in panel.text()
     assert [row["sensitivity"] for row in panel.data["beside_rows"]] == ["0.800", "0.800", "0.200"]
 
