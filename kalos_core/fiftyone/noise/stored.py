@@ -178,7 +178,9 @@ def figures_of(result: GeneratedRaters, fields: Sequence[str], model: str) -> di
         "drawn": int(np.bincount(result.reference.rater)[result.reference_rater].sum()),
         "annotations": len(result.annotations),
         "events": counts,
-        "loss": [plain(row) for row in loss.to_pandas().to_dict("records")],
+        "loss": [
+            {str(name): plain(value) for name, value in row.items()} for row in loss.to_pandas().to_dict("records")
+        ],
         "signal_loss": plain(loss.ratio),
         "changed": sum(counts[name]["done"] for name in EVENTS if name != "shift"),
         "model": model,
