@@ -1,15 +1,11 @@
 """How far raters agree on labels of whole images."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, significant, with_interval
 
-from . import forms, image_forms, running
-
-DELEGATED_FROM = 100_000
-"""Images from which the run is scheduled unless one chooses otherwise."""
+from . import forms, image_forms
 
 WEIGHT_HELP = {
     "annotations_m1": "answers less one: the paper's advice",
@@ -21,26 +17,10 @@ WEIGHT_HELP = {
 }
 
 
-class ComputeLabelAgreement(running.Analysis):
+class ComputeLabelAgreement(image_forms.ImageAnalysis):
     NAME, LABEL, KIND = "compute_label_agreement", "Compute agreement on labels of whole images", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on labels"
-
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=ctx.dataset is not None and len(ctx.target_view()) >= DELEGATED_FROM,
-        )
-
-    def add_inputs(self, ctx, inputs):
-        forms.check_view(ctx, inputs)
-        if image_forms.add_label_choice(ctx, inputs):
-            self.add_choices(ctx, inputs)
-            forms.add_run_key(ctx, inputs, self.KIND)
-
-    def choice(self, ctx):
-        return image_forms.read_label_choice(ctx)
 
     def add_choices(self, ctx, inputs):
         quorum = inputs.float(

@@ -1,42 +1,22 @@
 """How systems that label whole images rank under each rater's truth and the majority's."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title, significant, tau_title
 
-from . import forms, image_forms, running
-
-DELEGATED_FROM = 100_000
-"""Images from which the run is scheduled unless one chooses otherwise."""
+from . import forms, image_forms
 
 MISSING = {"raise": "an error that counts them", "skip": "these images are left out for all"}
 
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
-class RankSystems(running.Analysis):
+class RankSystems(image_forms.ImageAnalysis):
     NAME, LABEL, KIND = "rank_systems", "Rank systems under each rater", "ranking"
     DESCRIPTION = "Whether the best of several systems depends on whose labels are the truth"
     ICON, RESULT = "/assets/labels.svg", "Ranking"
     PANEL = "labels"
-
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=ctx.dataset is not None and len(ctx.target_view()) >= DELEGATED_FROM,
-        )
-
-    def add_inputs(self, ctx, inputs):
-        forms.check_view(ctx, inputs)
-        if image_forms.add_label_choice(ctx, inputs):
-            self.add_choices(ctx, inputs)
-            forms.add_run_key(ctx, inputs, self.KIND)
-
-    def choice(self, ctx):
-        return image_forms.read_label_choice(ctx)
 
     def add_choices(self, ctx, inputs):
         used = image_forms.fields_of_raters(ctx)

@@ -115,9 +115,6 @@ class LabelsPanel(SystemsSection, RunPanel):
         if state.question not in state.curves:
             state.question = next(iter(state.curves), None)
         ctx.panel.set_data("table", [_question_row(row) for row in rows[:MOST_ROWS]])
-        images = kf.disputed_images(ctx.dataset, key, MOST_IMAGES)
-        state.images = [image.sample_id for image in images]
-        ctx.panel.set_data("worst", [_image_row(image) for image in images])
         self.load_parts(ctx)
 
     def load_parts(self, ctx):
@@ -156,9 +153,11 @@ class LabelsPanel(SystemsSection, RunPanel):
         }
 
     def _image_part(self, ctx, means):
-        """The images of the table, in both readings."""
+        """The images agreed on least, as a table and in both readings."""
         state = ctx.panel.state
         images = kf.disputed_images(ctx.dataset, state.run, MOST_IMAGES)
+        state.images = [image.sample_id for image in images]
+        ctx.panel.set_data("worst", [_image_row(image) for image in images])
         said = majority_title(means["item_all"], means["item_chosen"], "image")
         if not images:
             return Part(f"{said}; no image is in dispute")

@@ -117,6 +117,7 @@ def test_images_without_scores(answered: fo.Dataset) -> None:
     ("options", "message"),
     [
         ({"systems": ["net"]}, "a ranking needs at least two, got 1"),
+        ({"systems": None}, "expected fields, or names with their fields or scores, got None"),
         ({"systems": "net"}, "expected fields, or names with their fields or scores, got 'net'"),
         ({"systems": ["net", "ann"]}, "expected a field of scores .net, svm., got 'ann'"),
         ({"systems": {"a": "net", "b": 3}}, "expected a field or a mapping of images to scores for 'b'"),

@@ -12,6 +12,7 @@ from kalos_core.fiftyone.image_labels import (
     Systems,
     Tree,
     groups_record,
+    name_systems,
     pack_table,
     rank,
     ranking_diagnostics,
@@ -107,8 +108,11 @@ def rank_systems(
     with Report(progress) as report:
         check_samples(samples)
         check_run_key(samples, run_key)
+        named = name_systems(systems)
         settings = {
-            "systems": _names(systems),
+            "systems": [
+                {"system": name, "field": source if isinstance(source, str) else None} for name, source in named.items()
+            ],
             "groups": groups_record(groups),
             "tree": tree_record(tree),
             "decision": decision,
@@ -122,7 +126,7 @@ def rank_systems(
         check_answers(labels)
         report(COMPARING, "Reading scores")
         concepts = labels.table.concepts.tolist()
-        scores, unknown = read_scores(labels.view, systems, concepts, labels.fields, settings["unlisted"])
+        scores, unknown = read_scores(labels.view, named, concepts, labels.fields, settings["unlisted"])
         report((COMPARING + WRITING) / 2, "Ranking systems under each rater")
         result = rank(labels.table, scores, settings)
         diagnostics = ranking_diagnostics(result, settings["seed"])
@@ -132,13 +136,6 @@ def rank_systems(
             draft.arrays = pack_table(labels, **score_arrays(scores))
         report(1.0, "Done")
     return Run(run_key, "ranking", settings, labels.choice, draft.figures, labels.fields, diagnostics, result)
-
-
-def _names(systems: Systems) -> Any:
-    """Whose scores were ranked, and the field of each that has one."""
-    if not isinstance(systems, dict):
-        return [{"system": name, "field": name} for name in systems]
-    return [{"system": name, "field": source if isinstance(source, str) else None} for name, source in systems.items()]
 
 
 def _check_unlisted(unlisted: object) -> float | None:

@@ -13,6 +13,7 @@ from kalos_core.fiftyone.image_labels.loading import LoadedLabels, load_label_ta
 from kalos_core.fiftyone.image_labels.rankings import (
     Systems,
     Tree,
+    name_systems,
     rank,
     rank_again,
     ranking_diagnostics,
@@ -69,6 +70,7 @@ __all__ = [
     "label_sources",
     "load_label_table",
     "load_table",
+    "name_systems",
     "pack_table",
     "rank",
     "rank_again",

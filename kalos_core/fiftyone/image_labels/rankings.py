@@ -29,27 +29,27 @@ PERMUTATIONS = 1000
 
 
 def read_scores(
-    view: Any, systems: Systems, concepts: Sequence[str], used: Sequence[str], unlisted: float | None
+    view: Any, systems: Mapping[str, Any], concepts: Sequence[str], used: Sequence[str], unlisted: float | None
 ) -> tuple[SystemScores, int]:
     """Scores of the concepts in all samples of a view, and how many other concepts systems name.
 
     Parameters
     ----------
     view : fiftyone.core.collections.SampleCollection
-    systems : see `Systems`
+    systems : mapping
+        As `name_systems` answers it.
     concepts : (K,) str
     used : field names
         Of raters, which are no systems.
     unlisted : float, optional
         The score of a concept that a system does not name where it names others.
     """
-    named = _named(systems)
     fields = image_label_fields(view)
     ids = view.values("id")
     place, column = {key: row for row, key in enumerate(ids)}, {name: row for row, name in enumerate(concepts)}
-    values = np.full((len(named), len(ids), len(concepts)), np.nan)
+    values = np.full((len(systems), len(ids), len(concepts)), np.nan)
     strange: set[str] = set()
-    for row, (name, source) in enumerate(named.items()):
+    for row, (name, source) in enumerate(systems.items()):
         if isinstance(source, str):
             if source not in fields or source in used:
                 offered = listed((field for field in fields if field not in used), 20) or "none"
@@ -66,10 +66,20 @@ def read_scores(
                     values[row, place[image], column[concept]] = score
                 else:
                     strange.add(concept)
-    return SystemScores(object_array(named), object_array(ids), object_array(concepts), values), len(strange)
+    return SystemScores(object_array(systems), object_array(ids), object_array(concepts), values), len(strange)
 
 
-def _named(systems: Systems) -> dict[str, Any]:
+def name_systems(systems: Systems) -> dict[str, Any]:
+    """The field or the scores of each system, by name; at least two.
+
+    Examples
+    --------
+    >>> name_systems(["net", "svm"])
+    {'net': 'net', 'svm': 'svm'}
+    >>> name_systems("net")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: systems: expected fields, or names with their fields or scores, got 'net'
+    """
     if isinstance(systems, str) or not isinstance(systems, (Mapping, Sequence)):
         raise InputError(f"systems: expected fields, or names with their fields or scores, got {systems!r}")
     named: dict[str, Any] = dict(systems) if isinstance(systems, Mapping) else {name: name for name in systems}
