@@ -114,7 +114,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
         expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
         app.expect_idle("labels")
         app.scroll_to(panel.get_by_role("tablist"))
-        app.picture(f"labels_5{number}_{section.lower()}")
+        app.picture(f"labels_5{number}_{section.lower()}", readme="labels" if section == "Questions" else None)
         app.scroll_to(panel.get_by_text("New run"))
         app.picture(f"labels_5{number}_{section.lower()}_below")
         app.expect_nothing_cut_off("labels")

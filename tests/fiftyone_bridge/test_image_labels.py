@@ -184,6 +184,22 @@ class TestTheRun:
         assert run.figures["images"] == 3
         assert answered.values("run_disputed") == [False, True, False, None, None, None]
 
+    def test_works_on_the_active_slice_of_groups(self, make: Make) -> None:
+        samples = []
+        for one in quiz():
+            group = fo.Group()
+            one["group"] = group.element("left")
+            samples += [one, fo.Sample(one.filepath.replace(".jpg", "-right.jpg"), group=group.element("right"))]
+        dataset = make(samples)
+        view = dataset.select_group_slices("left")
+        compute(view)
+        assert view.values("run_disputed") == DISPUTED
+        dataset.group_slice = "right"
+        assert dataset.values("run_disputed") == [None] * 6
+        assert kf.stale_samples(dataset, "run") == []
+        kf.delete_run(dataset, "run")
+        assert not dataset.has_field("run_disputed")
+
     def test_optional_labels_and_broken_groups(self, make: Make) -> None:
         dataset = make(
             [
