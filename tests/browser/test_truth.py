@@ -39,9 +39,24 @@ def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
     kf.compute_pixel_agreement(dataset, "pixels", pictures=True)
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
     kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], truths=["truth_staple"])
+    dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_level"])
+    dataset.save()
     yield dataset
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
+
+
+def click_leaf(app: Any, place: int) -> None:
+    """Click a rater of the tree: plotly listens to the mouse, not to elements."""
+    app.expect_idle("truth")
+    leaf = app.panel("truth").locator(".scatterlayer .points path").nth(place)
+    expect(leaf).to_be_visible()
+    box = app.scroll_to(leaf)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    app.page.mouse.move(x - 3, y)
+    app.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
+    expect(app.panel("truth").locator(".hoverlayer .hovertext").first).to_be_visible()
+    app.page.mouse.click(x, y)
 
 
 def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
@@ -87,6 +102,19 @@ def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
             app.scroll_to(panel.get_by_text("New run"))
             app.picture(f"truth-{theme}-{tab.lower()}")
             app.expect_nothing_cut_off("truth")
-    app.scroll_to(panel.locator("td", has_text="eve").first)
-    panel.locator("td", has_text="eve").first.click()
-    app.expect_count(len(computed))
+
+
+def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -> None:
+    sample = computed.first()
+    sample["raters"] = [name for name in sample["raters"] if name != "eve"]
+    sample["eve"] = None
+    sample.save()
+    kf.compute_pixel_agreement(computed, "fewer")
+    app.open(computed.name, BESIDE)
+    panel = app.panel("truth")
+    expect(panel).to_contain_text("stands out among 5 raters")
+    app.picture("truth-3-levels-in-the-grid", readme="truth")
+    place = ["ann", "bob", "cid", "dan", "eve"].index("eve")
+    click_leaf(app, place)
+    app.expect_count(len(computed) - 1)
+    app.picture("truth-4-images-of-a-rater")
