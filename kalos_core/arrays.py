@@ -5,7 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.errors import InputError
+
+
+def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """An argument as an array of numbers; an error that names it if it holds anything else.
+
+    Examples
+    --------
+    >>> as_floats([1, None], "weights").tolist()
+    [1.0, nan]
+    >>> as_floats("equal", "weights")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: weights: expected numbers, got 'equal'
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected numbers, got {values!r:.100}") from None
 
 
 def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

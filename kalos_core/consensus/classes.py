@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.consensus.methods import estimate_truth
 from kalos_core.consensus.truth import Truth
 from kalos_core.errors import InputError
-from kalos_core.pixels.classes import check_values
+from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
 
 ROUNDING = 1e-9
@@ -83,7 +83,8 @@ def class_truth(
     >>> found.labels.tolist(), found.tied.any().item()
     ([[0, 1, 2]], False)
     """
-    if not classes or 0 in classes:
+    check_classes(classes)
+    if 0 in classes:
         raise InputError(f"classes: expected values other than 0 and their names, got {dict(classes)!r}")
     stack = labels if isinstance(labels, LabelStack) else LabelStack.of(labels)
     check_values(stack, classes)

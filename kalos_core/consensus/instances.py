@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
-from kalos_core.arrays import run_starts
+from kalos_core.arrays import as_floats, run_starts
 from kalos_core.consensus.fusing import Members, fuse
 from kalos_core.consensus.voting import check_share
 from kalos_core.errors import InputError, lookup
@@ -243,7 +243,7 @@ def _as_annotations(
 def _check_weights(weights: ArrayLike | None, raters: int) -> NDArray[np.float64]:
     if weights is None:
         return np.ones(raters)
-    given = np.asarray(weights, dtype=np.float64)
+    given = as_floats(weights, "weights")
     if given.shape != (raters,) or not (np.isfinite(given) & (given > 0)).all():
         raise InputError(f"weights: expected a positive number for each of {raters} raters, got {given.tolist()}")
     return given

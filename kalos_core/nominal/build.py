@@ -67,6 +67,8 @@ def build_table(
     _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
     _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
     _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
+    if isinstance(groups, Mapping) and any(isinstance(of, str) for of in groups.values()):
+        raise InputError(f"groups: expected lists of concepts, got a text in {dict(groups)!r:.200}")
     checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"))
     checked.check_names(items, raters)
     labels = checked.labels(_vocabulary(concepts, groups), on_empty, on_unknown, stacklevel + 1)

@@ -111,8 +111,7 @@ def class_pixel_agreement(
     >>> found.to_pandas()[["class", "smyth_bound"]].values.tolist()
     [['road', 0.125], ['car', 0.125]]
     """
-    if not classes:
-        raise InputError("classes: expected at least one value and its name, got none")
+    check_classes(classes)
     accumulators: list[PixelAccumulator] = []
     for entry in stacks:
         stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
@@ -125,6 +124,21 @@ def class_pixel_agreement(
     if not accumulators:
         raise InputError("stacks: expected at least one image, got none")
     return ClassPixelAgreement(object_array(list(classes.values())), tuple(each.result() for each in accumulators))
+
+
+def check_classes(classes: Mapping[int, str]) -> None:
+    """At least one class, of a name of its own.
+
+    Examples
+    --------
+    >>> check_classes({1: "car", 2: "car"})
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: classes: expected values and names of their own, got {1: 'car', 2: 'car'}
+    """
+    if not classes:
+        raise InputError("classes: expected at least one value and its name, got none")
+    if len(set(classes.values())) < len(classes):
+        raise InputError(f"classes: expected values and names of their own, got {dict(classes)!r:.200}")
 
 
 def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
+from kalos_core.arrays import as_floats
 from kalos_core.consensus import TRUTHS, estimate_truth
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
@@ -166,15 +167,14 @@ class DetectorAccumulator:
             raise InputError(f"{name}: expected score maps of detectors {expected}, got {listed(scores, 20) or 'none'}")
         maps = []
         for detector in self._detectors or scores:
-            map_ = _of_size(
-                np.asarray(scores[detector], dtype=np.float64), valid.shape, f"{name}, scores of {detector!r}"
-            )
+            called = f"{name}, scores of {detector!r}"
+            map_ = _of_size(as_floats(scores[detector], called), valid.shape, called)
             within = map_[valid]
             bad = ~((within >= self._low) & (within <= self._high))
             if bad.any():
                 raise InputError(
-                    f"{name}, scores of {detector!r}: expected numbers from {self._low:g} to {self._high:g}, got "
-                    f"{bad.sum():,} others, such as {listed(np.unique(within[bad]), 3)}"
+                    f"{called}: expected numbers from {self._low:g} to {self._high:g}, got {bad.sum():,} others, such "
+                    f"as {listed(np.unique(within[bad]), 3)}"
                 )
             maps.append(map_)
         return maps

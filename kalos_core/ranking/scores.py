@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct, object_array
+from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.nominal import MERGED, LabelTable, merge_raters
 from kalos_core.ranking.ranks import check_names
@@ -43,7 +44,7 @@ class SystemScores:
     values: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.values, dtype=np.float64)
+        values = as_floats(self.values, "scores")
         if values.ndim != 3:
             raise InputError(f"scores: expected systems x images x concepts, got shape {values.shape}")
         for name, size in zip(("systems", "images", "concepts"), values.shape, strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, as_number, listed
 from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.ranking.concepts import concept_measures, ontology_scores, tree_distances
@@ -236,7 +237,7 @@ def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], image
 def _check_weights(weights: ArrayLike | None, concepts: NDArray[np.object_]) -> NDArray[np.float64]:
     if weights is None:
         return np.ones(len(concepts))
-    given = np.asarray(weights, dtype=np.float64)
+    given = as_floats(weights, "weights")
     if given.shape != concepts.shape or not (np.isfinite(given) & (given >= 0)).all():
         raise InputError(f"weights: expected {len(concepts)} numbers of at least 0, got {listed(given.ravel(), 20)}")
     return given

@@ -129,8 +129,11 @@ def removal_experiment(
     """
     steps, rounds = check_whole(steps, "steps", least=2), check_whole(rounds, "rounds", least=2)
     rng = np.random.default_rng(check_whole(seed, "seed"))
+    wanted = [check_whole(number, "per_item", least=2) for number in per_item]
     whole = tally(counts)
-    share = whole.category_totals / max(whole.category_totals.sum(), 1)
+    if not whole.usable.any():
+        raise InputError("counts: expected an item with at least two annotations, got none")
+    share = whole.category_totals / whole.category_totals.sum()
     entry = np.repeat(np.arange(len(whole.count)), whole.count)  # which entry of the counts each annotation is in
     kept = np.linspace(LEAST_KEPT, 1, steps)
     levels = np.maximum(np.rint(kept * len(entry)).astype(np.intp), min(2, len(entry)))
@@ -141,7 +144,7 @@ def removal_experiment(
             part = _part(whole, np.bincount(order[:level], minlength=len(whole.count)))
             usable[number, step] = part.annotations[part.usable].sum()
             values[number, :, step] = [_value(part, name, share) for name in weights]
-    reached = tuple(number for number in per_item if (whole.annotations >= number).any())
+    reached = tuple(number for number in wanted if (whole.annotations >= number).any())
     items, equal = _equal_numbers(whole, reached, kept, rounds, rng)
     mean, variance = _moments(values)
     per_item_mean, per_item_variance = _moments(equal)

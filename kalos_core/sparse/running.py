@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kalos_core.arrays import total
-from kalos_core.errors import InputError, as_number, check_whole, lookup
+from kalos_core.arrays import as_floats, total
+from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.reliability import alpha
 from kalos_core.resampling import interval_columns, intervals
 from kalos_core.sparse.weights import WEIGHTS
@@ -158,8 +158,8 @@ class RunningAgreement:
         time : float
             When the last of them arrived.
         """
-        item = _encode(items, self._item_code)
-        category = _encode(categories, self._category_code)
+        item = _encode(items, self._item_code, "items")
+        category = _encode(categories, self._category_code, "categories")
         if len(item) != len(category):
             raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
         self._grow()
@@ -290,7 +290,7 @@ def running_agreement(
     ([nan, nan, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
     """
     points = check_whole(points, "points", least=1)
-    item, category = _encode(items, {}), _encode(categories, {})
+    item, category = _encode(items, {}, "items"), _encode(categories, {}, "categories")
     if len(item) != len(category):
         raise InputError(f"categories: expected one for each of {len(item)} items, got {len(category)}")
     running = RunningAgreement(weights, bootstrap, seed)
@@ -305,14 +305,23 @@ def running_agreement(
 def _times(time: ArrayLike | None, count: int) -> NDArray[np.float64]:
     if time is None:
         return np.full(count, np.nan)
-    when = np.asarray(time, dtype=np.float64)
+    when = as_floats(time, "time")
     if when.shape != (count,) or np.isnan(when).any():
         unknown = int(np.isnan(when).sum())
         raise InputError(f"time: expected {count} numbers, got shape {when.shape} with {unknown:,} unknown")
     return when
 
 
-def _encode(names: Iterable[Hashable], code: dict[Any, int]) -> NDArray[np.intp]:
+def _encode(names: Iterable[Hashable], code: dict[Any, int], what: str) -> NDArray[np.intp]:
     """Codes of names, new ones in order of first occurrence."""
     entries: Sequence[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
-    return np.array([code.setdefault(entry, len(code)) for entry in entries], dtype=np.intp)
+    try:
+        missing = [place for place, entry in enumerate(entries) if entry is None or entry != entry]
+        codes = [code.setdefault(entry, len(code)) for entry in entries] if not missing else []
+    except TypeError as error:  # a list, say, or the NA of pandas
+        raise InputError(f"{what}: expected names or numbers, got {error}") from None
+    if missing:
+        raise InputError(
+            f"{what}: expected one for each annotation, got nothing in {len(missing):,}: {listed(missing)}"
+        )
+    return np.array(codes, dtype=np.intp)

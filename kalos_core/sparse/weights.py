@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, lookup
 from kalos_core.sparse.counts import Tally
 
@@ -92,10 +93,7 @@ def item_weights(found: Tally, weights: str, class_share: ArrayLike | None) -> N
 def _class_share(found: Tally, given: ArrayLike | None) -> NDArray[np.float64]:
     if given is None:
         return np.asarray(found.category_totals / max(found.category_totals.sum(), 1))
-    try:
-        share: NDArray[np.float64] = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"class_share: expected numbers, got {given!r:.200}") from None
+    share = as_floats(given, "class_share")
     if share.shape != (found.categories,):
         raise InputError(f"class_share: expected shape ({found.categories},), got {share.shape}")
     if not ((share >= 0).all() and abs(share.sum() - 1) <= SHARE_TOLERANCE):

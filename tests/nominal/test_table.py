@@ -191,6 +191,7 @@ def test_the_table_is_frozen():
         ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["x", "y"], "h": ["y"]}}, "in one group at most"),
         ({"rows": rows(("a", "ann", "x")), "groups": {"g": []}}, "at least one concept in a group, got none in g"),
         ({"rows": rows(("a", "ann", "x")), "groups": {"x": ["y"]}}, "questions"),
+        ({"rows": rows(("a", "ann", "x")), "groups": {"g": "xy"}}, "groups: expected lists of concepts, got a text"),
         ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["y"]}, "concepts": ["x"]}, "groups: expected concepts"),
     ],
 )

@@ -198,6 +198,7 @@ def test_tables(drawn):
         ({"tree": {"cat": "animal"}}, "tree: expected all concepts in it, got none of 'dog', 'oak'"),
         ({"weights": [1, 2]}, "weights: expected 3 numbers of at least 0, got 1.0, 2.0"),
         ({"weights": [1, math.nan, 1]}, "weights: expected 3 numbers"),
+        ({"weights": "equal"}, "weights: expected numbers, got 'equal'"),
         ({"decision": math.nan}, "decision: expected a number"),
     ],
 )
@@ -209,6 +210,7 @@ def test_what_cannot_be_computed_is_said(drawn, arguments, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: scores([[["high"]]]), "scores: expected numbers"),
         (lambda: scores(np.zeros((2, 4))), r"expected systems x images x concepts, got shape \(2, 4\)"),
         (lambda: scores(np.zeros((2, 4, 2))), "concepts: expected 2 names, each once, got cat, dog, oak"),
         (lambda: scores(np.zeros((2, 4, 3)), ["x", "x"]), "systems: expected 2 names, each once, got x, x"),

@@ -61,6 +61,8 @@ def test_the_same_seed_gives_the_same():
         ({"rounds": 1}, "rounds"),
         ({"steps": 1}, "steps"),
         ({"counts": [[1, -2]]}, "counts"),
+        ({"counts": [[1, 0], [0, 1]]}, "counts: expected an item with at least two annotations, got none"),
+        ({"per_item": (1, 2)}, "per_item: expected a whole number of at least 2, got 1"),
     ],
 )
 def test_what_cannot_be_used_is_said(arguments, said):
