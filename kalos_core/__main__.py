@@ -40,9 +40,10 @@ def _add_noise_defaults(commands: argparse._SubParsersAction[argparse.ArgumentPa
 
 def _noise_defaults(chosen: argparse.Namespace) -> None:
     from kalos_core.noise.defaults import default_model
+    from kalos_core.report import write_text
 
     model = default_model(read_coco(chosen.path), chosen.path.name)
-    chosen.out.write_text(model.to_json(), encoding="utf-8")
+    write_text(chosen.out, model.to_json())
     print(f"{chosen.out}: {len(model.provenance)} laws")
 
 

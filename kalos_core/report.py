@@ -30,6 +30,27 @@ def make_folder(path: Path) -> None:
         raise InputError(f"{path}: expected a folder to write to, got {error.strerror}") from error
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> write_text(Path("note.txt"), "a")
+    >>> write_text(Path("note.txt") / "in", "a")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: note.txt/in: expected a file to write to, got Not a directory
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: expected a file to write to, got {error.strerror}") from error
+
+
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Write each table to ``<name>.csv`` in a folder.
 
@@ -68,7 +89,7 @@ def write_page(
     for place, (heading, figure) in enumerate(figures.items()):
         parts.append(f"<h2>{escape(heading)}</h2>")
         parts.append(figure.to_html(full_html=False, include_plotlyjs=place == 0))
-    path.write_text("\n".join(parts), encoding="utf-8")
+    write_text(path, "\n".join(parts))
 
 
 def _cells(tag: str, texts: Sequence[str]) -> str:

@@ -41,6 +41,11 @@ def test_a_file_that_cannot_be_read_ends_the_command(tmp_path, capsys):
     assert "none.json" in capsys.readouterr().err
 
 
+def test_where_nothing_can_be_written_is_named(lvis_path, tmp_path, capsys):
+    assert main(["noise-defaults", str(lvis_path), "--out", str(tmp_path)]) == 2
+    assert f"{tmp_path}: expected a file to write to" in capsys.readouterr().err
+
+
 def test_a_command_is_needed(capsys):
     with pytest.raises(SystemExit):
         main([])

@@ -238,9 +238,9 @@ def test_mantel_takes_a_similarity_of_the_classes(drawn, tested):
     assert row["p_value"] == pytest.approx(12 / 120, abs=0.1)  # as many orders of five classes keep their ring
 
 
-@pytest.mark.parametrize("similarity", [np.eye(3), np.full((5, 5), np.nan)])
+@pytest.mark.parametrize("similarity", [np.eye(3), np.full((5, 5), np.nan), "alike", [[1, 2], [3]]])
 def test_a_similarity_that_does_not_fit_is_refused(drawn, similarity):
-    with pytest.raises(InputError, match=r"similarity: expected finite numbers \(5, 5\)"):
+    with pytest.raises(InputError, match=r"similarity: expected (finite )?numbers"):
         fit_tests(replace(TRUE, observations=drawn), similarity)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from kalos_core.annotations import object_array
+from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
 from kalos_core.noise.fit.laws import LEAST_ROWS, MEASURES
@@ -115,7 +116,7 @@ def fit_tests(
     seen = observations_of(model)
     permutations = check_whole(permutations, "permutations", least=1)
     alike = check_similarity(similarity, len(seen.categories))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_whole(seed, "seed"))
     lines = [
         *_of_shifts(seen),
         *_of_angles("localization.angle", seen.correct.angles),
@@ -147,9 +148,11 @@ def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.f
     """The similarity of each two classes (K, K) as an array."""
     if similarity is None:
         return None
-    matrix = np.asarray(similarity, dtype=np.float64)
-    if matrix.shape != (classes, classes) or not np.isfinite(matrix).all():
+    matrix = as_floats(similarity, "similarity")
+    if matrix.shape != (classes, classes):
         raise InputError(f"similarity: expected finite numbers ({classes}, {classes}), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise InputError("similarity: expected finite numbers, got NaN or infinity")
     return matrix
 
 

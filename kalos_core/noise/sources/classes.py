@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, is_hashable, listed
 from kalos_core.variations import Variations, variations
 
@@ -72,7 +73,7 @@ class ConfusionClasses:
 
     def __post_init__(self) -> None:
         names = object_array(self.categories)
-        counts = _as_numbers(self.counts, "counts") if len(names) else np.zeros((0, 0))
+        counts = as_floats(self.counts, "counts") if len(names) else np.zeros((0, 0))
         if counts.shape != (len(names), len(names)):
             raise InputError(f"counts: expected {len(names)} x {len(names)} numbers, got shape {counts.shape}")
         if len(set(names)) < len(names):
@@ -159,7 +160,7 @@ class EmbeddingClasses:
     model: str = "embeddings"
 
     def __post_init__(self) -> None:
-        vectors, names = _as_numbers(self.vectors, "embeddings"), object_array(self.categories)
+        vectors, names = as_floats(self.vectors, "embeddings"), object_array(self.categories)
         if vectors.ndim != 2 or len(vectors) != len(names):
             raise InputError(f"embeddings: expected one for each of {len(names)} names, got shape {vectors.shape}")
         broken = ~np.isfinite(vectors).all(axis=1)
@@ -283,14 +284,6 @@ def _collect(tree: object, above: str | None, parents: dict[str, str | None]) ->
         parents[name] = above
         if isinstance(names, Mapping):
             _collect(names[name], name, parents)
-
-
-def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    """An argument as an array of numbers."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: expected rows of numbers, all of one length, got others ({error})") from error
 
 
 def _places(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
