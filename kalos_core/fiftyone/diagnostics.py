@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -94,8 +94,8 @@ def plain(value: Any) -> Any:
 
     Examples
     --------
-    >>> plain(np.array([[0.5, np.nan]])), plain(np.float64("nan")), plain((1, "a"))
-    ([[0.5, None]], None, [1, 'a'])
+    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
+    ([[0.5, None]], [1, 'a'], {'std': None})
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
@@ -105,6 +105,8 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
     return None if isinstance(value, float) and value != value else value
 
 
