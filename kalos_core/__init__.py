@@ -134,6 +134,7 @@ from kalos_core.ranking import (
     concordance,
     mean_precision,
     rank_models,
+    rank_over_classes,
     rank_systems,
 )
 from kalos_core.readers import (
@@ -302,6 +303,7 @@ __all__ = [
     "pair_image_alpha",
     "pixel_agreement",
     "rank_models",
+    "rank_over_classes",
     "rank_systems",
     "rater_accuracy",
     "rater_labels",

@@ -1,7 +1,7 @@
 """How systems, detectors and models rank under each truth, and how far these rankings agree."""
 
 from kalos_core.ranking.accumulator import DetectorAccumulator
-from kalos_core.ranking.detectors import DetectorRanking
+from kalos_core.ranking.detectors import DetectorRanking, rank_over_classes
 from kalos_core.ranking.models import ModelRanking, rank_models
 from kalos_core.ranking.ranks import Concordance, Rankings, concordance
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
@@ -21,6 +21,7 @@ __all__ = [
     "curve_area",
     "mean_precision",
     "rank_models",
+    "rank_over_classes",
     "rank_systems",
     "skew_range",
 ]

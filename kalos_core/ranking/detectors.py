@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation
+from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
 
@@ -169,3 +172,50 @@ class DetectorRanking:
                 "precision": self.precision[rising],
             }
         )
+
+
+def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
+    """Detectors of several classes ranked under each truth by the mean over the classes of the area.
+
+    Parameters
+    ----------
+    by_class : mapping of class to DetectorRanking
+        One accumulator a class, each with the detectors' score maps of that class and the masks of it
+        (`LabelStack.of_class`), for the same truths and detectors.
+
+    Returns
+    -------
+    Rankings
+        The mean is over the classes that a truth marks; NaN where it marks none.
+
+    Raises
+    ------
+    InputError
+        Without a class, or for a class with other truths or detectors than the first.
+
+    Examples
+    --------
+    >>> from kalos_core.pixels import LabelStack
+    >>> from kalos_core.ranking import DetectorAccumulator
+    >>> labels = LabelStack.of({"ann": [[1, 2, 2, 0]], "bob": [[1, 1, 2, 0]]})
+    >>> scores = {1: {"net": [[0.9, 0.1, 0, 0]]}, 2: {"net": [[0.1, 0.2, 0.8, 0.3]]}}
+    >>> found = {}
+    >>> for value, name in {1: "road", 2: "car"}.items():
+    ...     accumulator = DetectorAccumulator(methods=["any"])
+    ...     accumulator.add(scores[value], labels.of_class(value))
+    ...     found[name] = accumulator.result(skew=(0.1, 0.5))
+    >>> rank_over_classes(found).values.round(3).tolist()
+    [[0.845], [1.0], [0.845]]
+    """
+    if not by_class:
+        raise InputError("by_class: expected at least one class, got none")
+    first = next(iter(by_class.values()))
+    for name, found in by_class.items():
+        for what in ("truths", "detectors"):
+            came, expected = getattr(found, what).tolist(), getattr(first, what).tolist()
+            if came != expected:
+                raise InputError(f"by_class, {name!r}: expected the {what} {listed(expected)}, got {listed(came)}")
+    values = mean_of_defined(np.stack([found.area for found in by_class.values()]))
+    without = first.truths[np.isnan(values).all(axis=1)]
+    said = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)
+    return Rankings(f"mean {AREA}", first.truths, first.detectors, values, undefined=said)

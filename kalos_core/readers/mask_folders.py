@@ -233,6 +233,9 @@ def read_picture(file: Path) -> NDArray[Any]:
 
     try:
         with Image.open(file) as picture:
+            frames = getattr(picture, "n_frames", 1)
+            if frames > 1:
+                raise InputError(f"{file}: expected one picture in a file, got {frames}")
             return np.asarray(picture)
     except (OSError, UnidentifiedImageError, SyntaxError) as error:  # what Pillow raises for a broken PNG or TIFF
         raise InputError(f"{file}: expected a readable picture, got {error}") from error

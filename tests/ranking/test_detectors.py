@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from kalos_core import DetectorAccumulator, InputError, mean_precision
+from kalos_core import DetectorAccumulator, InputError, mean_precision, rank_over_classes
 from kalos_core.consensus import staple
-from kalos_core.pixels.stack import MaskStack
+from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.ranking import curve_area
 
 SKEW = (0.1, 0.5)
@@ -329,3 +329,31 @@ def test_a_ranking_that_cannot_be_made_is_refused():
         accumulator.result()
     with pytest.raises(InputError, match=r"skew: .* got \(0.5, 0.1\)"):
         accumulator.result((0.5, 0.1))
+
+
+def test_several_classes_count_alike_and_one_that_is_not_marked_does_not_count():
+    labels = LabelStack.of({"ann": [[1, 2, 2, 0]], "bob": [[1, 1, 0, 0]]})
+    maps = {
+        1: {"net": [[0.9, 0.1, 0, 0]], "edge": [[0, 0.1, 0.9, 0.2]]},
+        2: {"net": [[0.1, 0.2, 0.8, 0.3]], "edge": [[0, 0.9, 0.8, 0]]},
+    }
+    by_class = {}
+    for value, scores in maps.items():
+        accumulator = DetectorAccumulator(methods=("any",))
+        accumulator.add(scores, labels.of_class(value))
+        by_class[f"class {value}"] = accumulator.result((0.1, 0.5))
+    first, second = (found.area for found in by_class.values())
+    result = rank_over_classes(by_class)
+    assert result.truths.tolist() == ["ann", "bob", "any"]
+    np.testing.assert_allclose(result.values[0], (first[0] + second[0]) / 2)
+    np.testing.assert_allclose(result.values[1], first[1])  # bob marks nothing of class 2
+    assert result.ranks[0].tolist() == [1, 2]
+    assert result.undefined == ()
+
+
+def test_classes_that_are_not_ranked_alike_are_refused():
+    one, other = counted(IMAGE), counted({**IMAGE, "scores": {"edge": [[0.5, 0.1]]}})
+    with pytest.raises(InputError, match="by_class, 'car': expected the detectors net, got edge"):
+        rank_over_classes({"road": one, "car": other})
+    with pytest.raises(InputError, match="by_class: expected at least one class"):
+        rank_over_classes({})

@@ -66,6 +66,15 @@ def test_pictures_and_a_value_to_ignore(tmp_path):
     assert class_pixel_agreement([stack], {2: "road"}).smyth_bound == 0.25
 
 
+def test_a_file_of_several_pictures_is_refused(tmp_path):
+    first, second = (Image.fromarray(np.full((1, 2), value, np.uint8)) for value in (0, 255))
+    for rater in ("ann", "bob"):
+        (tmp_path / rater).mkdir()
+        first.save(tmp_path / rater / "a.tif", save_all=True, append_images=[second])
+    with pytest.raises(InputError, match=r"a\.tif: expected one picture in a file, got 2"):
+        list(read_mask_folders(tmp_path).stacks())
+
+
 def test_palettes_are_read_as_numbers(tmp_path):
     folder = write(tmp_path, {("ann", "a.png"): ONE, ("bob", "a.png"): TWO})
     indexed = Image.fromarray(ONE * 3).convert("P")
