@@ -101,7 +101,8 @@ class NoiseModel:
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
         Everything comes from ``variations(annotations, max_merge=2, threshold=0.5)`` and by maximum likelihood. A law
-        with fewer than 30 observations keeps its default, and `provenance` says so.
+        with fewer than 30 observations keeps its default, and `provenance` says so. Directions of shifts lead from the
+        rater of a pair who comes first in the table to the other.
 
         Raises
         ------

@@ -146,6 +146,11 @@ class Own:
             "got NaN or infinity",
         ),
         (lambda: Transitions.of(Own([0.0]), of_classes("cat")), "my model: expected 1 x 1 similarities, got shape"),
+        (lambda: PictureGhosts(None), "pictures: expected a folder, or a mapping from images to paths, got None"),
+        (
+            lambda: PictureGhosts({1: None}).propose(of_classes("cat"), RNG(0)),
+            "image 1: expected a picture, got nothing",
+        ),
         (lambda: TransplantedGhosts(0), "per_image: expected a whole number of at least 1"),
     ],
 )

@@ -238,7 +238,7 @@ class PictureGhosts:
     Raises
     ------
     InputError
-        When proposals are asked for, if pictures are missing or cannot be opened.
+        If they are neither; when proposals are asked for, if pictures are missing or cannot be opened.
 
     Examples
     --------
@@ -247,6 +247,10 @@ class PictureGhosts:
     """
 
     pictures: str | os.PathLike[str] | Mapping[Hashable, str | os.PathLike[str]]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pictures, (str, os.PathLike, Mapping)):
+            raise InputError(f"pictures: expected a folder, or a mapping from images to paths, got {self.pictures!r}")
 
     @property
     def name(self) -> str:
@@ -268,7 +272,7 @@ class PictureGhosts:
         paths = []
         for key, file in zip(reference.images, reference.files, strict=True):
             if isinstance(self.pictures, Mapping):
-                path = Path(self.pictures.get(key, ""))
+                path = Path(self.pictures.get(key) or "")
             else:
                 path = Path(self.pictures) / file
             if not path.is_file():

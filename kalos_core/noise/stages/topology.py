@@ -25,7 +25,8 @@ def split_and_merge(draft: Draft, laws: Topology) -> None:
     target = np.flatnonzero(draft.happens(laws.susceptibility.probability(scene.area), len(scene)))
     target = rng.permutation(target)
     splits = rng.random(len(target)) < laws.split.probability
-    partner = np.where(splits, target, likeliest_partners(scene, laws, target))
+    partner = target.copy()
+    partner[~splits] = likeliest_partners(scene, laws, target[~splits])
     possible = partner >= 0
     got = np.zeros(len(target), np.bool_)
     got[possible] = consume_both(draft.free, np.stack([target, partner], axis=1)[possible])
