@@ -99,8 +99,8 @@ def drawn_from(ctx):
 
 
 def real_raters(ctx):
-    """The stored raters, or all label fields where none are stored; no synthetic ones."""
-    made = set(kf.synthetic_fields(ctx.dataset))
+    """The stored raters, or all label fields where none are stored; no synthetic ones, and no estimated truths."""
+    made = {*kf.synthetic_fields(ctx.dataset), *kf.truth_fields(ctx.dataset)}
     return list(kf.rater_fields(ctx.dataset)) or [name for name in kf.label_fields(ctx.dataset) if name not in made]
 
 

@@ -190,7 +190,7 @@ class TruthPanel(RunPanel):
         state.headline = truth_headline(run.figures, rows) + state.changed
         state.notes = notes(run.diagnostics["notes"])
         of_pixels = state.of == "pixels"
-        shares = {name: row[name] for name in SHARES if name in row}
+        shares = {label: row[name] for name, label in SHARES.items() if name in row}
         said = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
         put_parts(ctx, {"beside": Part(f"Beside {state.truth}: {said}", performance_dots(raters, shares))})
         ctx.panel.set_data("truths", [truth_row(row, name) for row, name in zip(rows, names, strict=True)])

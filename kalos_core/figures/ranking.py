@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
 
-ROOM_FOR_TRUTHS = 40
-"""Letters of all truths together that have room below a chart; more are written at a slant."""
+ROOM_FOR_TRUTHS = 50
+"""Letters that have room below a chart, were all names as long as the longest; more are written at a slant."""
 
 RANK_HEIGHT = 32
 """Pixels from one rank to the next."""
@@ -116,7 +116,7 @@ def bump_chart(
         xaxis={
             "tickvals": list(range(len(truths))),
             "ticktext": named,
-            "tickangle": -40 if sum(map(len, named)) > ROOM_FOR_TRUTHS else 0,
+            "tickangle": -40 if len(named) * max(map(len, named), default=0) > ROOM_FOR_TRUTHS else 0,
             "range": [-0.4, len(truths) - 0.6],
             "fixedrange": True,
             "showgrid": False,
@@ -272,6 +272,7 @@ def bounds_bars(
     low, high = value_range(ends, areas)
     layout = lying_bars(detectors, title, "area under precision over recall", low, high)
     layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
+    layout["xaxis"]["tickvals"] = [0, 0.5, 1]
     figure = go.Figure([bars, ticks], layout=layout)
     return with_value_column(figure, spans)
 

@@ -31,7 +31,7 @@ SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
 """What the table of raters shows (Lampert et al., Table II), in its order."""
 
 LEGEND = 55
-"""Pixels above the rows of raters for the names of what is shown, in two lines where the panel is narrow."""
+"""Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""
 
 
 def smyth_title(bound: float | None, raters: int) -> str:
@@ -228,7 +228,7 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
     layout["xaxis"]["range"] = [min(0.0, *_drawn(shares)) - 0.02, 1.02]
     layout["height"] += LEGEND
     layout["showlegend"] = True
-    layout["legend"] = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "xref": "container"}
+    layout["legend"] = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}
     layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] + LEGEND}
     figure.update_layout(layout)
     return figure

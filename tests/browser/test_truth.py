@@ -113,6 +113,8 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     app.open(computed.name, BESIDE)
     panel = app.panel("truth")
     expect(panel).to_contain_text("stands out among 5 raters")
+    expect(panel.locator(".scatterlayer .points path").last).to_be_visible()
+    app.expect_idle("truth")
     app.picture("truth-3-levels-in-the-grid", readme="truth")
     place = ["ann", "bob", "cid", "dan", "eve"].index("eve")
     click_leaf(app, place)

@@ -427,11 +427,28 @@ def test_detectors_that_cannot_be_used(stack: fo.Dataset) -> None:
         ({"detectors": ["poor"]}, "0.png, scores of 'poor': expected numbers from 0 to 1, got 1 others, such as nan"),
         ({"detectors": ["other"]}, "1.png: expected a score map of 'other', got none"),
         ({"detectors": ["good"], "skew": (0.5, 0.1)}, "skew"),
+        (
+            {"detectors": ["good"], "truths": ["nothing"]},
+            "truths: expected fields of Segmentation masks, got 'nothing'",
+        ),
         ({"detectors": ["good"], "methods": ["best"]}, "methods: expected one of"),
     ]:
         with pytest.raises(InputError, match=message):
             kf.rank_detectors(stack, "bad", **options)
     assert kf.list_runs(stack) == []
+
+
+def test_names_of_classes_and_raters_may_hold_anything(make: Make) -> None:
+    dataset = make([fo.Sample("/a.png", raters=["dr. c", "$x"], a=row([0, 1, 2]), b=row([0, 2, 2]))])
+    kf.raters.store_rater_fields(dataset, {"dr. c": "a", "$x": "b"})
+    dataset.default_mask_targets = {1: "a.b", 2: "$c"}
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.estimate_truth(dataset, "truth", methods=["any"])
+    assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["a.b", "$c"]
+    assert kf.load_figures(dataset, "truth").figures["raters"] == ["dr. c", "$x"]
+    assert kf.load_run(dataset, "truth").result.raters.tolist() == ["dr. c", "$x"]
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
 
 
 def test_nothing_warns_where_all_is_said(stack: fo.Dataset) -> None:

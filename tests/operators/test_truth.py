@@ -139,6 +139,7 @@ def test_objects_from_the_sdk(boxes):
     assert "1 objects at quorum 0.5; 1 below it" in result["summary"]
     result = run("rank_detectors", boxes, raters=list(RATERS), detectors=["net"], quorum="0.5", run_key="ranks")
     assert "net is best under" in result["summary"]
+    assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a truth is no rater
 
 
 def test_the_app_gets_progress_and_the_panel(masks):

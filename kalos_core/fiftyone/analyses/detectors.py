@@ -12,7 +12,7 @@ from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.analyses.steps import COMPARING, READING, WRITING
 from kalos_core.fiftyone.analyses.storing import pack_result
 from kalos_core.fiftyone.labels import LabelChoice, Labels, check_samples, read_labels, similarity_to_store
-from kalos_core.fiftyone.masks import RaterMasks, read_masks
+from kalos_core.fiftyone.masks import RaterMasks, mask_fields, read_masks, truth_fields
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.raters import label_fields
 from kalos_core.fiftyone.runs import Run, check_run_key, pack, writing
@@ -144,6 +144,10 @@ def _on_pixels(samples: Any, run_key: str, settings: dict[str, Any], choice: Lab
         raise InputError(
             f"classes: expected one class, as score maps are of one, got {listed(masks.classes, 20)}; choose one"
         )
+    known = [*mask_fields(samples), *truth_fields(samples)]
+    strange = [field for field in settings["truths"] if field not in known or field in label_fields(samples)]
+    if strange:
+        raise InputError(f"truths: expected fields of Segmentation masks, got {listed(map(repr, strange), 20)}")
     accumulator = DetectorAccumulator(
         methods=settings["methods"], tolerance=settings["tolerance"], thin=settings["thin"]
     )

@@ -75,7 +75,8 @@ class Run:
         if self.kind == "pixels":
             return f"{names.level!r} on samples, with its files"
         if self.kind == "truth":
-            return f"the fields {listed(map(repr, self.figures['fields'].values()), 20)} with their files"
+            files = " with their files" if self.figures["of"] == "pixels" else ""
+            return f"the fields {listed(map(repr, self.figures['fields'].values()), 20)}{files}"
         if self.kind == "labels":
             return f"{names.agreement!r} and {names.disputed!r} on samples"
         if self.kind == "noise":

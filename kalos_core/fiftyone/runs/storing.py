@@ -51,13 +51,16 @@ class WhatWasRead(Protocol):
     """What a run has to know of its input: the view, the choice, and the fields."""
 
     @property
-    def view(self) -> Any: ...
+    def view(self) -> Any:
+        """The samples."""
 
     @property
-    def choice(self) -> LabelChoice: ...
+    def choice(self) -> LabelChoice:
+        """Which labels or masks of theirs."""
 
     @property
-    def fields(self) -> tuple[str, ...]: ...
+    def fields(self) -> tuple[str, ...]:
+        """The fields these are in."""
 
 
 @contextmanager
