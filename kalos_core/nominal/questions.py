@@ -177,7 +177,7 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "fleiss": fleiss_kappa(found),
         "free_marginal": free_marginal_kappa(found),
         "free_marginal_interval": (ends - chance) / (1 - chance),
-        "items": int(found.times[found.usable].sum()),
+        "items": spa.usable_items,
         "answers": int(found.category_totals.sum()),
         "ties": int(found.times[majority_vote(found).tied].sum()),
         "chosen": int(found.category_totals.sum() if exclusive else found.category_totals[1]),

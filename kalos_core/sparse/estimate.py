@@ -35,6 +35,8 @@ class SparseAgreement:
         Of each item; 0 below two annotations.
     annotations : (I,) int
         Of each item.
+    times : (I,) int
+        How many items each of the I stands for: one, unless a `Tally` of several was given.
     weighting : str
         Name of the weights.
 
@@ -50,17 +52,18 @@ class SparseAgreement:
     item_agreement: NDArray[np.float64]
     weights: NDArray[np.float64]
     annotations: NDArray[np.int64]
+    times: NDArray[np.int64]
     weighting: str
 
     @property
     def usable_items(self) -> int:
         """How many items have at least two annotations."""
-        return int((self.annotations >= 2).sum())
+        return int(self.times[self.annotations >= 2].sum())
 
     @property
     def usable(self) -> float:
         """Share of items that have at least two annotations; NaN without items."""
-        return self.usable_items / len(self.annotations) if len(self.annotations) else math.nan
+        return self.usable_items / int(self.times.sum()) if len(self.times) else math.nan
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""
@@ -128,6 +131,7 @@ def sparse_agreement(
         item_agreement=found.item_agreement,
         weights=made,
         annotations=found.annotations,
+        times=found.times,
         weighting=weights,
     )
 

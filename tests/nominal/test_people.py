@@ -145,6 +145,7 @@ def test_optional_concepts_counted_together_are_those_counted_one_by_one(table):
         one, other = (sparse_agreement(of, bootstrap=20) for of in (found, counts))
         assert one.value == pytest.approx(other.value, abs=1e-12, nan_ok=True)
         assert one.interval == pytest.approx(other.interval, abs=1e-12, nan_ok=True)
+        assert (one.usable_items, one.usable) == (other.usable_items, other.usable)
 
 
 @settings(max_examples=15)
