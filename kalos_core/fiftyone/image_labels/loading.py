@@ -93,7 +93,7 @@ def load_label_table(
     >>> rows = pd.DataFrame({"item": ["a.jpg", "a.jpg", "b"], "rater": ["ann", "bob", "ann"], "label": ["x", "y", "x"]})
     >>> load_label_table(rows, dataset).fields
     {'ann': 'ann', 'bob': 'bob'}
-    >>> dataset.values(["ann.label", "bob.label", "raters"])
+    >>> list(dataset.values(["ann.label", "bob.label", "raters"]))
     [['x', 'x'], ['y', None], [['ann', 'bob'], ['ann']]]
     >>> dataset.delete()
     """
