@@ -111,6 +111,7 @@ class TruthPanel(RunPanel):
     def on_change_run(self, ctx):
         state = ctx.panel.state
         state.chosen = {**state.chosen, state.kind: ctx.params["value"]}
+        state.known = {**state.known, state.kind: kf.list_runs(ctx.dataset, state.kind)}  # none is news any more
         self._load_kind(ctx)
 
     @guarded

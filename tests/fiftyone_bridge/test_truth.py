@@ -226,6 +226,22 @@ def test_a_run_that_fails_half_way_leaves_nothing(stack: fo.Dataset) -> None:
         assert documents(stack) == before
 
 
+def test_a_run_that_is_stopped_leaves_nothing(stack: fo.Dataset) -> None:
+    before = documents(stack)
+
+    def stop(share: float, label: str) -> None:
+        if label.startswith("2.png"):
+            assert files(stack)  # those of the pictures before
+            raise KeyboardInterrupt
+
+    for compute in (kf.compute_pixel_agreement, kf.estimate_truth):
+        with pytest.raises(KeyboardInterrupt):
+            compute(stack, "stopped", progress=stop)
+        assert not files(stack)
+        assert documents(stack) == before
+    assert kf.list_runs(stack) == []
+
+
 def test_pictures_are_set_beside_agreement(tmp_path: Path) -> None:
     write(tmp_path)
     loaded = kf.load_mask_folders(tmp_path / "masks", pictures=tmp_path / "pictures", persistent=False)

@@ -8,7 +8,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title, ratio_title, smyth_title, tree_title
-from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, small
+from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
+from tests.fiftyone_bridge.test_truth import objects
 from tests.panels.test_panels import given, ids, samples_of
 from tests.plugin import Panel
 
@@ -107,3 +108,61 @@ def test_a_run_that_is_gone_is_said(stack):
     panel.send("show_all")
     assert "expected one of the runs" in panel.text()
     assert "Try again" in panel.text()
+
+
+@pytest.fixture
+def marks():
+    """Boxes of three raters and a model, with their consensus and the model's rank."""
+    dataset = fo.Dataset()
+    dataset.add_samples(objects(), progress=False)
+    kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
+    kf.rank_detectors(dataset, "ranks", detectors="net", quorum=[0.5, 1.0], raters=RATERS, thresholds=[0.5, 0.97])
+    yield dataset
+    dataset.delete()
+
+
+def test_truths_of_objects_and_models(marks):
+    panel = Panel("truth", marks).load()
+    assert "net is best under all 4 truths" in panel.text()
+    assert "mAP is undefined under quorum 1: it has no mark" in panel.text()
+    assert [row["d0"] for row in panel.data["ranks"]] == ["0.500 (1)", "0.500 (1)", "0.00 (1)", "1.00 (1)", "undefined"]
+    assert "tau" not in panel.shown  # one model has no order
+    assert "Curves are of score maps" in tab(panel, "Curves").text()
+    tab(panel, "Truths")
+    assert "1 of 2 things that anybody drew are objects at quorum 0.5" in panel.text()
+    assert "ann drew most of its objects (100 %), cid fewest (0.00 %)" in panel.text()
+    assert [row["objects"] for row in panel.data["truths"]] == ["1", "0"]
+    assert panel.data["beside_rows"][2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
+    panel.send("on_click_truth", row=1)
+    assert "nobody drew an object" in panel.text()
+
+
+def test_classes_are_chosen_from_a_menu():
+    masks = {"ann": [0, 1, 2, 2], "bob": [0, 1, 2, 1], "cid": [1, 1, 2, 1]}
+    dataset = fo.Dataset()
+    fields = {name: row(values) for name, values in masks.items()}
+    dataset.add_sample(fo.Sample("/pictures/a.png", raters=list(masks), **fields))
+    dataset.default_mask_targets = {1: "road", 2: "car"}
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.estimate_truth(dataset, "truth", methods=["any", "0.75"])
+    panel = tab(Panel("truth", dataset).load(), "Levels")
+    assert "class road" in panel.text()
+    panel.send("on_change_category", value="car")
+    assert "class car" in panel.text()
+    (curve,) = panel.data["ratio"]
+    np.testing.assert_allclose(curve["y"], [1, 0.5, 0.5])  # of two pixels, all three agree on one
+    tab(panel, "Truths")
+    assert [row["truth"] for row in panel.data["truths"]] == ["any, road", "0.75, road", "any, car", "0.75, car"]
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+    dataset.delete()
+
+
+def test_a_change_of_masks_is_said(stack):
+    sample = stack.first()
+    kept = sample["bob"].mask
+    sample["bob"].mask = 1 - kept
+    sample.save()
+    assert "Labels of 1 image have changed since this run" in tab(Panel("truth", stack).load(), "Levels").text()
+    sample["bob"].mask = kept
+    sample.save()
