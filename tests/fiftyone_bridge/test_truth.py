@@ -229,7 +229,7 @@ def test_a_run_that_fails_half_way_leaves_nothing(stack: fo.Dataset) -> None:
 def test_a_run_that_is_stopped_leaves_nothing(stack: fo.Dataset) -> None:
     before = documents(stack)
 
-    def stop(share: float, label: str) -> None:
+    def stop(_share: float, label: str) -> None:
         if label.startswith("2.png"):
             assert files(stack)  # those of the pictures before
             raise KeyboardInterrupt
