@@ -43,7 +43,7 @@ class App:
         shown = Image.open(io.BytesIO(self.page.screenshot(animations="disabled")))
         small = shown.convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        small.save(SCREENSHOTS / f"{name}.png", optimize=True)
+        small.save(SCREENSHOTS / f"{name}.png")
         if readme:
             (SCREENSHOTS / "readme").mkdir(exist_ok=True)
             small.save(SCREENSHOTS / "readme" / f"{readme}.png", optimize=True)

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
 SIZE = {"width": 1280, "height": 800}
 GRID = "grid"  # a workspace that shows nothing but the grid
+NUMBERS = count(1)  # of copies, none of which shares its name with another
 PATIENCE = 20_000  # milliseconds, on a machine that does other things too
 
 # No look-ups of the browser's maker: the tests need no network
@@ -42,6 +44,14 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+
+QUIET = """
+localStorage.setItem('fiftyone-enterprise-tooltip-seen', 'true');
+const still = document.createElement('style');
+still.textContent = '*, *::before, *::after { animation: none !important; transition: none !important }';
+document.addEventListener('DOMContentLoaded', () => document.head.append(still));
+"""
+"""FiftyOne greets new visitors with a dialog above everything else; what turns while it waits costs a core."""
 
 
 @pytest.fixture(scope="module")  # its event loop must not run on: operators called within one answer a task
@@ -110,20 +120,28 @@ def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None
     pytest.fail(f"the App did not start:\n{log.read_text()[-2000:]}")
 
 
-@pytest.fixture
-def page(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
-    context = browser.new_context(viewport=SIZE)
+@pytest.fixture(scope="module")
+def context(browser: Any) -> Iterator[Any]:
+    """What windows share: the App's scripts are fetched and compiled once."""
+    context = browser.new_context(viewport=SIZE, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
-    # FiftyOne greets new visitors with a dialog above everything else
-    context.add_init_script("localStorage.setItem('fiftyone-enterprise-tooltip-seen', 'true')")
+    context.add_init_script(QUIET)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
     page = context.new_page()
     failed_before = request.session.testsfailed
     yield page
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     if request.session.testsfailed > failed_before:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=SCREENSHOTS / f"failed-{request.node.name}.png")
-    context.close()
+    if page.url.startswith("http"):  # else it was never opened
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")  # the next test begins as a new visitor
+    page.close()
 
 
 # ---- data sets and the App ----
@@ -162,7 +180,7 @@ def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset
 
 def of_a_new_name(original: fo.Dataset) -> fo.Dataset:
     """A copy: the App goes on where a data set of the same name was left."""
-    return original.clone(f"scenes-{len(fo.list_datasets()) - 1}")
+    return original.clone(f"scenes-{next(NUMBERS)}")
 
 
 @pytest.fixture
