@@ -173,12 +173,12 @@ def problem(error):
 def _noting_warnings(work, progress):
     """The summary of `work`, with what it warned of; other warnings go their usual way."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", KalosWarning)  # what becomes of others is for their filters to say
         result = work(progress)
     notes = [str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)]
     for entry in caught:
         if not issubclass(entry.category, KalosWarning):
-            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+            warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
     if notes:
         result["warnings"] = notes
         result["summary"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)

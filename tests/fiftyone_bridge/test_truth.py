@@ -469,5 +469,5 @@ def test_names_of_classes_and_raters_may_hold_anything(make: Make) -> None:
 
 def test_nothing_warns_where_all_is_said(stack: fo.Dataset) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", KalosWarning)
         kf.compute_pixel_agreement(stack, "pixels")
