@@ -1,26 +1,18 @@
 """Compute how far raters agree about pixels, and put a map of it beside each picture."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import significant, smyth_title
 
-from . import forms, mask_forms, running
+from . import forms, mask_forms
 
 
-class ComputePixelAgreement(running.Analysis):
+class ComputePixelAgreement(mask_forms.MaskAnalysis):
     NAME, LABEL, KIND = "compute_pixel_agreement", "Compute agreement about pixels", "pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
     PANEL = "truth"
-
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=mask_forms.pixels_of(ctx) >= mask_forms.DELEGATED_FROM,
-        )
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
@@ -34,9 +26,6 @@ class ComputePixelAgreement(running.Analysis):
                 view=types.SwitchView(),
             )
             forms.add_run_key(ctx, inputs, self.KIND)
-
-    def choice(self, ctx):
-        return mask_forms.read_mask_choice(ctx)
 
     def settings(self, params):
         return forms.given(params, "ignore_value", "pictures")

@@ -1,6 +1,5 @@
 """Estimate the mAP that no model can be expected to pass, given how the raters differ."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 import numpy as np
 
@@ -13,9 +12,6 @@ from . import forms, running
 LEAST, GREATEST, STEP = 0.5, 0.95, 0.05
 """Of the thresholds, as in COCO."""
 
-DELEGATED_FROM = 10_000_000
-"""Images times subsets from which the run is scheduled unless one chooses otherwise: about a minute of work."""
-
 NO_FIELD = "none"
 
 VERDICTS = {"ok": "✓", "warn": "⚠", "cannot know": "?"}
@@ -26,12 +22,11 @@ class EstimateConvergence(running.Analysis):
     DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
 
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=ctx.dataset is not None and _work(ctx) >= DELEGATED_FROM,
-        )
+    DELEGATED_FROM = 10_000_000  # images times subsets: about a minute
+
+    def amount_of_work(self, ctx):
+        subsets = ctx.params.get("subsets", 1000)
+        return len(ctx.target_view()) * (subsets if isinstance(subsets, int) else 0)
 
     def add_choices(self, ctx, inputs):
         self._add_similarity(ctx, inputs)
@@ -153,8 +148,3 @@ def _scaled(row, name):
     """mAP in points, alpha as it is."""
     value = row[name]
     return significant(value) if row["figure"] == "alpha" or value is None else f"{100 * value:.2f}"
-
-
-def _work(ctx):
-    subsets = ctx.params.get("subsets", 1000)
-    return len(ctx.target_view()) * (subsets if isinstance(subsets, int) else 0)

@@ -1,13 +1,12 @@
 """Estimate what is true from what several raters marked, each truth as a field of its own."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTHS
 from kalos_core.figures import significant
 
-from . import forms, mask_forms, running
+from . import forms, mask_forms
 
 METHODS = {
     "any": "what anybody marked",
@@ -25,19 +24,14 @@ SLOW, SLOWER = "lsml", 50
 """A method that takes longer than the others, and how many times."""
 
 
-class EstimateTruth(running.Analysis):
+class EstimateTruth(mask_forms.MaskAnalysis):
     NAME, LABEL, KIND = "estimate_truth", "Estimate the truth", "truth"
     DESCRIPTION = "One truth from several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
 
-    def resolve_execution_options(self, ctx):
+    def amount_of_work(self, ctx):
         slower = SLOWER if SLOW in (ctx.params.get("methods") or []) else 1
-        work = 0 if ctx.dataset is None or not _of_pixels(ctx) else mask_forms.pixels_of(ctx) * slower
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=work >= mask_forms.DELEGATED_FROM,
-        )
+        return mask_forms.pixels_of(ctx) * slower if _of_pixels(ctx) else 0
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
@@ -52,9 +46,6 @@ class EstimateTruth(running.Analysis):
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity(ctx, inputs)
         forms.add_run_key(ctx, inputs, self.KIND)
-
-    def choice(self, ctx):
-        return mask_forms.read_mask_choice(ctx)
 
     def settings(self, params):
         found = forms.given(params, "methods", "of", "ignore_value") | forms.compared(params)

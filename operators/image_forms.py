@@ -1,14 +1,10 @@
 """What analyses of labels of whole images share: raters, labels, confidence, and what excludes what."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 
 from . import forms, running
-
-DELEGATED_FROM = 100_000
-"""Images from which a run is scheduled unless one chooses otherwise."""
 
 GROUPS_EXAMPLE = "place: indoor, outdoor; time: day, night"
 
@@ -16,12 +12,7 @@ GROUPS_EXAMPLE = "place: indoor, outdoor; time: day, night"
 class ImageAnalysis(running.Analysis):
     """An analysis that reads labels of whole images; a subclass says what any `Analysis` does."""
 
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=ctx.dataset is not None and len(ctx.target_view()) >= DELEGATED_FROM,
-        )
+    DELEGATED_FROM = 100_000  # images
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)

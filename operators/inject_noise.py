@@ -3,7 +3,6 @@
 import hashlib
 import os
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -11,9 +10,6 @@ from kalos_core import InputError
 from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, events_title, significant
 
 from . import forms, running
-
-DELEGATED_FROM = 10_000
-"""Images times raters from which the run is scheduled unless one chooses otherwise: about a minute of work."""
 
 FILE = "file"
 
@@ -50,12 +46,11 @@ class InjectNoise(running.Analysis):
     DESCRIPTION = "Draw raters with known truth from a reference: they miss, add, split, merge, misname and move marks"
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
 
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=ctx.dataset is not None and _work(ctx) >= DELEGATED_FROM,
-        )
+    DELEGATED_FROM = 10_000  # images times raters: about a minute
+
+    def amount_of_work(self, ctx):
+        raters = ctx.params.get("raters", 3)
+        return len(ctx.target_view()) * (raters if isinstance(raters, int) else 0)
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
@@ -234,8 +229,3 @@ def _choice(ctx):
     return kf.LabelChoice(
         field=params["field"], rater_attribute=params.get("rater_attribute") or forms.RATER_ATTRIBUTES[0]
     )
-
-
-def _work(ctx):
-    raters = ctx.params.get("raters", 3)
-    return len(ctx.target_view()) * (raters if isinstance(raters, int) else 0)

@@ -6,15 +6,24 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 
-from . import forms
+from . import forms, running
 
 PIXELS, OBJECTS = "pixels", "objects"
 
 UNKNOWN_SIZE = 1_000_000
 """Pixels of a picture whose size is not known."""
 
-DELEGATED_FROM = 1_000_000_000
-"""Pixels of all raters from which a run is scheduled unless one chooses otherwise: about a minute of work."""
+
+class MaskAnalysis(running.Analysis):
+    """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
+
+    DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute
+
+    def amount_of_work(self, ctx):
+        return pixels_of(ctx)
+
+    def choice(self, ctx):
+        return read_mask_choice(ctx)
 
 
 def add_mask_choice(ctx, inputs):
@@ -113,8 +122,6 @@ def add_ignored(ctx, inputs):
 
 def pixels_of(ctx):
     """About how many pixels there are to look at, those of every rater."""
-    if ctx.dataset is None:
-        return 0
     view = ctx.target_view()
     known = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)

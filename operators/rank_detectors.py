@@ -1,13 +1,12 @@
 """Rank detectors under the truth of each rater, and under estimates from all of them."""
 
-import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTHS
 from kalos_core.figures import ranking_title, significant
 
-from . import forms, mask_forms, running
+from . import forms, mask_forms
 
 USUAL = ["any", "0.5", "0.75"]
 
@@ -15,18 +14,11 @@ MOST_COLUMNS = 8
 """Truths in the table of the summary; the panel shows all."""
 
 
-class RankDetectors(running.Analysis):
+class RankDetectors(mask_forms.MaskAnalysis):
     NAME, LABEL, KIND = "rank_detectors", "Rank detectors under each truth", "detectors"
     DESCRIPTION = "Whether the best of several detectors depends on whose labels are the truth"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     PANEL = "truth"
-
-    def resolve_execution_options(self, ctx):
-        return foo.ExecutionOptions(
-            allow_immediate_execution=True,
-            allow_delegated_execution=True,
-            default_choice_to_delegated=mask_forms.pixels_of(ctx) >= mask_forms.DELEGATED_FROM,
-        )
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
@@ -44,9 +36,6 @@ class RankDetectors(running.Analysis):
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
         self._add_truths(ctx, inputs)
         forms.add_run_key(ctx, inputs, self.KIND)
-
-    def choice(self, ctx):
-        return mask_forms.read_mask_choice(ctx)
 
     def _add_detectors(self, ctx, inputs):
         used, truths = set(mask_forms.chosen_raters(ctx)), kf.truth_fields(ctx.dataset)

@@ -5,6 +5,7 @@ call from the App is streamed, and any other returns its summary like a function
 progress on the operation.
 """
 
+import math
 import queue
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -64,11 +65,22 @@ class Analysis(Action):
 
     A subclass also says `KIND` (of run; the name of the panel that shows it, too, unless it says `PANEL`), adds its own
     choices in `add_choices`, picks its arguments in `settings`, calls its function in `analyse` and sums it up in
-    `summary`.
+    `summary`. From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first choice.
     """
 
     KIND = ""
     PANEL = None
+    DELEGATED_FROM = math.inf
+
+    def amount_of_work(self, ctx):
+        """How much there is to do with these choices; there is a data set."""
+        return len(ctx.target_view())
+
+    def resolve_execution_options(self, ctx):
+        much = ctx.dataset is not None and self.amount_of_work(ctx) >= self.DELEGATED_FROM
+        return foo.ExecutionOptions(
+            allow_immediate_execution=True, allow_delegated_execution=True, default_choice_to_delegated=much
+        )
 
     def add_inputs(self, ctx, inputs):
         forms.check_view(ctx, inputs)
