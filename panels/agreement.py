@@ -25,7 +25,7 @@ class AgreementPanel(RunPanel):
     NAME, LABEL, ICON = "agreement", "Agreement", "/assets/agreement.svg"
     HELP = "Mean alpha of the raters, what it is worth, and what lies behind it: images, classes, raters"
     KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
-    NOTHING_YET = NOTHING_YET
+    NOTHING_YET, SECTIONS = NOTHING_YET, sections.NAMES
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
@@ -33,8 +33,6 @@ class AgreementPanel(RunPanel):
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
-        if not state.section:  # else it may just be changing in the App
-            state.section = sections.NAMES[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
         state.categories = stored["class_difficulty"].get("category", [])
         state.raters = run.figures["raters"] if "reason" not in stored["collaboration"] else []

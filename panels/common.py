@@ -77,11 +77,13 @@ class RunPanel(foo.Panel):
     """A panel that shows one stored run of a kind, or invites to make one.
 
     A subclass says how it is called (`NAME`, `LABEL`, `HELP`, `ICON`), what it shows and makes (`KIND`, `OPERATOR`,
-    `BUTTON`, `NOTHING_YET`), puts a run into the panel's state and data in `load_run`, and draws it in `render_run`.
+    `BUTTON`, `NOTHING_YET`), its tabs if it has any (`SECTIONS`, the first of which it opens with), puts a run into the
+    panel's state and data in `load_run`, and draws it in `render_run`.
     """
 
     NAME = LABEL = HELP = ICON = ""
     KIND = OPERATOR = BUTTON = NOTHING_YET = ""
+    SECTIONS = ()
     SURFACE = "grid"
 
     @property
@@ -103,6 +105,8 @@ class RunPanel(foo.Panel):
     def reload(self, ctx):
         ctx.panel.state.problem = None
         key = choose_run(ctx, self.KIND)
+        if self.SECTIONS and not ctx.panel.state.section:  # else it may just be changing in the App
+            ctx.panel.state.section = self.SECTIONS[0]
         if key is not None:
             self.load_run(ctx, key)
         ctx.panel.state.loaded = time.time()

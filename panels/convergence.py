@@ -83,12 +83,10 @@ class ConvergencePanel(RunPanel):
     NAME, LABEL, ICON = "convergence", "Convergence", "/assets/convergence.svg"
     HELP = "The mAP that disagreement lets any model reach, and where models stand"
     KIND, OPERATOR, BUTTON = "convergence", "estimate_convergence", "Estimate label convergence"
-    NOTHING_YET = NOTHING_YET
+    NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        if not state.section:  # else it may just be changing in the App
-            state.section = SECTIONS[0]
         if state.shown != key:
             levels = run.settings["thresholds"]
             state.shown, state.levels = key, levels

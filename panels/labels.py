@@ -92,7 +92,7 @@ class LabelsPanel(SystemsSection, RunPanel):
     NAME, LABEL, ICON = "labels", "Labels", "/assets/labels.svg"
     HELP = "Agreement on labels of whole images, and how systems rank under each rater"
     KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on labels"
-    NOTHING_YET = NOTHING_YET
+    NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     @guarded
     def reload(self, ctx):
@@ -105,8 +105,6 @@ class LabelsPanel(SystemsSection, RunPanel):
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
         stored = kf.load_diagnostics(ctx.dataset, key)
-        if not state.section:  # else it may just be changing in the App
-            state.section = SECTIONS[0]
         state.headline = headline(run.figures, stored) + changed_since(ctx, key)
         state.disputed = run.figures["disputed"]
         rows = sorted(stored["questions"], key=lambda row: (row["free_marginal"] is None, row["free_marginal"]))

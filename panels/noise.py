@@ -82,13 +82,11 @@ class NoisePanel(RunPanel):
     NAME, LABEL, ICON = "noise", "Noise", "/assets/noise.svg"
     HELP = "Synthetic raters: what happened to the marks they were drawn from"
     KIND, OPERATOR, BUTTON = "noise", "inject_noise", "Draw synthetic raters"
-    NOTHING_YET = NOTHING_YET
+    NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
         stored, found = kf.load_diagnostics(ctx.dataset, key), kf.noisy_images(ctx.dataset, key)
-        if not state.section:  # else it may just be changing in the App
-            state.section = SECTIONS[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
         # not of the names of tables and figures, whose data the App sends back in their place
         state.image_ids = [image.sample_id for image in found[:MOST_IMAGES]]

@@ -74,13 +74,11 @@ class VariationsPanel(RunPanel):
     NAME, LABEL, ICON = "variations", "Variations", "/assets/variations.svg"
     HELP = "Differences between raters by type and rater, over thresholds, in outlines, in parts, and by class"
     KIND, OPERATOR, BUTTON = "variations", "find_variations", "Find variations between raters"
-    NOTHING_YET = NOTHING_YET
+    NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
         stored = kf.load_diagnostics(ctx.dataset, key)
-        if not state.section:  # else it may just be changing in the App
-            state.section = SECTIONS[0]
         state.headline = headline(run.figures) + changed_since(ctx, key)
         state.alarm = alarm(run.figures["identical_share"])
         state.copies = stored["boundary"]["identical"] if stored else 0

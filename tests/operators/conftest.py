@@ -20,10 +20,16 @@ def installed() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    before = set(fo.list_datasets())
+    """No data set of a test, and no run on one that several tests share."""
+    before = {name: kf.list_runs(fo.load_dataset(name)) for name in fo.list_datasets()}
     yield
-    for name in set(fo.list_datasets()) - before:
-        fo.delete_dataset(name)
+    for name in fo.list_datasets():
+        if name not in before:
+            fo.delete_dataset(name)
+            continue
+        dataset = fo.load_dataset(name)
+        for key in set(kf.list_runs(dataset)) - set(before[name]):
+            kf.delete_run(dataset, key)
 
 
 @pytest.fixture

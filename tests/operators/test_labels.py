@@ -28,16 +28,6 @@ def answered():
     dataset.delete()
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays(answered):
-    before = set(fo.list_datasets())
-    yield
-    for name in set(fo.list_datasets()) - before:
-        fo.delete_dataset(name)
-    for key in kf.list_runs(answered):
-        kf.delete_run(answered, key)
-
-
 def data_set(samples):
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(samples, progress=False)

@@ -36,16 +36,6 @@ def marked():
     dataset.delete()
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays(marked):
-    before = set(fo.list_datasets())
-    yield
-    for name in set(fo.list_datasets()) - before:
-        fo.delete_dataset(name)
-    for key in kf.list_runs(marked):
-        kf.delete_run(marked, key)
-
-
 # ---- the form ----
 
 
