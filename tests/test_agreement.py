@@ -19,7 +19,7 @@ from kalos_core import (
     compute_pairs,
     usable_solvers,
 )
-from kalos_core.agreement import band
+from kalos_core._agreement import band
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 every_solver = pytest.mark.parametrize("solver", usable_solvers())

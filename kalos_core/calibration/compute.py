@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.calibration.density import Sample, crossings, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
 from kalos_core.arrays import as_floats, run_starts
@@ -59,7 +59,7 @@ class InstanceConsensus:
 
     Examples
     --------
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> cat = {"image": 1, "category": "cat"}
     >>> rows = [
     ...     {**cat, "rater": "ann", "box": [0, 0, 10, 10]},
@@ -176,7 +176,7 @@ def instance_consensus(
     --------
     Two raters, one object, two classes: no majority.
 
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [
     ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
     ... ]

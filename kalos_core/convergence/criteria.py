@@ -13,7 +13,7 @@ from kalos_core.convergence.modified import usable_images
 from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import Rows, Similarity
-from kalos_core.variations import variations
+from kalos_core.variation import variations
 
 Verdict = Literal["ok", "warn", "cannot know"]
 

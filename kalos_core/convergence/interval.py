@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Configuration, agreement
+from kalos_core._agreement import Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted
 from kalos_core.convergence.modified import (

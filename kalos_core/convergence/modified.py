@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, count
 from kalos_core.convergence.matching import ALMOST_ONE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Configuration
+from kalos_core._agreement import Configuration
 from kalos_core.convergence.regression import SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence.agglomerative import ahc
+from kalos_core.correspondence.best_first import greedy
 from kalos_core.correspondence.costs import COSTS, Cost, neg_cost, soft_cost
-from kalos_core.correspondence.greedy import greedy
 from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
 from kalos_core.correspondence.order import rank_rows, strict_order
 from kalos_core.correspondence.sequential import shm

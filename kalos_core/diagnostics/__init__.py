@@ -5,9 +5,9 @@ heeds who was asked for which image and class; what is undefined is NaN, is left
 """
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
-from kalos_core.diagnostics.collaboration import Collaboration, collaboration, pair_image_alpha
-from kalos_core.diagnostics.sensitivity import Sensitivity, sensitivity
+from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
+from kalos_core.diagnostics.thresholds import Sensitivity, sensitivity
 from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
 
 __all__ = [

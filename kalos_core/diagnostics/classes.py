@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import estimate, interval_columns
@@ -40,7 +40,7 @@ class ClassDifficulty:
     Examples
     --------
     >>> from kalos_core import Annotations, class_difficulty
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
     >>> frame = class_difficulty(agreement(Annotations.from_rows(rows))).to_pandas()
     >>> frame[["category", "alpha", "images", "units"]].to_dict("list")
@@ -94,7 +94,7 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     Two units with a dog in them, cat and dog, dog and dog: n = 4, D_o = 2 / 4, D_e = (16 - 10) / 12.
 
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("ann", "cat", 0), ("bob", "dog", 0), ("ann", "dog", 50), ("bob", "dog", 50)]
     >>> rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in marks]
     >>> found = class_difficulty(agreement(Annotations.from_rows(rows)))
@@ -122,7 +122,7 @@ def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
     >>> class_image_alpha(agreement(Annotations.from_rows(rows, images=[1, 2])), "cat").tolist()
     [1.0, nan]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, image_coincidences
+from kalos_core._agreement import Agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.correspondence import correspond

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.errors import InputError
@@ -39,7 +39,7 @@ class IntraRater:
     Examples
     --------
     >>> from kalos_core import Annotations, intra_rater
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("a", "b")]
     >>> people = {"person": ["ann", "ann"], "session": ["1", "2"]}
     >>> frame = intra_rater(agreement(Annotations.from_rows(rows, **people))).to_pandas()
@@ -94,7 +94,7 @@ class TeamAgreement:
     Examples
     --------
     >>> from kalos_core import Annotations, team_agreement
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("a", "b", "c")]
     >>> people = {"person": ["ann", "bob", "ann"], "session": ["1", "1", "2"]}
     >>> frame = team_agreement(agreement(Annotations.from_rows(rows, **people))).to_pandas()
@@ -150,7 +150,7 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
     >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}
@@ -192,7 +192,7 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
     >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}

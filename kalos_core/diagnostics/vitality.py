@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
@@ -45,7 +45,7 @@ class RaterVitality:
     Examples
     --------
     >>> from kalos_core import Annotations, rater_vitality
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob", "cid")]
     >>> frame = rater_vitality(agreement(Annotations.from_rows(rows))).to_pandas()
     >>> frame["vitality"].tolist()
@@ -107,7 +107,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     Two agree, the third drew elsewhere:
 
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("ann", 0), ("bob", 0), ("cid", 50)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
     >>> found = rater_vitality(agreement(Annotations.from_rows(rows)))

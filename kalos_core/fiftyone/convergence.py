@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Configuration
+from kalos_core._agreement import Configuration
 from kalos_core.annotations import Annotations
 from kalos_core.convergence import (
     PUBLISHED_LINE,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement
+from kalos_core._agreement import Agreement
 from kalos_core.diagnostics import (
     class_difficulty,
     collaboration,
@@ -45,7 +45,7 @@ def diagnostic_figures(result: Agreement, thresholds: Sequence[float]) -> dict[s
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
     >>> figures = diagnostic_figures(agreement(Annotations.from_rows(rows)), [])
     >>> figures["class_difficulty"]["alpha"], figures["vitality"]["reason"][:44]

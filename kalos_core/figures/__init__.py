@@ -4,7 +4,7 @@ A title states the finding. No template, background or font colour is set, so th
 whatever shows it.
 """
 
-from kalos_core.agreement import BANDS, band
+from kalos_core._agreement import BANDS, band
 from kalos_core.figures.agreement import (
     BIN_WIDTH,
     agreement_title,

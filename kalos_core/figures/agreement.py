@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import BANDS, Agreement, band
+from kalos_core._agreement import BANDS, Agreement, band
 from kalos_core.figures.common import (
     BAR_HEIGHT,
     NEUTRAL,

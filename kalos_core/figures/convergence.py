@@ -26,7 +26,7 @@ from kalos_core.figures.common import (
     significant,
 )
 from kalos_core.figures.variations import VARIATION_LABELS
-from kalos_core.variations import VARIATION_TYPES, BoundaryQuality, VariationShares
+from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

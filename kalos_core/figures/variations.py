@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kalos_core.figures.common import COLOURS, significant
-from kalos_core.variations import VARIATION_TYPES, Variations
+from kalos_core.variation import VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kalos_core.agreement import Agreement, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arrays import total
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.sparse.counts import Tally, tally

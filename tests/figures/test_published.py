@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kalos_core.agreement import Configuration
+from kalos_core._agreement import Configuration
 from kalos_core.figures import NEUTRAL, PUBLISHED_ALPHAS, PUBLISHED_CALIBRATIONS, alpha_scale
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import fiftyone as fo
 
-from kalos_core.agreement import Agreement, agreement, check_comparable
-from kalos_core.diagnostics.sensitivity import THRESHOLDS
+from kalos_core._agreement import Agreement, agreement, check_comparable
+from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.analyses.steps import COMPARING, READING, WRITING
 from kalos_core.fiftyone.analyses.storing import pack_result
 from kalos_core.fiftyone.diagnostics import diagnostic_figures, pair_image_alphas, plain, stored_units

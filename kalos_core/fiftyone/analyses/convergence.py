@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence import (
     THRESHOLDS,
@@ -44,7 +44,7 @@ from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.raters import label_fields
 from kalos_core.fiftyone.runs import Run, check_run_key, writing
 from kalos_core.pairs import Pairs, compute_pairs
-from kalos_core.variations.find import TOUCHING
+from kalos_core.variation.find import TOUCHING
 
 IN_SUMMARY = (
     "mean",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, agreement
+from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import calibrate
 from kalos_core.convergence import LabelConvergence
@@ -33,7 +33,7 @@ from kalos_core.fiftyone.truths.objects import consensus_of, match_objects
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
 from kalos_core.ranking import DetectorRanking, ModelRanking, SystemRanking
-from kalos_core.variations import Variations, variations
+from kalos_core.variation import Variations, variations
 
 OF_WHOLE_IMAGES = ("labels", "ranking")
 """Kinds of runs that read no marks."""

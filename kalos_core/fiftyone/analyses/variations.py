@@ -24,7 +24,7 @@ from kalos_core.fiftyone.labels import (
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.runs import Run, RunNames, check_run_key, label_schema, writing
 from kalos_core.similarity import check_threshold
-from kalos_core.variations import Variations, boundary_quality, variation_shares, variations
+from kalos_core.variation import Variations, boundary_quality, variation_shares, variations
 
 THRESHOLDS = tuple(step / 20 for step in range(2, 19))
 """Where findings are counted unless other thresholds are given: .1 to .9 in steps of .05."""

@@ -9,7 +9,7 @@ import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, agreement
+from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.consensus import InstanceConsensus, instance_consensus
 from kalos_core.errors import InputError

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.runs import load_arrays, load_figures, load_run_view
-from kalos_core.variations import VARIATION_TYPES
+from kalos_core.variation import VARIATION_TYPES
 
 MERGED_TYPES = ("merged", "merged_wrong_class")
 

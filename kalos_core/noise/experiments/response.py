@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, agreement
+from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.noise.experiments.tables import Claim, Columns, check_counts, check_magnitudes, rises
 from kalos_core.noise.model import NoiseModel

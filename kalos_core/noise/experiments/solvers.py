@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import agreement
+from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
 from kalos_core.errors import check_whole

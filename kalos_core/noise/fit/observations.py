@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
-from kalos_core.variations import Variations, variations
+from kalos_core.variation import Variations, variations
 
 THRESHOLD = 0.5
 """Least IoU of marks that are the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""

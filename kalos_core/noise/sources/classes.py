@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, is_hashable, listed
-from kalos_core.variations import Variations, variations
+from kalos_core.variation import Variations, variations
 
 TEMPERATURE = 0.1
 """Of the softmax over similarities (Eq. 15)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import agreement, check_comparable
+from kalos_core._agreement import agreement, check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, check_whole

@@ -13,8 +13,8 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.variations.find import TOUCHING, variations
-from kalos_core.variations.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+from kalos_core.variation.find import TOUCHING, variations
+from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
     import pandas as pd

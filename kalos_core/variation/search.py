@@ -13,7 +13,7 @@ from kalos_core.arrays import expand_runs, first_at_all, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import ROUNDING, Similarity
-from kalos_core.variations.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import estimate, interval_columns
@@ -44,7 +44,7 @@ class Collaboration:
     Examples
     --------
     >>> from kalos_core import Annotations, collaboration
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
     >>> frame = collaboration(agreement(Annotations.from_rows(rows))).to_pandas()
     >>> frame[["rater_a", "rater_b", "alpha"]].to_dict("list")
@@ -97,7 +97,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
     >>> found = collaboration(agreement(Annotations.from_rows(rows)))
@@ -138,7 +138,7 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> from kalos_core.agreement import agreement
+    >>> from kalos_core._agreement import agreement
     >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
     >>> pair_image_alpha(agreement(Annotations.from_rows(rows)), "ann", "cid").tolist()

@@ -12,9 +12,9 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
 (The authors' extension joins a pair as soon as *either* side is free and so counts some marks twice.)
 """
 
-from kalos_core.variations.find import TOUCHING, variations
-from kalos_core.variations.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
-from kalos_core.variations.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Variations
+from kalos_core.variation.find import TOUCHING, variations
+from kalos_core.variation.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
+from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Variations
 
 __all__ = [
     "TOUCHING",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.variations.search import Search
-from kalos_core.variations.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
+from kalos_core.variation.search import Search
+from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""
