@@ -7,7 +7,7 @@ Flat tables of annotations go in, flat tables of agreement come out::
     print(variations(annotations).counts())
 """
 
-from kalos_core.agreement import Agreement, Configuration, agreement
+from kalos_core._agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation, calibrate
 from kalos_core.consensus import (
@@ -164,7 +164,7 @@ from kalos_core.sparse import (
     sparse_agreement,
     unit_agreement,
 )
-from kalos_core.variations import (
+from kalos_core.variation import (
     VARIATION_TYPES,
     BoundaryQuality,
     Variations,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations.table import object_array
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.errors import InputError, listed, lookup

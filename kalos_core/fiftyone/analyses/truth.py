@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import fiftyone as fo
 
-from kalos_core.agreement import check_comparable
+from kalos_core._agreement import check_comparable
 from kalos_core.annotations.table import object_array
 from kalos_core.consensus import TRUTHS, ClassTruth, Truth
 from kalos_core.consensus import estimate_truth as estimate
