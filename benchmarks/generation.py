@@ -40,6 +40,6 @@ def _drawing(reference: Annotations, marks: Annotations) -> Subject:
 
     def work(_: None) -> tuple[int, str]:
         made = model.generate(reference, raters=RATERS, magnitude=np.ones(RATERS).tolist(), class_source=confusions)
-        return len(made.annotations), made.ghost_source
+        return len(made.annotations), made.false_positive_source
 
     return Subject(work)

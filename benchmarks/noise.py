@@ -34,7 +34,7 @@ def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
         "here",
         "allowed",
         speedup=False,
-        notes=(f"laws: {counts}; {len(tests.answer):,} lines of tests",),
+        notes=(f"distributions: {counts}; {len(tests.answer):,} lines of tests",),
     )
 
 

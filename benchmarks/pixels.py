@@ -70,7 +70,7 @@ def agreement_of_stacks(repeats: int, side: int = SIDE) -> Table:
     picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
     subjects = [
         Subject(lambda _: pixel_agreement([masks]).outliers),
-        Subject(lambda _: pixel_agreement([MaskStack.of(masks, picture=picture)]).correlations),
+        Subject(lambda _: pixel_agreement([MaskStack.of(masks, image_pixels=picture)]).correlations),
         *(Subject(lambda _, name=name: estimate_truth(masks, name)) for name in ("0.5", "excl-0.5", "simple")),
     ]
     plain, coloured, *truths = alternate(subjects, repeats)

@@ -11,7 +11,7 @@ from kalos_core._agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation, calibrate
 from kalos_core.consensus import (
-    TRUTHS,
+    TRUTH_METHODS,
     ClassTruth,
     InstanceConsensus,
     Truth,
@@ -63,15 +63,15 @@ from kalos_core.diagnostics import (
 from kalos_core.errors import InputError, KalosError, KalosWarning
 from kalos_core.noise import (
     ConfusionClasses,
-    DetectedGhosts,
+    DetectedFalsePositives,
     EmbeddingClasses,
     FitTests,
     GeneratedRaters,
+    ImageFalsePositives,
     NoiseModel,
-    PictureGhosts,
     SignalLoss,
     TaxonomyClasses,
-    TransplantedGhosts,
+    TransplantedFalsePositives,
 )
 from kalos_core.noise.experiments import Experiments, run_experiments
 from kalos_core.nominal import (
@@ -115,10 +115,10 @@ from kalos_core.pixels import (
     PixelAgreement,
     RaterPerformance,
     class_pixel_agreement,
-    level_map,
     mask_stacks,
     match_contours,
     pixel_agreement,
+    rater_count_map,
     rater_performance,
     thinned,
 )
@@ -184,7 +184,7 @@ __all__ = [
     "PUBLISHED_LINE",
     "SIMILARITIES",
     "SOLVERS",
-    "TRUTHS",
+    "TRUTH_METHODS",
     "VARIATION_TYPES",
     "WEIGHTS",
     "Agreement",
@@ -201,7 +201,7 @@ __all__ = [
     "ConfusionClasses",
     "Correlation",
     "Criterion",
-    "DetectedGhosts",
+    "DetectedFalsePositives",
     "DetectorAccumulator",
     "DetectorRanking",
     "Disputes",
@@ -210,6 +210,7 @@ __all__ = [
     "FitTests",
     "GeneratedRaters",
     "GroupBreaches",
+    "ImageFalsePositives",
     "InputError",
     "InstanceConsensus",
     "IntraRater",
@@ -228,7 +229,6 @@ __all__ = [
     "ModifiedMap",
     "NoiseModel",
     "Pairs",
-    "PictureGhosts",
     "PixelAccumulator",
     "PixelAgreement",
     "PredictionMap",
@@ -251,7 +251,7 @@ __all__ = [
     "TaxonomyClasses",
     "TeamAgreement",
     "TeamComparison",
-    "TransplantedGhosts",
+    "TransplantedFalsePositives",
     "Truth",
     "UnitAgreement",
     "Units",
@@ -288,7 +288,6 @@ __all__ = [
     "label_agreement",
     "label_convergence",
     "landis_koch",
-    "level_map",
     "lsml",
     "majority_agreement",
     "majority_vote",
@@ -306,6 +305,7 @@ __all__ = [
     "rank_over_classes",
     "rank_systems",
     "rater_accuracy",
+    "rater_count_map",
     "rater_labels",
     "rater_performance",
     "rater_vitality",

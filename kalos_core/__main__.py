@@ -44,7 +44,7 @@ def _noise_defaults(chosen: argparse.Namespace) -> None:
 
     model = default_model(read_coco(chosen.path), chosen.path.name)
     write_text(chosen.out, model.to_json())
-    print(f"{chosen.out}: {len(model.provenance)} laws")
+    print(f"{chosen.out}: {len(model.provenance)} distributions")
 
 
 def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTHS
+from kalos_core import TRUTH_METHODS
 from kalos_core.figures import significant
 
 from . import forms, mask_forms
@@ -76,7 +76,7 @@ def _add_subject(inputs):
 
 def _add_methods(ctx, inputs):
     choices = types.DropdownView(multiple=True)
-    for name in TRUTHS:
+    for name in TRUTH_METHODS:
         choices.add_choice(name, label=f"{name}: {METHODS[name]}")
     prop = inputs.list(
         "methods",
@@ -87,7 +87,7 @@ def _add_methods(ctx, inputs):
         description="Each becomes a field of masks",
     )
     chosen = ctx.params.get("methods")
-    strange = [name for name in chosen or () if name not in TRUTHS]
+    strange = [name for name in chosen or () if name not in TRUTH_METHODS]
     if strange:
         forms.refuse(prop, f"{strange[0]!r} is no way to estimate a truth")
     elif chosen is not None and not chosen:

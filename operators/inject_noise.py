@@ -25,8 +25,8 @@ CLASS_SOURCES = {
     "taxonomy": "classes that are near in a tree",
 }
 
-GHOST_SOURCES = {
-    "transplanted": "places of marks of other images",
+FALSE_POSITIVE_SOURCES = {
+    "transplanted": "places of annotations of other images",
     "pictures": "regions of the pictures",
     "detections": "what a detector found",
 }
@@ -103,7 +103,7 @@ class InjectNoise(running.Analysis):
             _check_file(path, ctx.params.get("taxonomy"))
 
     def _add_places(self, ctx, inputs):
-        chosen = _add_choice(ctx, inputs, "ghost_source", GHOST_SOURCES, "Where marks are added")
+        chosen = _add_choice(ctx, inputs, "false_positive_source", FALSE_POSITIVE_SOURCES, "Where marks are added")
         if chosen != "detections":
             return
         choices = types.DropdownView()
@@ -137,7 +137,8 @@ class InjectNoise(running.Analysis):
 
     def settings(self, params):
         told = forms.given(params, "raters", "seed")
-        told |= forms.shown(params, "more", ("class_source", "embeddings", "taxonomy", "ghost_source", "detections"))
+        sources = ("class_source", "embeddings", "taxonomy", "false_positive_source", "detections")
+        told |= forms.shown(params, "more", sources)
         model = forms.shown(params, "more", ("model",)).get("model", "default")
         told["model"] = params.get("model_file") if model == FILE else model
         return told | {
@@ -164,7 +165,7 @@ class InjectNoise(running.Analysis):
             f"**{title}**\n\n"
             f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"
             f"| Stage | attempted | lost | share |\n|---|---|---|---|\n{stages}\n\n"
-            f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['ghost_source']}.\n\n"
+            f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['false_positive_source']}.\n\n"
             f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis. "
             "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
         )

@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTHS
+from kalos_core import TRUTH_METHODS
 from kalos_core.figures import ranking_title, significant
 
 from . import forms, mask_forms
@@ -72,7 +72,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
 
     def _add_methods(self, ctx, inputs):
         choices = types.DropdownView(multiple=True)
-        for name in TRUTHS:
+        for name in TRUTH_METHODS:
             choices.add_choice(name, label=name)
         inputs.list("methods", types.String(), default=USUAL, view=choices, label="Truths beside the raters'")
 

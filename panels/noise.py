@@ -167,7 +167,8 @@ def used(figures, raters):
     drawn = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']:g}" for row in raters)
     return (
         f"- **Model:** {figures['model']}\n- **Classes are mistaken by:** {figures['class_source']}\n"
-        f"- **Marks are added from:** {figures['ghost_source']}\n- **Seed:** {figures['seed']}\n- **Raters:** {drawn}"
+        f"- **Marks are added from:** {figures['false_positive_source']}\n- **Seed:** {figures['seed']}\n"
+        f"- **Raters:** {drawn}"
     )
 
 

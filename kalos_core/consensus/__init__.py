@@ -3,7 +3,7 @@
 from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.lsml import lsml
-from kalos_core.consensus.methods import TRUTHS, estimate_truth
+from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.simple import simple
 from kalos_core.consensus.staple import staple
 from kalos_core.consensus.truth import Truth
@@ -11,7 +11,7 @@ from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 
 __all__ = [
     "OUTCOMES",
-    "TRUTHS",
+    "TRUTH_METHODS",
     "ClassTruth",
     "InstanceConsensus",
     "Truth",

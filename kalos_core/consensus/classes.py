@@ -70,7 +70,7 @@ def class_truth(
     labels : LabelStack
     classes : mapping of int to str
         Value -> name; 0 is what is no class.
-    method : name in `TRUTHS`
+    method : name in `TRUTH_METHODS`
 
     Raises
     ------

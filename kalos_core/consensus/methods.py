@@ -12,7 +12,7 @@ from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 from kalos_core.errors import lookup
 from kalos_core.pixels.stack import Masks3D
 
-TRUTHS: dict[str, Callable[[Masks3D], Truth]] = {
+TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "any": vote_any,
     "0.5": vote,
     "0.75": lambda masks: vote(masks, 0.75),
@@ -25,13 +25,13 @@ TRUTHS: dict[str, Callable[[Masks3D], Truth]] = {
 
 
 def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
-    """The truth by the name of a method in `TRUTHS`.
+    """The truth by the name of a method in `TRUTH_METHODS`.
 
     Examples
     --------
     >>> estimate_truth([[[0, 1]], [[1, 1]]], "any").mask.tolist()
     [[True, True]]
-    >>> list(TRUTHS)
+    >>> list(TRUTH_METHODS)
     ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
     """
-    return lookup(TRUTHS, method, "method")(masks)
+    return lookup(TRUTH_METHODS, method, "method")(masks)

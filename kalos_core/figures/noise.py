@@ -26,7 +26,7 @@ SHIFTED = {
     "first": "larger fragments",
     "second": "smaller fragments",
 }
-"""The groups whose changes of place and size have laws of their own."""
+"""The groups whose changes of place and size have distributions of their own."""
 
 MEASURED = {
     "translation": "shift of the centre (share of the image)",
@@ -54,7 +54,7 @@ STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
 
 
 def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "translation") -> go.Figure:
-    """Residuals of a trend with the laws of Student's t and of the normal distribution.
+    """Residuals of a trend with the distributions of Student's t and of the normal distribution.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
 
 
 def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
-    """Directions of shifts with the four laws of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
+    """Directions of shifts with the four distributions of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
     shifts, _ = _measured(model, group, "translation")
     angles = np.mod(shifts.angles, 2 * np.pi)
     if len(angles) < LEAST_DRAWN:
@@ -135,7 +135,7 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     figure.add_trace(_line("medians of areas", OWN, middle, [float(np.median(size[rows])) for rows in groups]))
     points = np.geomspace(max(shifts.area.min(), 1e-12), shifts.area.max(), CURVE_POINTS)
     medians = _medians(fit_student(size, shifts.area), points, float(size.max()))
-    figure.add_trace(_line("median of the fitted law", COLOURS["missing"], points, medians))
+    figure.add_trace(_line("median of the fitted distribution", COLOURS["missing"], points, medians))
     figure.update_xaxes(type="log")
     figure.update_yaxes(range=[0, float(np.quantile(size, SHOWN_SHARE)) * 1.05 or 1.0])
     return figure
@@ -232,7 +232,7 @@ def _measured(model: NoiseModel, group: str, part: str) -> tuple[Shifts, NDArray
 def _residual_density(
     found: ShiftFit, centre: ShiftFit, residual: NDArray[np.float64], area: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Density of residuals from the trend `centre`, by the law `found`, averaged over the areas there are."""
+    """Density of residuals from the trend `centre`, by the distribution `found`, averaged over the areas there are."""
     step = max(1, len(area) // CURVE_POINTS)
     trend = centre.intercept + centre.slope * np.sort(area)[::step]
     size = residual[:, None] + trend
@@ -240,7 +240,7 @@ def _residual_density(
 
 
 def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray[np.float64]:
-    """The median change that a law says for each area, up to `most`, by halving."""
+    """The median change that a distribution gives for each area, up to `most`, by halving."""
     low, high = np.zeros_like(area), np.full_like(area, most)
     for _ in range(HALVINGS):
         middle = (low + high) / 2

@@ -13,21 +13,21 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError
 from kalos_core.noise.fit import assemble, observe
 from kalos_core.noise.fit.angles import MOST_KAPPA, fit_axial
-from kalos_core.noise.fit.laws import (
+from kalos_core.noise.fit.distributions import (
     CONSTANTS,
     KAPPA,
     LEAST_ROWS,
     MEASURES,
     Estimate,
     counted,
-    estimate_laws,
+    estimate_distributions,
     size_curve,
 )
 from kalos_core.noise.fit.observations import Observations
 from kalos_core.noise.fit.shifts import NU_RANGE, fit_tails
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import (
-    LAWS,
+    DISTRIBUTIONS,
     CardinalAngle,
     Chance,
     Opposition,
@@ -43,14 +43,14 @@ PRINTED = {
     "category.occurrence": (Chance(0.026), "pairwise error rate over LVIS, TexBiG and VinDr-CXR (KαLOS §9.3.2)"),
     "topology.opposition": (Opposition(4.53, 0.53), "KαLOS Eq. 19"),
 }
-"""Laws of which data of two careful raters hold too little, and the paper prints the parameters."""
+"""Distributions of which data of two careful raters hold too little, and the paper prints the parameters."""
 
 
 def default_model(annotations: Annotations, name: str) -> NoiseModel:
     """The model to ship, fitted on annotations called `name`; its numbers rounded to `DIGITS`.
 
-    What the paper prints is taken from there. Where other laws have too few rows: those of marks with another class are
-    the laws of localization; those of fragments have fewer parameters.
+    What the paper prints is taken from there. Where other distributions have too few rows: those of marks with another class are
+    the distributions of localization; those of fragments have fewer parameters.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def default_model(annotations: Annotations, name: str) -> NoiseModel:
         Where the data do not even tell that.
     """
     seen = observe(annotations)
-    estimates = estimate_laws(seen)
-    translation = estimates["localization.translation"].law
+    estimates = estimate_distributions(seen)
+    translation = estimates["localization.translation"].distribution
     if not isinstance(translation, Shift) or not len(seen.parent_area):
         raise InputError(
             f"{name}: expected at least {LEAST_ROWS} marks matched and a whole drawn as two, got "
@@ -73,49 +73,58 @@ def default_model(annotations: Annotations, name: str) -> NoiseModel:
         )
     few = _from_few(seen, translation.nu) | _as_same_class(seen, estimates)
     sourced = {
-        law: (constant, Provenance("paper", reason)) for law, (constant, reason) in (CONSTANTS | PRINTED).items()
+        distribution: (constant, Provenance("paper", reason))
+        for distribution, (constant, reason) in (CONSTANTS | PRINTED).items()
     }
-    for law in LAWS:
-        if law not in sourced:
-            sourced[law] = _sourced(estimates[law] if estimates[law].law else few[law], name)
+    for distribution in DISTRIBUTIONS:
+        if distribution not in sourced:
+            sourced[distribution] = _sourced(
+                estimates[distribution] if estimates[distribution].distribution else few[distribution], name
+            )
     return assemble(
-        {law: _rounded(sourced[law][0]) for law in LAWS},
-        {law: sourced[law][1] for law in LAWS},
+        {distribution: _rounded(sourced[distribution][0]) for distribution in DISTRIBUTIONS},
+        {distribution: sourced[distribution][1] for distribution in DISTRIBUTIONS},
     )
 
 
 def _sourced(found: Estimate, name: str) -> tuple[Parameters, Provenance]:
-    if found.law is None:
-        raise InputError(f"{name}: expected data that tell each law, got {found.reason}")
+    if found.distribution is None:
+        raise InputError(f"{name}: expected data that tell each distribution, got {found.reason}")
     ends = tuple((_short(low), _short(high)) for low, high in found.interval)
-    return found.law, Provenance("fitted", f"{found.reason} ({name})", found.rows, ends)
+    return found.distribution, Provenance("fitted", f"{found.reason} ({name})", found.rows, ends)
 
 
 def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
-    """Laws with a parameter or two less than those that are fitted to many rows, each with its reason."""
+    """Distributions with a parameter or two less than those that are fitted to many rows, each with its reason."""
     wholes = len(seen.parent_area)
     what = f"only {counted(wholes, 'whole drawn as two')}"
-    laws = {
+    distributions = {
         "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5),
-        "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even laws"),
+        "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even distributions"),
     }
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
         moved = _shift(shifts.translation, shifts.area, tails)
-        laws[f"topology.{rank}_{distance}"] = Estimate(moved, wholes, f"{what}, so with the tails of localization")
+        distributions[f"topology.{rank}_{distance}"] = Estimate(
+            moved, wholes, f"{what}, so with the tails of localization"
+        )
         enlarged = KAPPA if rank == "first" else 0.0
         for part in ("width", "height"):
-            law = _shift(getattr(shifts, part) + enlarged, np.zeros(wholes), NU_RANGE[1])
-            laws[f"topology.{rank}_{part}"] = Estimate(law, wholes, f"{what}, so normal without a trend")
-    return laws
+            distribution = _shift(getattr(shifts, part) + enlarged, np.zeros(wholes), NU_RANGE[1])
+            distributions[f"topology.{rank}_{part}"] = Estimate(
+                distribution, wholes, f"{what}, so normal without a trend"
+            )
+    return distributions
 
 
 def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Laws of marks with another class, from those of marks with the same."""
+    """Distributions of marks with another class, from those of marks with the same."""
     few = counted(len(seen.wrong_class), "mark matched with one of another class")
     reason = f"only {few}, so as for those of one class"
     rows = len(seen.correct)
-    laws = {f"category.{part}": Estimate(estimates[f"localization.{part}"].law, rows, reason) for part in MEASURES}
-    return {**laws, "category.angle": Estimate(fit_axial(seen.correct.angles), rows, reason)}
+    distributions = {
+        f"category.{part}": Estimate(estimates[f"localization.{part}"].distribution, rows, reason) for part in MEASURES
+    }
+    return {**distributions, "category.angle": Estimate(fit_axial(seen.correct.angles), rows, reason)}
 
 
 def _shift(size: NDArray[np.float64], area: NDArray[np.float64], nu: float) -> Shift:
@@ -136,8 +145,10 @@ def _even(kappa: float) -> CardinalAngle:
     return CardinalAngle((0.25,) * 4, (kappa,) * 4)
 
 
-def _rounded(law: Parameters) -> Parameters:
-    return type(law)(**{entry.name: _round(getattr(law, entry.name)) for entry in fields(law)})
+def _rounded(distribution: Parameters) -> Parameters:
+    return type(distribution)(
+        **{entry.name: _round(getattr(distribution, entry.name)) for entry in fields(distribution)}
+    )
 
 
 def _round(value: float | tuple[float, ...]) -> float | tuple[float, ...]:

@@ -14,7 +14,7 @@ from kalos_core.noise.scene import Scene
 WHOLE, LOWER, UPPER = range(3)
 """Which part of its source a mark has: all of it, or the half with the lower or the higher coordinates."""
 
-MARK_FIELDS = {"source": -1, "partner": -1, "ghost": -1, "part": WHOLE, "category": -1}
+MARK_FIELDS = {"source": -1, "partner": -1, "proposal": -1, "part": WHOLE, "category": -1}
 """Whole numbers that describe a new mark, and what they are unless given: rows of the scene, a proposal, a part."""
 
 EVENT_FIELDS = {
@@ -108,7 +108,7 @@ class Draft:
         """All marks, in the order of their sources with additions last, and all events with rows in that order."""
         marks = {name: np.concatenate([part[name] for part in self.marks]) for name in self.marks[0]}
         events = {name: np.concatenate([part[name] for part in self.events]) for name in self.events[0]}
-        order = np.lexsort((marks["part"], marks["source"], marks["ghost"]))
+        order = np.lexsort((marks["part"], marks["source"], marks["proposal"]))
         place = np.empty(len(order) + 1, np.intp)
         place[order], place[-1] = np.arange(len(order)), -1
         for name in ("row_a", "row_b"):

@@ -20,10 +20,10 @@ from kalos_core.noise.scene import Scene
 from kalos_core.noise.sources import (
     ClassSource,
     ConfusionClasses,
-    GhostSource,
+    FalsePositiveSource,
     Proposals,
     Transitions,
-    TransplantedGhosts,
+    TransplantedFalsePositives,
 )
 from kalos_core.noise.stages import miss_and_add, mistake_categories, shift_rest, split_and_merge
 
@@ -47,7 +47,7 @@ def generate_raters(
     schools: Sequence[int] | None = None,
     school_magnitude: float | Sequence[float] = 1.0,
     class_source: ClassSource | None = None,
-    ghost_source: GhostSource | None = None,
+    false_positive_source: FalsePositiveSource | None = None,
 ) -> GeneratedRaters:
     """Raters who differ from a reference as a model says (KαLOS §9.4).
 
@@ -65,7 +65,7 @@ def generate_raters(
         How many, or what they are called.
     magnitude : float, or one for each rater
         Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
-        reference itself, 1 differs from it as the model's laws say that two real raters differ.
+        reference itself, 1 differs from it as the model's distributions say that two real raters differ.
     seed : int
         A rater's marks depend on it, on the rater's number and on the order of the table, but not on how many raters
         follow.
@@ -79,7 +79,7 @@ def generate_raters(
     class_source : ClassSource, optional
         Which classes are taken for one another; by default the confusions among the raters of `annotations`, smoothed
         by class frequency.
-    ghost_source : GhostSource, optional
+    false_positive_source : FalsePositiveSource, optional
         Where marks are added; by default at the places of marks of other images.
 
     Returns
@@ -114,12 +114,17 @@ def generate_raters(
     sizes = _school_sizes(schools, len(names))
     table = prepare_reference(annotations, reference, len(sizes))
     class_source = class_source if class_source is not None else ConfusionClasses.of(annotations)
-    ghost_source = ghost_source if ghost_source is not None else TransplantedGhosts()
-    for what, source, verb in (("class_source", class_source, "similarity"), ("ghost_source", ghost_source, "propose")):
+    false_positive_source = false_positive_source if false_positive_source is not None else TransplantedFalsePositives()
+    for what, source, verb in (
+        ("class_source", class_source, "similarity"),
+        ("false_positive_source", false_positive_source, "propose"),
+    ):
         if not hasattr(source, verb):
             raise InputError(f"{what}: expected a source with `{verb}`, got {source!r}")
-    proposals = ghost_source.propose(table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,))))
-    generation = _Generation(model, seed, class_source, ghost_source, proposals, len(table))
+    proposals = false_positive_source.propose(
+        table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
+    )
+    generation = _Generation(model, seed, class_source, false_positive_source, proposals, len(table))
     drawn = None
     if len(sizes) > len(table.raters):
         titles = [f"school {number + 1}" for number in range(len(sizes))]
@@ -136,7 +141,7 @@ class _Generation:
     model: NoiseModel
     seed: int
     class_source: ClassSource
-    ghost_source: GhostSource
+    false_positive_source: FalsePositiveSource
     proposals: Proposals
     objects: int
 
@@ -175,14 +180,14 @@ class _Generation:
             magnitude=magnitude,
             seed=self.seed,
             class_source=self.class_source.name,
-            ghost_source=self.ghost_source.name,
+            false_positive_source=self.false_positive_source.name,
         )
 
     def _scene(self, reference: Annotations, code: int, rows: NDArray[np.intp]) -> Scene:
         limits = reference.assigned_categories
         own = reference.select(rows=rows)
         transitions = Transitions.of(self.class_source, own, None if limits is None else limits[code])
-        asked = reference.asked[:, code]
+        asked = reference.assigned_any_class[:, code]
         free = self.proposals.free_of(own) & asked[self.proposals.image]
         if not len(rows):  # a school that lost every mark: nothing says what an addition could be
             free[:] = False
@@ -214,11 +219,11 @@ class _Generation:
         names: list[str],
         marks: Columns,
     ) -> Annotations:
-        added = marks["ghost"] >= 0
+        added = marks["proposal"] >= 0
         image = reference.image[np.maximum(marks["source"], 0)] if len(reference) else np.zeros(len(added), np.intp)
-        image[added] = self.proposals.image[marks["ghost"][added]]
+        image[added] = self.proposals.image[marks["proposal"][added]]
         donor = np.full(len(added), -1)
-        donor[added] = self.proposals.donor[marks["ghost"][added]]
+        donor[added] = self.proposals.donor[marks["proposal"][added]]
         canvas = np.rint(reference.image_size[image]).astype(np.intp)
         origins = Origins(marks["source"], marks["partner"], marks["part"], donor, marks["corners"], canvas)
         return cast_of(
@@ -248,7 +253,7 @@ def _objects(marks: Columns, of_reference: NDArray[np.intp], count: int) -> NDAr
     width = of_reference.shape[1]
     none = np.full((1, width), -1)
     known = np.concatenate([of_reference, none])
-    added = np.where(marks["ghost"] >= 0, marks["ghost"] + count, -1)
+    added = np.where(marks["proposal"] >= 0, marks["proposal"] + count, -1)
     every = np.concatenate([known[marks["source"]], known[marks["partner"]], added[:, None]], axis=1)
     last = np.iinfo(np.intp).max
     every = np.sort(np.where(every < 0, last, every), axis=1)

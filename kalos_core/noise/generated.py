@@ -34,7 +34,7 @@ class GeneratedRaters:
     magnitude : (R,) float64
         Lambda of each rater.
     seed : int
-    class_source, ghost_source : str
+    class_source, false_positive_source : str
         What was used.
 
     Examples
@@ -59,7 +59,7 @@ class GeneratedRaters:
     magnitude: NDArray[np.float64]
     seed: int
     class_source: str
-    ghost_source: str
+    false_positive_source: str
 
     @property
     def original(self) -> Annotations:
@@ -81,5 +81,5 @@ class GeneratedRaters:
         lost = self.signal_loss().ratio
         return (
             f"{self.annotations!r}\n  events: {done}; signal loss {lost:.1%}\n"
-            f"  classes by {self.class_source}; additions from {self.ghost_source}"
+            f"  classes by {self.class_source}; additions from {self.false_positive_source}"
         )

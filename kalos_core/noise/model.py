@@ -1,4 +1,4 @@
-"""The noise model: all laws with where they are from, to and from JSON; fitted here, put to use in `generate`."""
+"""The noise model: all distributions with where they are from, to and from JSON; fitted here, put to use in `generate`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.noise.parameters import (
+    DISTRIBUTIONS,
     GROUPS,
-    LAWS,
     Category,
     Localization,
     Parameters,
@@ -55,8 +55,8 @@ class NoiseModel:
     category : Category
     unmatched : Unmatched
     topology : Topology
-    provenance : mapping law -> Provenance
-        Where each of `LAWS` is from.
+    provenance : mapping distribution -> Provenance
+        Where each of `DISTRIBUTIONS` is from.
     observations : Observations, optional
         What it was fitted to, for tests and figures of the fit; not part of the JSON.
 
@@ -80,16 +80,22 @@ class NoiseModel:
     observations: Observations | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        missing = [law for law in LAWS if law not in self.provenance]
-        strange = [law for law in self.provenance if law not in LAWS]
+        missing = [distribution for distribution in DISTRIBUTIONS if distribution not in self.provenance]
+        strange = [distribution for distribution in self.provenance if distribution not in DISTRIBUTIONS]
         if missing or strange:
             came = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
-            raise InputError(f"provenance: expected the origin of each law, got one {came}")
-        for law, origin in self.provenance.items():
-            count = len(self._values(law))
+            raise InputError(f"provenance: expected the origin of each distribution, got one {came}")
+        for distribution, origin in self.provenance.items():
+            count = len(self._values(distribution))
             if len(origin.interval) not in (0, count):
-                raise InputError(f"provenance of {law}: expected {count} intervals, got {len(origin.interval)}")
-        object.__setattr__(self, "provenance", MappingProxyType({law: self.provenance[law] for law in LAWS}))
+                raise InputError(
+                    f"provenance of {distribution}: expected {count} intervals, got {len(origin.interval)}"
+                )
+        object.__setattr__(
+            self,
+            "provenance",
+            MappingProxyType({distribution: self.provenance[distribution] for distribution in DISTRIBUTIONS}),
+        )
 
     @classmethod
     def default(cls) -> NoiseModel:
@@ -100,7 +106,7 @@ class NoiseModel:
     def fit(cls, annotations: Annotations) -> NoiseModel:
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
-        Everything comes from ``variations(annotations, max_merge=2, threshold=0.5)`` and by maximum likelihood. A law
+        Everything comes from ``variations(annotations, max_merge=2, threshold=0.5)`` and by maximum likelihood. A distribution
         with fewer than 30 observations keeps its default, and `provenance` says so. Directions of shifts lead from the
         rater of a pair who comes first in the table to the other.
 
@@ -135,16 +141,16 @@ class NoiseModel:
 
         return fit_tests(self, similarity, permutations, seed)
 
-    def law(self, name: str) -> Parameters:
-        """The law of one of the names in `LAWS`."""
+    def distribution(self, name: str) -> Parameters:
+        """The distribution of one of the names in `DISTRIBUTIONS`."""
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)
         return found
 
     def _values(self, name: str) -> dict[str, float]:
-        """The numbers of a law by name; several of one kind are numbered from 1."""
+        """The numbers of a distribution by name; several of one kind are numbered from 1."""
         values = {}
-        for parameter, value in to_plain(self.law(name)).items():
+        for parameter, value in to_plain(self.distribution(name)).items():
             if isinstance(value, list):
                 values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
             else:
@@ -161,14 +167,14 @@ class NoiseModel:
             ends = origin.interval or [(np.nan, np.nan)] * len(values)
             for (parameter, value), (low, high) in zip(values.items(), ends, strict=True):
                 rows.append((name, parameter, value, low, high, origin.source, origin.rows, origin.reason))
-        columns = ["law", "parameter", "value", "low", "high", "source", "rows", "reason"]
+        columns = ["distribution", "parameter", "value", "low", "high", "source", "rows", "reason"]
         return pd.DataFrame(rows, columns=columns)
 
     def to_json(self) -> str:
         """All parameters and where they are from, as text."""
         content = {"format": FORMAT, "version": VERSION}
         content |= {group: to_plain(getattr(self, group)) for group in GROUPS}
-        content["provenance"] = {law: to_plain(origin) for law, origin in self.provenance.items()}
+        content["provenance"] = {distribution: to_plain(origin) for distribution, origin in self.provenance.items()}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -220,10 +226,16 @@ def _model(name: str, content: Mapping[str, Any]) -> NoiseModel:
     groups = {}
     for group, record in GROUPS.items():
         hints = get_type_hints(record)
-        laws = _parts(parts.get(group, {}), [entry.name for entry in fields(record)], group, problems)
-        groups[group] = {law: _record(hints[law], given, f"{group}.{law}", problems) for law, given in laws.items()}
-    origins = _parts(parts.get("provenance", {}), LAWS, "provenance", problems)
-    provenance = {law: _record(Provenance, given, f"provenance of {law}", problems) for law, given in origins.items()}
+        distributions = _parts(parts.get(group, {}), [entry.name for entry in fields(record)], group, problems)
+        groups[group] = {
+            distribution: _record(hints[distribution], given, f"{group}.{distribution}", problems)
+            for distribution, given in distributions.items()
+        }
+    origins = _parts(parts.get("provenance", {}), DISTRIBUTIONS, "provenance", problems)
+    provenance = {
+        distribution: _record(Provenance, given, f"provenance of {distribution}", problems)
+        for distribution, given in origins.items()
+    }
     problems.raise_if_any()
     records: dict[str, Any] = {group: record(**groups[group]) for group, record in GROUPS.items()}
     return NoiseModel(**records, provenance=provenance)

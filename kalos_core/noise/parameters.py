@@ -1,4 +1,4 @@
-"""The parameters of the noise model: one small frozen record for each law, gathered by the kind of difference.
+"""The parameters of the noise model: one small frozen record for each distribution, gathered by the kind of difference.
 
 Lengths and areas are relative to the image (KαLOS §9.3): a shift along x in widths of the image, one along y in
 heights, an area as the share of the image's. Angles are in radians from the x axis towards growing y.
@@ -16,7 +16,7 @@ from scipy import special, stats
 from kalos_core.errors import InputError, as_number, check_whole
 
 CARDINAL = (0.0, np.pi / 2, np.pi, 3 * np.pi / 2)
-"""Directions of the four von Mises laws of a `CardinalAngle`: right, down, left, up."""
+"""Directions of the four von Mises distributions of a `CardinalAngle`: right, down, left, up."""
 
 CLIP = (0.001, 0.999)
 """Quantiles at which a drawn residual is clipped (Eq. 12)."""
@@ -29,7 +29,7 @@ def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False)
 
 @dataclass(frozen=True)
 class Parameters:
-    """Base of every law: numbers that are checked against the ranges of their fields.
+    """Base of every distribution: numbers that are checked against the ranges of their fields.
 
     Raises
     ------
@@ -113,12 +113,12 @@ class Shift(Parameters):
 
 @dataclass(frozen=True)
 class CardinalAngle(Parameters):
-    """Direction of a shift: four von Mises laws at `CARDINAL` (KαLOS Eq. 13).
+    """Direction of a shift: four von Mises distributions at `CARDINAL` (KαLOS Eq. 13).
 
     Parameters
     ----------
     weights : 4 floats in [0, 1]
-        Shares of the four laws; they add up to 1.
+        Shares of the four distributions; they add up to 1.
     kappas : 4 floats, at least 0
         Their concentrations.
 
@@ -337,7 +337,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the parameters of one law are from.
+    """Where the parameters of one distribution are from.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class Provenance:
     rows : int
         How many observations there were.
     interval : tuples (low, high)
-        95 % interval of each parameter of the law, in the order of its fields; empty where none was computed.
+        95 % interval of each parameter of the distribution, in the order of its fields; empty where none was computed.
     """
 
     SOURCES: ClassVar = ("fitted", "default", "paper")
@@ -372,10 +372,10 @@ class Provenance:
 
 
 GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmatched, "topology": Topology}
-"""The kinds of difference, and the record that gathers the laws of each."""
+"""The kinds of difference, and the record that gathers the distributions of each."""
 
-LAWS = tuple(f"{group}.{entry.name}" for group, record in GROUPS.items() for entry in fields(record))
-"""The names of all laws, such as ``"localization.translation"``."""
+DISTRIBUTIONS = tuple(f"{group}.{entry.name}" for group, record in GROUPS.items() for entry in fields(record))
+"""The names of all distributions, such as ``"localization.translation"``."""
 
 
 def to_plain(record: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Agreement of raters about pixels (Lampert, Stumpf & Gançarski 2016)."""
 
-from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement, level_map, pixel_agreement
+from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement, pixel_agreement, rater_count_map
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.drawn import mask_stacks
@@ -24,11 +24,11 @@ __all__ = [
     "as_stack",
     "channel_names",
     "class_pixel_agreement",
-    "level_map",
     "mask_stacks",
     "match_contours",
     "near",
     "pixel_agreement",
+    "rater_count_map",
     "rater_performance",
     "thinned",
     "tolerance_in_pixels",

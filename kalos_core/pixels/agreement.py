@@ -86,7 +86,7 @@ class PixelAgreement:
     @property
     def smyth_notes(self) -> tuple[str, ...]:
         """What to know before the bound is set beside that of other data: two peculiarities (Discussion, §V-A)."""
-        asked = [number for number, row in enumerate(self.sums.levels) if row.any()]
+        asked = [number for number, row in enumerate(self.sums.by_rater_count) if row.any()]
         notes = []
         if 2 in asked:
             notes.append(
@@ -217,13 +217,13 @@ class PixelAccumulator:
         sums = PixelSums.of(patterns, asked, len(self._code))
         self._sums = self._sums + sums
         self._rows.append(_image_row(stack.image, sums, asked))
-        if stack.picture is not None and patterns.pixels:
+        if stack.image_pixels is not None and patterns.pixels:
             self._correlate(stack, patterns)
 
     def _correlate(self, stack: MaskStack, patterns: Patterns) -> None:
         share = patterns.at_pixels(patterns.votes.mean(axis=1))
-        assert stack.picture is not None
-        for name, moments in property_moments(share, stack.picture, stack.ignore, self._channels).items():
+        assert stack.image_pixels is not None
+        for name, moments in property_moments(share, stack.image_pixels, stack.ignore, self._channels).items():
             self._moments[name] = self._moments.get(name, Moments()).joined(moments)
 
     def result(self) -> PixelAgreement:
@@ -249,7 +249,7 @@ class PixelAccumulator:
 
 def _image_row(image: Any, sums: PixelSums, asked: NDArray[np.intp]) -> tuple[Any, float, float, int, int]:
     f1 = sums.f1()[np.ix_(asked, asked)][np.triu_indices(len(asked), 1)]
-    marked = int(sums.levels[:, 1:].sum())
+    marked = int(sums.by_rater_count[:, 1:].sum())
     return image, sums.smyth_bound(), float(f1.mean()), sums.pixels, marked
 
 
@@ -300,12 +300,12 @@ def _entries(stacks: Iterable[Masks3D] | MaskStack) -> Iterable[Masks3D]:
     return stacks
 
 
-def level_map(masks: Masks3D) -> NDArray[np.uint8]:
+def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:
     """(H, W) how many raters marked each pixel (A of Eq. 2), 0 where pixels are ignored.
 
     Examples
     --------
-    >>> level_map([[[0, 1, 1]], [[0, 0, 1]]]).tolist()
+    >>> rater_count_map([[[0, 1, 1]], [[0, 0, 1]]]).tolist()
     [[0, 1, 2]]
     """
     stack = as_stack(masks, least=1)

@@ -41,7 +41,7 @@ def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
 
 def property_moments(
     share: NDArray[np.float64],
-    picture: NDArray[Any],
+    image_pixels: NDArray[Any],
     ignore: NDArray[np.bool_] | None = None,
     names: Sequence[str] | None = None,
 ) -> dict[str, Moments]:
@@ -56,7 +56,7 @@ def property_moments(
     ----------
     share : (H, W) float64
         Of the raters who marked each pixel.
-    picture : (H, W) or (H, W, C)
+    image_pixels : (H, W) or (H, W, C)
         Colours are of 8 or 16 bits, or floats in [0, 1].
     ignore : (H, W) bool, optional
     names : (C,) str, optional
@@ -68,8 +68,8 @@ def property_moments(
     >>> sorted(property_moments(share, np.array([[10, 20, 30]], np.uint8)))
     ['contrast', 'intensity']
     """
-    check_finite(picture, "picture")
-    channels = picture[..., None] if picture.ndim == 2 else picture
+    check_finite(image_pixels, "image_pixels")
+    channels = image_pixels[..., None] if image_pixels.ndim == 2 else image_pixels
     called = channel_names(channels.shape[2], names)
     used = np.ones(share.shape, np.bool_) if ignore is None else ~ignore
     counted = share[used]
@@ -91,7 +91,7 @@ def tones(
     if channels.shape[2] == 1:
         grey = channels[..., 0].astype(np.float64)
         if grey.min(initial=0) < 0:
-            raise InputError("picture: expected no negative values in the one channel whose contrast is taken")
+            raise InputError("image_pixels: expected no negative values in the one channel whose contrast is taken")
         return grey, grey
     if not set(COLOURS) <= set(names):
         return None, None
@@ -110,12 +110,14 @@ def lightness(colours: NDArray[Any]) -> NDArray[np.float64]:
     if np.issubdtype(colours.dtype, np.unsignedinteger):
         steps = np.iinfo(colours.dtype).max
         if colours.dtype.itemsize > 2:
-            raise InputError(f"picture: expected colours of 8 or 16 bits, or floats in [0, 1], got {colours.dtype}")
+            raise InputError(
+                f"image_pixels: expected colours of 8 or 16 bits, or floats in [0, 1], got {colours.dtype}"
+            )
         linear = _linear(np.arange(steps + 1) / steps)[colours]
     else:
         if colours.size and (colours.min() < 0 or colours.max() > 1 or np.issubdtype(colours.dtype, np.integer)):
             came = f"{colours.dtype} from {colours.min()} to {colours.max()}"
-            raise InputError(f"picture: expected colours of 8 or 16 bits, or floats in [0, 1], got {came}")
+            raise InputError(f"image_pixels: expected colours of 8 or 16 bits, or floats in [0, 1], got {came}")
         linear = _linear(colours.astype(np.float64))
     luminance = linear @ LUMINANCE
     above = 116 * np.cbrt(luminance) - 16
@@ -158,9 +160,9 @@ def check_finite(values: NDArray[np.generic], what: str) -> None:
 
     Examples
     --------
-    >>> check_finite(np.array([0.5, np.nan]), "picture")
+    >>> check_finite(np.array([0.5, np.nan]), "image_pixels")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: picture: expected finite numbers, got NaN or infinity
+    kalos_core.errors.InputError: image_pixels: expected finite numbers, got NaN or infinity
     """
     if not np.issubdtype(values.dtype, np.number) and values.dtype != np.bool_:
         raise InputError(f"{what}: expected numbers, got {values.dtype}")

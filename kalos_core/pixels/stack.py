@@ -30,7 +30,7 @@ class MaskStack:
         Pixels that count for nothing, such as those outside the field of view.
     image : object
         The image's id, None where unknown.
-    picture : (H, W) or (H, W, C), optional
+    image_pixels : (H, W) or (H, W, C), optional
         The picture itself, whose properties are set beside agreement.
 
     Raises
@@ -55,7 +55,7 @@ class MaskStack:
     raters: NDArray[np.object_]
     ignore: NDArray[np.bool_] | None = None
     image: Any = None
-    picture: NDArray[Any] | None = None
+    image_pixels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.masks.dtype != np.bool_ or self.masks.ndim != 3 or len(self.masks) != len(self.raters):
@@ -71,7 +71,7 @@ class MaskStack:
         raters: Sequence[str] | None = None,
         ignore: ArrayLike | None = None,
         image: Any = None,
-        picture: ArrayLike | None = None,
+        image_pixels: ArrayLike | None = None,
     ) -> MaskStack:
         """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
         names, arrays = named_arrays(masks, raters, "masks")
@@ -79,7 +79,7 @@ class MaskStack:
             given = masks
         else:
             given = np.stack([as_binary(array, name) for array, name in zip(arrays, names, strict=True)])
-        region, pixels = check_surroundings(given.shape[1:], ignore, picture)
+        region, pixels = check_surroundings(given.shape[1:], ignore, image_pixels)
         return cls(given, object_array(names), region, image, pixels)
 
 
@@ -91,7 +91,7 @@ class LabelStack:
     ----------
     labels : (N, H, W) int
         Value of each pixel's class.
-    raters, ignore, image, picture
+    raters, ignore, image, image_pixels
         As in `MaskStack`.
 
     Examples
@@ -105,7 +105,7 @@ class LabelStack:
     raters: NDArray[np.object_]
     ignore: NDArray[np.bool_] | None = None
     image: Any = None
-    picture: NDArray[Any] | None = None
+    image_pixels: NDArray[Any] | None = None
 
     @classmethod
     def of(
@@ -114,7 +114,7 @@ class LabelStack:
         raters: Sequence[str] | None = None,
         ignore: ArrayLike | None = None,
         image: Any = None,
-        picture: ArrayLike | None = None,
+        image_pixels: ArrayLike | None = None,
     ) -> LabelStack:
         """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
         names, arrays = named_arrays(labels, raters, "labels")
@@ -122,12 +122,12 @@ class LabelStack:
             if not np.issubdtype(array.dtype, np.integer) and array.dtype != np.bool_:
                 raise InputError(f"labels of {name!r}: expected whole numbers, got {array.dtype}")
         given = np.stack([array.view(np.uint8) if array.dtype == np.bool_ else array for array in arrays])
-        region, pixels = check_surroundings(given.shape[1:], ignore, picture)
+        region, pixels = check_surroundings(given.shape[1:], ignore, image_pixels)
         return cls(given, object_array(names), region, image, pixels)
 
     def of_class(self, value: int) -> MaskStack:
         """Who gave each pixel one class."""
-        return MaskStack(self.labels == value, self.raters, self.ignore, self.image, self.picture)
+        return MaskStack(self.labels == value, self.raters, self.ignore, self.image, self.image_pixels)
 
 
 Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any]
@@ -179,15 +179,15 @@ def named_arrays(
 
 
 def check_surroundings(
-    size: tuple[int, ...], ignore: ArrayLike | None, picture: ArrayLike | None
+    size: tuple[int, ...], ignore: ArrayLike | None, image_pixels: ArrayLike | None
 ) -> tuple[NDArray[np.bool_] | None, NDArray[Any] | None]:
     """The region to ignore and the picture, both of the masks' size."""
     region = None if ignore is None else as_binary(np.asarray(ignore), "ignore")
     if region is not None and region.shape != size:
         raise InputError(f"ignore: expected the size of the masks {size}, got {region.shape}")
-    pixels = None if picture is None else np.asarray(picture)
+    pixels = None if image_pixels is None else np.asarray(image_pixels)
     if pixels is not None and (pixels.ndim not in (2, 3) or pixels.shape[:2] != size):
-        raise InputError(f"picture: expected the size of the masks {size}, got {pixels.shape}")
+        raise InputError(f"image_pixels: expected the size of the masks {size}, got {pixels.shape}")
     return region, pixels
 
 

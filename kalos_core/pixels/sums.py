@@ -17,8 +17,8 @@ class PixelSums:
 
     Parameters
     ----------
-    levels : (R + 1, R + 1) int64
-        ``levels[n, a]``: pixels that a of the n raters asked about their image marked (A of Lampert et al., Eq. 2).
+    by_rater_count : (R + 1, R + 1) int64
+        ``by_rater_count[n, a]``: pixels that a of the n raters asked about their image marked (A of Lampert et al., Eq. 2).
     common : (R, R) int64
         Pixels of the images that both raters were asked about.
     marked : (R, R) int64
@@ -34,11 +34,11 @@ class PixelSums:
     >>> from kalos_core.pixels.stack import MaskStack
     >>> patterns = find_patterns(MaskStack.of([[[0, 0, 1]], [[0, 1, 1]]]))
     >>> sums = PixelSums.of(patterns, np.array([0, 1]), 2)
-    >>> sums.levels[2].tolist(), sums.both.tolist(), sums.confusion[0].tolist()
+    >>> sums.by_rater_count[2].tolist(), sums.both.tolist(), sums.confusion[0].tolist()
     ([1, 1, 1], [[1, 1], [1, 2]], [[1, 1], [0, 1]])
     """
 
-    levels: NDArray[np.int64]
+    by_rater_count: NDArray[np.int64]
     common: NDArray[np.int64]
     marked: NDArray[np.int64]
     both: NDArray[np.int64]
@@ -57,7 +57,7 @@ class PixelSums:
         sums = cls.nothing(raters)
         votes, count = patterns.votes.astype(np.int64), patterns.count
         agreeing = votes.sum(axis=1)
-        np.add.at(sums.levels, (len(asked), agreeing), count)
+        np.add.at(sums.by_rater_count, (len(asked), agreeing), count)
         cells = np.ix_(asked, asked)
         sums.common[cells] = patterns.pixels
         sums.marked[cells] = (count @ votes)[:, None]
@@ -73,26 +73,26 @@ class PixelSums:
     @property
     def pixels(self) -> int:
         """How many pixels count."""
-        return int(self.levels.sum())
+        return int(self.by_rater_count.sum())
 
     def smyth_bound(self) -> float:
         """Mean over pixels of min(n - A, A) / n: the least error of the raters, whatever is true (Eq. 1).
 
         NaN without a pixel.
         """
-        asked, level = np.indices(self.levels.shape)
+        asked, level = np.indices(self.by_rater_count.shape)
         least = np.minimum(asked - level, level) / np.maximum(asked, 1)
         pixels = self.pixels
-        return float((least * self.levels).sum() / pixels) if pixels else float("nan")
+        return float((least * self.by_rater_count).sum() / pixels) if pixels else float("nan")
 
     def ratio(self) -> NDArray[np.float64]:
         """(R,) of the pixels that anybody marked, the share that at least n = 1, ..., R raters marked (Eq. 3).
 
         Of images with at least n raters, since no other can reach the level; NaN where nobody marked anything there.
         """
-        reached = self.levels[:, ::-1].cumsum(axis=1)[:, ::-1]  # [asked, at least so many]
+        reached = self.by_rater_count[:, ::-1].cumsum(axis=1)[:, ::-1]  # [asked, at least so many]
         at_least = reached[::-1].cumsum(axis=0)[::-1]  # of images with at least so many asked
-        level = np.arange(1, len(self.levels))
+        level = np.arange(1, len(self.by_rater_count))
         return divide(at_least[level, level], at_least[level, 1])
 
     def f1(self) -> NDArray[np.float64]:

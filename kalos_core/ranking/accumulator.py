@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats
-from kalos_core.consensus import TRUTHS, estimate_truth
+from kalos_core.consensus import TRUTH_METHODS, estimate_truth
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
@@ -66,7 +66,7 @@ class DetectorAccumulator:
         Scores are rounded to so many equal steps of `score_range`; 256 with (0, 255) is exact for maps of bytes.
     score_range : (2,) float
         The least and the greatest score there can be.
-    methods : sequence of names in `TRUTHS`
+    methods : sequence of names in `TRUTH_METHODS`
         How truth is estimated from the raters' masks.
     tolerance : float
         How far a contour may miss its place, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
@@ -99,7 +99,7 @@ class DetectorAccumulator:
         self._levels = check_whole(levels, "levels", least=2)
         self._low, self._high = _check_range(score_range)
         for method in methods:
-            lookup(TRUTHS, method, "methods")
+            lookup(TRUTH_METHODS, method, "methods")
         self._methods = tuple(dict.fromkeys(methods))
         tolerance_in_pixels((1, 1), tolerance)
         self._tolerance, self._thin = tolerance, thin

@@ -59,17 +59,17 @@ class MaskFolders:
         """
         for image, arrays in self._images():
             masks, ignore = self._without_ignored(arrays)
-            yield MaskStack.of(masks, ignore=ignore, image=image, picture=self.picture(image))
+            yield MaskStack.of(masks, ignore=ignore, image=image, image_pixels=self.picture(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
         """Label maps, one stack an image, otherwise as `stacks`."""
         for image, arrays in self._images():
             labels, ignore = self._without_ignored(arrays)
-            yield LabelStack.of(labels, ignore=ignore, image=image, picture=self.picture(image))
+            yield LabelStack.of(labels, ignore=ignore, image=image, image_pixels=self.picture(image))
 
     def picture(self, image: str) -> NDArray[Any] | None:
         """The pixels of an image's picture; None where there is none."""
-        return read_picture(self.pictures[image]) if image in self.pictures else None
+        return read_image_pixels(self.pictures[image]) if image in self.pictures else None
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
         """Every image with an array for each rater who was asked, None for one who has no file."""
@@ -221,13 +221,13 @@ def _assigned(
 
 def read_mask(file: Path) -> NDArray[Any]:
     """(H, W) values of a mask file; of a palette, the numbers of its colours."""
-    array = read_picture(file)
+    array = read_image_pixels(file)
     if array.ndim != 2:
         raise InputError(f"{file}: expected a mask of one channel, got {array.shape[2]}")
     return array
 
 
-def read_picture(file: Path) -> NDArray[Any]:
+def read_image_pixels(file: Path) -> NDArray[Any]:
     """(H, W) or (H, W, C) values of a picture."""
     from PIL import Image, UnidentifiedImageError  # slow to import, and needed here only
 

@@ -211,12 +211,12 @@ def test_the_experiments_say_how_many_statements_hold(monkeypatch: pytest.Monkey
     assert "statements of the paper hold" in table.notes[0]
 
 
-def test_the_fit_of_the_noise_model_says_where_its_laws_are_from() -> None:
+def test_the_fit_of_the_noise_model_says_where_its_distributions_are_from() -> None:
     from benchmarks import noise
 
     table = noise.fit(synthetic(), "synthetic", 1)
     check_table(table)
-    assert table.notes[0].startswith("laws: ")
+    assert table.notes[0].startswith("distributions: ")
 
 
 def test_generation_is_counted_in_annotations() -> None:

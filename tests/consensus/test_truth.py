@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core.consensus import TRUTHS, estimate_truth, lsml, simple, staple, vote, vote_any, vote_without_outliers
+from kalos_core.consensus import (
+    TRUTH_METHODS,
+    estimate_truth,
+    lsml,
+    simple,
+    staple,
+    vote,
+    vote_any,
+    vote_without_outliers,
+)
 from kalos_core.consensus.simple import dice
 from kalos_core.errors import InputError
 from kalos_core.pixels import MaskStack
@@ -110,7 +119,7 @@ def test_truths_do_not_depend_on_the_order_of_raters(seed):
     rng = np.random.default_rng(seed)
     masks = discs(5, 0.1, seed, side=16)
     order = rng.permutation(5)
-    for method in set(TRUTHS) - {"lsml"}:
+    for method in set(TRUTH_METHODS) - {"lsml"}:
         one, other = estimate_truth(masks, method), estimate_truth(masks[order], method)
         np.testing.assert_array_equal(one.mask, other.mask)
         np.testing.assert_allclose(one.sensitivity[order], other.sensitivity, atol=1e-9)
@@ -201,7 +210,7 @@ APART = np.eye(3, dtype=bool)[:, :, None]  # each rater a pixel of their own
 HALVES = np.array([[[1, 1, 0, 0]], [[0, 0, 1, 1]]], bool)
 
 
-@pytest.mark.parametrize("method", TRUTHS)
+@pytest.mark.parametrize("method", TRUTH_METHODS)
 @pytest.mark.parametrize("stack", [EMPTY, FULL, EMPTY[:2], FULL[:2], APART, HALVES], ids=str)
 def test_every_degenerate_stack_has_an_answer(method, stack):
     found = estimate_truth(stack, method)
@@ -240,7 +249,7 @@ def test_ignored_pixels_count_for_nothing():
         assert not whole.mask[25:].any()
         np.testing.assert_array_equal(whole.mask[:25], part.mask)
         np.testing.assert_array_equal(whole.sensitivity, part.sensitivity)
-    for method in TRUTHS:
+    for method in TRUTH_METHODS:
         found = estimate_truth(MaskStack.of(masks, ignore=np.ones_like(ignore)), method)
         assert "all pixels are ignored" in found.note
 

@@ -159,7 +159,7 @@ class TestTheFields:
             for name, count in expected.items():
                 assert own[name] == count, (field, name)
             assert own["wrong_class"] == theirs["wrong_class"]
-            ghosts = [
+            false_positives = [
                 match
                 for names, matches in zip(
                     *dataset.values([f"{field}.detections.noise", f"{field}.detections.noise_match"]), strict=True
@@ -167,7 +167,7 @@ class TestTheFields:
                 for name, match in zip(names or (), matches or (), strict=True)
                 if name == "addition"
             ]
-            assert all(match == [] for match in ghosts)
+            assert all(match == [] for match in false_positives)
 
     def test_wrong_classes_are_wrong(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, _ = injected
@@ -319,7 +319,7 @@ class TestKinds:
     def test_polylines(self, make: Make) -> None:
         own = marks(polyline)
         dataset = make(samples(truth=[fo.Polylines(polylines=labels) for labels in own]))
-        run = kf.inject_noise(dataset, "noise", reference="truth", magnitude=4, ghost_source="transplanted")
+        run = kf.inject_noise(dataset, "noise", reference="truth", magnitude=4, false_positive_source="transplanted")
         field, *_ = kf.noise_raters(dataset, "noise")
         labels = dataset.values(f"{field}.polylines", unwind=True)
         assert {type(label) for label in labels} == {fo.Polyline}
@@ -470,7 +470,13 @@ class TestSources:
         net = [fo.Detections(detections=[detection("thing", [43, 43, 8, 8])]) for _ in range(IMAGES)]
         dataset = make(samples(net=net))
         run = kf.inject_noise(
-            dataset, "noise", reference="truth", raters=1, magnitude=9, ghost_source="detections", detections="net"
+            dataset,
+            "noise",
+            reference="truth",
+            raters=1,
+            magnitude=9,
+            false_positive_source="detections",
+            detections="net",
         )
         (field,) = kf.noise_raters(dataset, "noise")
         added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
@@ -483,8 +489,10 @@ class TestSources:
 
     def test_regions_of_the_pictures(self, make: Make, pictures: Path) -> None:
         dataset = make(samples(str(pictures)))
-        run = kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=9, ghost_source="pictures")
-        assert run.figures["ghost_source"] == "regions of the pictures (scikit-image)"
+        run = kf.inject_noise(
+            dataset, "noise", reference="truth", raters=1, magnitude=9, false_positive_source="pictures"
+        )
+        assert run.figures["false_positive_source"] == "regions of the images (scikit-image)"
         (field,) = kf.noise_raters(dataset, "noise")
         added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
             f"{field}.detections", unwind=True
@@ -663,16 +671,16 @@ class TestBadInput:
                 {"class_source": "embeddings", "embeddings": 7},
                 "embeddings: expected a FiftyOne model that embeds pictures, got 7",
             ),
-            ({"ghost_source": "detections"}, "detections: expected a field of detections, one of"),
+            ({"false_positive_source": "detections"}, "detections: expected a field of detections, one of"),
             (
-                {"ghost_source": "detections", "detections": "truth"},
+                {"false_positive_source": "detections", "detections": "truth"},
                 "detections: expected another field than the reference's",
             ),
             (
-                {"ghost_source": "detections", "detections": "points"},
+                {"false_positive_source": "detections", "detections": "points"},
                 "detections: expected a field of Detections or Polylines, got keypoints",
             ),
-            ({"ghost_source": "pictures"}, "pictures: 30 records cannot be used"),
+            ({"false_positive_source": "pictures"}, "images: 30 records cannot be used"),
             ({"model": "/no/model.json"}, "model.json"),
             ({"model": 3}, "model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got 3"),
             ({"model": "fit"}, "model: expected two raters or more in the choice to fit one, got truth"),

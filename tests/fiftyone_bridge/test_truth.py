@@ -168,7 +168,7 @@ def test_agreement_is_that_of_the_library_with_a_map_beside_each_picture(stack: 
     assert run.figures["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters errs on 2 + 2 of 8 pixels
     assert run.result.f1[0].tolist() == pytest.approx([1, 6 / 8, 2 / 5])
     direct = pixel_agreement(stacks(), raters=RATERS)
-    np.testing.assert_array_equal(run.result.sums.levels, direct.sums.levels)
+    np.testing.assert_array_equal(run.result.sums.by_rater_count, direct.sums.by_rater_count)
     np.testing.assert_array_equal(run.result.linkage, direct.linkage)
     maps = stack.values("pixels_level")
     assert [each.get_map().tolist() for each in maps] == LEVELS

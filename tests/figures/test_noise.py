@@ -67,7 +67,7 @@ def test_a_model_without_observations_has_no_figure(plot):
         plot(NoiseModel.default())
 
 
-def test_residuals_and_their_laws_are_densities(model):
+def test_residuals_and_their_distributions_are_densities(model):
     figure = plot_residuals(model)
     assert figure.layout.title.text.startswith(
         "Residuals of translation of marks of the same class: Student t fits bet"
@@ -88,9 +88,9 @@ def test_directions_name_the_law_that_fits_best(model):
     figure = plot_angles(model)
     assert figure.layout.title.text.startswith("Directions of marks of the same class: axial fits best")
     assert sum(figure.data[0].customdata) == 300
-    for law in figure.data[1:]:
-        assert trapezoid(law.y, law.x) == pytest.approx(1, abs=1e-3)
-    assert [law.line.dash for law in figure.data[1:]].count("solid") == 1
+    for curve in figure.data[1:]:
+        assert trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
+    assert [curve.line.dash for curve in figure.data[1:]].count("solid") == 1
 
 
 def test_the_trend_over_areas_and_its_medians(model):

@@ -14,7 +14,7 @@ STACK = {"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]], "cid": [[1, 1, 1, 0]], "d
 @pytest.fixture(scope="module")
 def result():
     picture = np.array([[10, 20, 30, 30]], np.uint8)
-    return pixel_agreement([MaskStack.of(STACK, picture=picture)])
+    return pixel_agreement([MaskStack.of(STACK, image_pixels=picture)])
 
 
 def test_the_tree_has_a_leaf_for_each_rater_at_their_own_place(result):

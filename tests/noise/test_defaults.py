@@ -6,16 +6,16 @@ import pytest
 
 from kalos_core import Annotations, InputError, NoiseModel
 from kalos_core.__main__ import main
-from kalos_core.noise import LAWS
+from kalos_core.noise import DISTRIBUTIONS
 from kalos_core.noise.defaults import default_model
 
 
 def test_the_command_writes_what_is_shipped(lvis_path, tmp_path, capsys):
     out = tmp_path / "defaults.json"
     assert main(["noise-defaults", str(lvis_path), "--out", str(out)]) == 0
-    assert capsys.readouterr().out == f"{out}: {len(LAWS)} laws\n"
+    assert capsys.readouterr().out == f"{out}: {len(DISTRIBUTIONS)} distributions\n"
     made, shipped = NoiseModel.from_json(out).to_pandas(), NoiseModel.default().to_pandas()
-    names = ["law", "parameter", "source", "rows", "reason"]
+    names = ["distribution", "parameter", "source", "rows", "reason"]
     assert made[names].equals(shipped[names])
     for column in ("value", "low", "high"):  # another machine may find another last digit
         assert made[column].tolist() == pytest.approx(shipped[column].tolist(), rel=1e-3, abs=1e-9, nan_ok=True)
@@ -23,8 +23,8 @@ def test_the_command_writes_what_is_shipped(lvis_path, tmp_path, capsys):
 
 def test_numbers_are_as_long_as_they_are_sure():
     document = json.loads(NoiseModel.default().to_json())
-    for law in document["localization"].values():
-        for value in law.values():
+    for distribution in document["localization"].values():
+        for value in distribution.values():
             for number in value if isinstance(value, list) else [value]:
                 assert number == float(f"{number:.5g}")
 

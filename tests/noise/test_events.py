@@ -8,7 +8,7 @@ from kalos_core.noise import NoiseModel
 from kalos_core.noise.events import EVENTS, OUTCOMES, STAGES, SignalLoss
 from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import Chance, EventRate
-from tests.noise.laws import FixedGhosts, quiet, table
+from tests.noise.models import FixedFalsePositives, quiet, table
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,9 @@ def test_an_event_says_what_a_mark_was_and_what_it_became(noisy):
 def test_an_addition_says_for_which_class_of_the_image_it_was_taken():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    frame = generate_raters(model, reference, raters=1, ghost_source=FixedGhosts([10, 10, 30, 30])).events.to_pandas()
+    frame = generate_raters(
+        model, reference, raters=1, false_positive_source=FixedFalsePositives([10, 10, 30, 30])
+    ).events.to_pandas()
     line = frame[(frame.event == "addition") & (frame.outcome == "done")].iloc[0]
     assert (line.image, line.category_from, line.category_to) == (1, "cat", "dog")
     assert pd.isna(line.reference_a)

@@ -1,4 +1,4 @@
-"""Directions: mixtures come back, one law is scipy's, and the tests of uniformity keep their promise."""
+"""Directions: mixtures come back, one distribution is scipy's, and the tests of uniformity keep their promise."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ from kalos_core.noise.parameters import CARDINAL
 
 def cardinal(rows=4000, weights=(0.4, 0.3, 0.2, 0.1), kappas=(8.0, 4.0, 12.0, 6.0), seed=0):
     rng = np.random.default_rng(seed)
-    law = rng.choice(4, rows, p=weights)
-    return np.array(CARDINAL)[law] + rng.vonmises(0, np.array(kappas)[law])
+    distribution = rng.choice(4, rows, p=weights)
+    return np.array(CARDINAL)[distribution] + rng.vonmises(0, np.array(kappas)[distribution])
 
 
 def axial(rows=4000, axis=0.5, kappa=1.5, seed=0):
@@ -51,7 +51,7 @@ def test_em_ends_where_a_search_ends():
     assert found.aic == pytest.approx(14 + 2 * best.fun, abs=0.02)
 
 
-def test_one_law_is_that_of_scipy():
+def test_one_distribution_is_that_of_scipy():
     angles = np.random.default_rng(3).vonmises(1.0, 2.0, 1000)
     kappa, centre, _ = stats.vonmises.fit(angles, fscale=1)
     found = fit_one(angles, folds=1)
@@ -84,7 +84,7 @@ def test_the_ends_of_concentration():
         (np.random.default_rng(5).vonmises(0.7, 1.0, 1000), "unimodal"),
     ],
 )
-def test_aic_finds_the_law_the_angles_are_from(angles, best):
+def test_aic_finds_the_distribution_the_angles_are_from(angles, best):
     models = angle_models(angles)
     assert [found.name for found in models] == ["unimodal", "axial", "axis-centred", "quadrants"]
     assert min(models, key=lambda found: found.aic).name == best

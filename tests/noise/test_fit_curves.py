@@ -95,7 +95,7 @@ def test_opposition_comes_back():
     assert found.beta == pytest.approx(0.53, rel=0.05)
 
 
-def test_away_from_the_ends_it_is_the_law_of_scipy():
+def test_away_from_the_ends_it_is_the_distribution_of_scipy():
     share = np.random.default_rng(1).beta(4, 3, 500)
     alpha, beta, _, _ = stats.beta.fit(share, floc=0, fscale=1)
     found = fit_opposition(share)
@@ -106,9 +106,9 @@ def test_halves_that_oppose_each_other_exactly_count_as_nearly():
     share = np.concatenate([np.full(20, 1.0), np.linspace(0.5, 0.95, 20), [0.0]])
 
     def misfit(logs):
-        law = stats.beta(*np.exp(logs))
-        ends = 20 * np.log(1 - law.cdf(1 - RESOLUTION)) + np.log(law.cdf(RESOLUTION))
-        return -law.logpdf(share[20:40]).sum() - ends
+        distribution = stats.beta(*np.exp(logs))
+        ends = 20 * np.log(1 - distribution.cdf(1 - RESOLUTION)) + np.log(distribution.cdf(RESOLUTION))
+        return -distribution.logpdf(share[20:40]).sum() - ends
 
     best = np.exp(optimize.minimize(misfit, [0, 0], method="Nelder-Mead").x)
     found = fit_opposition(share)

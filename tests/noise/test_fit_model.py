@@ -1,4 +1,4 @@
-"""The fitted model as a whole: every law from its own observations, defaults where these are too few, tests of fit."""
+"""The fitted model as a whole: every distribution from its own observations, defaults where these are too few, tests of fit."""
 
 from dataclasses import replace
 
@@ -7,32 +7,32 @@ import pytest
 from scipy import stats
 
 from kalos_core import Annotations, InputError, NoiseModel
-from kalos_core.noise import LAWS
+from kalos_core.noise import DISTRIBUTIONS
 from kalos_core.noise.fit import Observations, Shifts, fit_tests
+from kalos_core.noise.fit.distributions import CONSTANTS, KAPPA, LEAST_ROWS, estimate_distributions
 from kalos_core.noise.fit.goodness import confusion_matrix
-from kalos_core.noise.fit.laws import CONSTANTS, KAPPA, LEAST_ROWS, estimate_laws
 from kalos_core.noise.parameters import CARDINAL, Shift
 
 ROWS = 1000
 TRUE = NoiseModel.default()
 
 
-def sizes(law, area, rng):
-    """Sizes of changes by the law's definition."""
-    low, high = law.limits
-    residual = np.clip(law.mu + law.sigma * rng.standard_t(law.nu, len(area)), low, high)
-    return np.abs(law.intercept + law.slope * area + residual)
+def sizes(distribution, area, rng):
+    """Sizes of changes by the distribution's definition."""
+    low, high = distribution.limits
+    residual = np.clip(distribution.mu + distribution.sigma * rng.standard_t(distribution.nu, len(area)), low, high)
+    return np.abs(distribution.intercept + distribution.slope * area + residual)
 
 
 def shifts(translation, width, height, angle, rng, enlarged=0.0):
     area = rng.uniform(0.001, 0.3, ROWS)
-    across, down = (np.maximum(0, sizes(law, area, rng) - enlarged) for law in (width, height))
+    across, down = (np.maximum(0, sizes(distribution, area, rng) - enlarged) for distribution in (width, height))
     return Shifts(area, sizes(translation, area, rng), angle, across, down)
 
 
 def cardinal(rng):
-    law = rng.choice(4, ROWS, p=(0.4, 0.2, 0.3, 0.1))
-    return np.array(CARDINAL)[law] + rng.vonmises(0, 10, ROWS)
+    distribution = rng.choice(4, ROWS, p=(0.4, 0.2, 0.3, 0.1))
+    return np.array(CARDINAL)[distribution] + rng.vonmises(0, 10, ROWS)
 
 
 MOVED = Shift(0.05, 0.2, 3.0, 0.0, 0.01)
@@ -71,11 +71,11 @@ def drawn():
 
 @pytest.fixture(scope="module")
 def estimates(drawn):
-    return estimate_laws(drawn)
+    return estimate_distributions(drawn)
 
 
 @pytest.mark.parametrize(
-    ("law", "true"),
+    ("distribution", "true"),
     [(f"{group}.translation", MOVED) for group in ("localization", "category")]
     + [("topology.first_translation", MOVED), ("topology.second_distance", MOVED)]
     + [
@@ -84,25 +84,25 @@ def estimates(drawn):
         for side in ("width", "height")
     ],
 )
-def test_each_shift_comes_back(estimates, law, true):
-    found = estimates[law].law
+def test_each_shift_comes_back(estimates, distribution, true):
+    found = estimates[distribution].distribution
     assert found.intercept == pytest.approx(true.intercept, abs=0.2 * true.sigma)
     assert found.slope == pytest.approx(true.slope, abs=1.2 * true.sigma)
     assert found.sigma == pytest.approx(true.sigma, rel=0.15)
     assert found.nu == pytest.approx(true.nu, rel=0.5)
 
 
-def test_the_other_laws_come_back(estimates):
-    np.testing.assert_allclose(estimates["localization.angle"].law.weights, (0.4, 0.2, 0.3, 0.1), atol=0.05)
-    np.testing.assert_allclose(estimates["topology.first_angle"].law.kappas, 10, rtol=0.5)
-    assert estimates["category.angle"].law.axis == pytest.approx(0.4, abs=0.08)
-    assert estimates["category.angle"].law.kappa == pytest.approx(2, rel=0.15)
-    assert estimates["topology.opposition"].law.alpha == pytest.approx(4.53, rel=0.2)
-    assert estimates["topology.opposition"].law.beta == pytest.approx(0.53, rel=0.15)
+def test_the_other_distributions_come_back(estimates):
+    np.testing.assert_allclose(estimates["localization.angle"].distribution.weights, (0.4, 0.2, 0.3, 0.1), atol=0.05)
+    np.testing.assert_allclose(estimates["topology.first_angle"].distribution.kappas, 10, rtol=0.5)
+    assert estimates["category.angle"].distribution.axis == pytest.approx(0.4, abs=0.08)
+    assert estimates["category.angle"].distribution.kappa == pytest.approx(2, rel=0.15)
+    assert estimates["topology.opposition"].distribution.alpha == pytest.approx(4.53, rel=0.2)
+    assert estimates["topology.opposition"].distribution.beta == pytest.approx(0.53, rel=0.15)
 
 
 @pytest.mark.parametrize(
-    ("law", "true"),
+    ("distribution", "true"),
     [
         ("category.occurrence", (0.1,)),
         ("unmatched.rate", (0.5, 0.04)),
@@ -110,9 +110,9 @@ def test_the_other_laws_come_back(estimates):
         ("topology.susceptibility", (-1.0, 0.5)),
     ],
 )
-def test_chances_come_back_within_their_intervals(estimates, law, true):
-    found = estimates[law]
-    values = list(vars(found.law).values())
+def test_chances_come_back_within_their_intervals(estimates, distribution, true):
+    found = estimates[distribution]
+    values = list(vars(found.distribution).values())
     for value, (low, high), truth in zip(values, found.interval, true, strict=True):
         margin = (high - low) / 4  # 95 % intervals of seven numbers: a little wider, so that all hold at once
         assert low < value < high
@@ -123,7 +123,7 @@ def test_the_occurrence_is_a_share_with_wilsons_interval(drawn, estimates):
     wrong, z = (drawn.category_a != drawn.category_b).sum(), stats.norm.ppf(0.975)
     share = wrong / ROWS
     found = estimates["category.occurrence"]
-    assert found.law.probability == share
+    assert found.distribution.probability == share
     middle, half = share + z**2 / (2 * ROWS), z * np.sqrt(share * (1 - share) / ROWS + z**2 / (4 * ROWS**2))
     ends = (np.array([middle - half, middle + half])) / (1 + z**2 / ROWS)
     np.testing.assert_allclose(found.interval, [ends])
@@ -149,13 +149,13 @@ def fitted():
     return NoiseModel.fit(pictures(np.random.default_rng(0)))
 
 
-def test_a_law_with_too_few_rows_keeps_its_default_and_says_so(fitted):
-    for law in LAWS:
-        origin = fitted.provenance[law]
-        if law in CONSTANTS:
+def test_a_distribution_with_too_few_rows_keeps_its_default_and_says_so(fitted):
+    for distribution in DISTRIBUTIONS:
+        origin = fitted.provenance[distribution]
+        if distribution in CONSTANTS:
             assert origin.source == "paper"
         elif origin.source == "default":
-            assert fitted.law(law) == TRUE.law(law)
+            assert fitted.distribution(distribution) == TRUE.distribution(distribution)
         else:
             assert origin.source == "fitted"
             assert origin.rows >= LEAST_ROWS
@@ -191,14 +191,14 @@ def test_a_fitted_model_goes_to_json_without_its_observations(fitted):
 
 def test_the_tests_of_fit_stand_in_one_table(fitted):
     table = fitted.tests(permutations=49).to_pandas()
-    assert set(table["law"]) <= set(LAWS)
-    shift = table[table["law"] == "localization.translation"]
+    assert set(table["distribution"]) <= set(DISTRIBUTIONS)
+    shift = table[table["distribution"] == "localization.translation"]
     assert shift["test"].tolist() == ["KS", "KS", "AIC", "AIC", "trend"]
     assert shift["model"].tolist()[:2] == ["Student t", "normal"]
-    angle = table[table["law"] == "localization.angle"]
+    angle = table[table["distribution"] == "localization.angle"]
     assert angle["test"].tolist() == ["Rayleigh", "Kuiper"] + ["AIC"] * 4
     assert angle["note"].tolist().count("fits best") == 1
-    few = table[table["law"] == "topology.first_width"].iloc[0]
+    few = table[table["distribution"] == "topology.first_width"].iloc[0]
     assert np.isnan(few["statistic"])
     assert few["note"] == "not applicable: fewer than 30 observations"
     mantel = table[table["test"] == "Mantel"].iloc[0]
@@ -214,16 +214,18 @@ def tested(drawn):
     return fit_tests(replace(TRUE, observations=drawn), RING, permutations=99).to_pandas()
 
 
-def test_known_laws_pass_and_others_do_not(drawn, tested):
-    ks = tested[(tested["law"] == "localization.translation") & (tested["test"] == "KS")].set_index("model")
+def test_known_distributions_pass_and_others_do_not(drawn, tested):
+    ks = tested[(tested["distribution"] == "localization.translation") & (tested["test"] == "KS")].set_index("model")
     assert ks.loc["Student t", "p_value"] > 0.05
     assert ks.loc["normal", "p_value"] < 0.01
-    aic = tested[(tested["law"] == "category.angle") & (tested["test"] == "AIC")].set_index("model")["statistic"]
+    aic = tested[(tested["distribution"] == "category.angle") & (tested["test"] == "AIC")].set_index("model")[
+        "statistic"
+    ]
     assert aic.idxmin() == "axial"
-    sizes = tested[tested["law"] == "unmatched.selection"].iloc[0]
+    sizes = tested[tested["distribution"] == "unmatched.selection"].iloc[0]
     expected = stats.mannwhitneyu(drawn.unmatched_area, drawn.matched_area)
     assert (sizes["statistic"], sizes["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
-    trend = tested[(tested["law"] == "localization.width") & (tested["test"] == "trend")].iloc[0]
+    trend = tested[(tested["distribution"] == "localization.width") & (tested["test"] == "trend")].iloc[0]
     assert trend["statistic"] == pytest.approx(np.polyfit(drawn.correct.area, drawn.correct.width, 1)[0])
     dependent = tested[tested["test"] == "chi-squared, permuted"].iloc[0]
     assert dependent["p_value"] == pytest.approx(1 / 100)
@@ -254,10 +256,12 @@ def test_lvis_agrees_with_the_paper_where_it_can(lvis):
     model = NoiseModel.fit(lvis)
     table = model.tests(permutations=9).to_pandas()
     for part in ("translation", "width", "height"):
-        rows = table[table["law"] == f"localization.{part}"].set_index(["test", "model"])["statistic"]
+        rows = table[table["distribution"] == f"localization.{part}"].set_index(["test", "model"])["statistic"]
         assert rows["KS", "Student t"] < rows["KS", "normal"]
         assert rows["AIC", "Student t"] < rows["AIC", "normal"]
-    angle = table[(table["law"] == "localization.angle") & (table["test"] == "AIC")].set_index("model")["statistic"]
+    angle = table[(table["distribution"] == "localization.angle") & (table["test"] == "AIC")].set_index("model")[
+        "statistic"
+    ]
     assert angle.idxmin() == "axis-centred"
     assert model.unmatched.selection.slope < 0
     assert 0.02 < model.unmatched.rate.slope < 0.06  # the paper: .021 over all of LVIS

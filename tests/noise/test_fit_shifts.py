@@ -1,4 +1,4 @@
-"""Sizes of changes: known parameters come back, and the likelihood is that of scipy's laws."""
+"""Sizes of changes: known parameters come back, and the likelihood is that of scipy's distributions."""
 
 import numpy as np
 import pytest
@@ -34,14 +34,14 @@ def test_known_parameters_come_back(intercept, slope, nu, sigma):
     assert found.mu == 0
 
 
-def test_a_law_around_nothing_has_hardly_a_trend():
+def test_a_distribution_around_nothing_has_hardly_a_trend():
     size, area = drawn(0.0, 0.0, 3.0, 0.05)
     found = fit_shift(size, area)
     assert abs(found.intercept + found.slope * area).max() < 0.05 / 2
     assert found.sigma == pytest.approx(0.05, rel=0.1)
 
 
-def test_where_nothing_is_folded_it_is_the_law_of_scipy():
+def test_where_nothing_is_folded_it_is_the_distribution_of_scipy():
     size, _ = drawn(5.0, 0.0, 4.0, 0.1, rows=1000)
     close = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 2000}  # scipy's own t.fit ends far below the top
     best = optimize.minimize(
@@ -53,7 +53,7 @@ def test_where_nothing_is_folded_it_is_the_law_of_scipy():
     assert found.slope == 0
 
 
-def test_the_normal_law_is_that_of_scipys_folded_normal():
+def test_the_normal_distribution_is_that_of_scipys_folded_normal():
     size = np.abs(np.random.default_rng(2).normal(0.02, 0.02, 2000))
     shape, _, sigma = stats.foldnorm.fit(size, floc=0)
     found = fit_normal(size, np.zeros(2000))
@@ -61,7 +61,7 @@ def test_the_normal_law_is_that_of_scipys_folded_normal():
     assert found.log_likelihood == pytest.approx(best, abs=1e-2)
     assert found.aic == pytest.approx(6 - 2 * best, abs=0.02)
     share = stats.foldnorm.cdf(size, found.intercept / found.sigma, 0, found.sigma)
-    np.testing.assert_allclose(found.distribution(size, np.zeros(2000)), share, atol=1e-9)
+    np.testing.assert_allclose(found.cumulative(size, np.zeros(2000)), share, atol=1e-9)
 
 
 def test_heavy_tails_are_told_from_none():
@@ -71,10 +71,10 @@ def test_heavy_tails_are_told_from_none():
     assert fit_student(light, area).aic == pytest.approx(fit_normal(light, area).aic, abs=6)
 
 
-def test_the_share_below_is_uniform_where_the_law_holds():
+def test_the_share_below_is_uniform_where_the_distribution_holds():
     size, area = drawn(0.01, 0.02, 3.0, 0.01)
-    assert stats.kstest(fit_student(size, area).distribution(size, area), "uniform").pvalue > 0.05
-    assert stats.kstest(fit_normal(size, area).distribution(size, area), "uniform").pvalue < 1e-6
+    assert stats.kstest(fit_student(size, area).cumulative(size, area), "uniform").pvalue > 0.05
+    assert stats.kstest(fit_normal(size, area).cumulative(size, area), "uniform").pvalue < 1e-6
 
 
 def test_given_tails_are_kept():

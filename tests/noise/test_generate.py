@@ -11,13 +11,13 @@ from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
 from kalos_core.noise.scene import Scene
 from kalos_core.noise.sources import (
     ConfusionClasses,
-    DetectedGhosts,
+    DetectedFalsePositives,
     EmbeddingClasses,
     Transitions,
-    TransplantedGhosts,
+    TransplantedFalsePositives,
 )
 from kalos_core.noise.stages.topology import fragment_score, likeliest_partners
-from tests.noise.laws import ALWAYS, SHARP, FixedGhosts, always, halves, quiet, table, towards
+from tests.noise.models import ALWAYS, SHARP, FixedFalsePositives, always, halves, quiet, table, towards
 
 ONE = table((1, "cat", [80, 40, 20, 20]))  # its centre is 90, 50 on an image of 200 x 100
 
@@ -98,9 +98,9 @@ def test_on_an_image_without_marks_nothing_can_be_missed():
 
 def test_additions_are_the_free_proposals_each_once():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
-    ghosts = FixedGhosts([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
+    false_positives = FixedFalsePositives([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(model, reference, raters=2, ghost_source=ghosts)
+    made = generate_raters(model, reference, raters=2, false_positive_source=false_positives)
     # the second overlaps the cat by 0.68; the third by 1.5 x 20 of 770: less than a tenth
     added = made.truth[:, 0] == -1
     assert [xywh(made.annotations)[row] for row in np.flatnonzero(added)] == [
@@ -115,7 +115,7 @@ def test_additions_are_the_free_proposals_each_once():
     counts = made.events.counts()["addition"]
     assert counts["done"] == 6
     assert counts["impossible"] > 20
-    assert made.ghost_source == "fixed places"
+    assert made.false_positive_source == "fixed places"
 
 
 def test_a_split_mark_is_cut_across_its_longer_side():
@@ -158,26 +158,28 @@ def test_two_marks_are_merged_into_the_box_around_both():
 
 
 def scene_of(reference):
-    nobody = FixedGhosts().propose(reference, np.random.default_rng(0))
+    nobody = FixedFalsePositives().propose(reference, np.random.default_rng(0))
     return Scene(
         image=reference.image,
         category=reference.category,
         corners=reference.shapes["box"].bounds(),
         image_size=reference.image_size,
-        asked=reference.asked[:, 0],
+        asked=reference.assigned_any_class[:, 0],
         transitions=Transitions.of(ConfusionClasses(), reference),
         proposals=nobody,
         free=np.zeros(0, int),
     )
 
 
-def folded(law, size, area):
+def folded(distribution, size, area):
     """ln density of |trend + T|, written out."""
-    trend = law.intercept + law.slope * area
-    return np.log(sum(stats.t.pdf(way * size - trend, law.nu, law.mu, law.sigma) for way in (1, -1)))
+    trend = distribution.intercept + distribution.slope * area
+    return np.log(
+        sum(stats.t.pdf(way * size - trend, distribution.nu, distribution.mu, distribution.sigma) for way in (1, -1))
+    )
 
 
-def score_of(laws, a, b):
+def score_of(distributions, a, b):
     """The score of two boxes (x, y, w, h) relative to the image, mark by mark."""
     low = np.minimum(a[:2], b[:2])
     size = np.maximum(a[:2] + a[2:], b[:2] + b[2:]) - low
@@ -186,16 +188,16 @@ def score_of(laws, a, b):
     apart = abs(np.angle(complex(*steps[0]) / complex(*steps[1]))) / np.pi
     total = 0.0
     for (first, one), (second, other) in (((a, steps[0]), (b, steps[1])), ((b, steps[1]), (a, steps[0]))):
-        kappa = laws.enlargement.kappa
+        kappa = distributions.enlargement.kappa
         total += np.exp(
-            folded(laws.first_translation, np.hypot(*one), area)
-            + folded(laws.first_width, max(kappa + np.log(size[0] / first[2]), 0), area)
-            + folded(laws.first_height, max(kappa + np.log(size[1] / first[3]), 0), area)
-            + folded(laws.second_distance, np.hypot(*other), area)
-            + folded(laws.second_width, np.log(size[0] / second[2]), area)
-            + folded(laws.second_height, np.log(size[1] / second[3]), area)
+            folded(distributions.first_translation, np.hypot(*one), area)
+            + folded(distributions.first_width, max(kappa + np.log(size[0] / first[2]), 0), area)
+            + folded(distributions.first_height, max(kappa + np.log(size[1] / first[3]), 0), area)
+            + folded(distributions.second_distance, np.hypot(*other), area)
+            + folded(distributions.second_width, np.log(size[0] / second[2]), area)
+            + folded(distributions.second_height, np.log(size[1] / second[3]), area)
         )
-    beta = stats.beta(laws.opposition.alpha, laws.opposition.beta)
+    beta = stats.beta(distributions.opposition.alpha, distributions.opposition.beta)
     return np.log(total) + beta.logpdf(np.clip(apart, 0.001, 0.999))
 
 
@@ -203,12 +205,12 @@ def test_the_score_of_two_fragments_is_the_product_of_the_fitted_densities():
     rng = np.random.default_rng(3)
     boxes = [[*rng.uniform(0, 60, 2), *rng.uniform(5, 30, 2)] for _ in range(6)]
     reference = table(*[(1, "cat" if row % 3 else "dog", box) for row, box in enumerate(boxes)])
-    laws, scene = NoiseModel.default().topology, scene_of(reference)
+    distributions, scene = NoiseModel.default().topology, scene_of(reference)
     relative = np.array(boxes) / (200, 100, 200, 100)
     rows = np.array([(a, b) for a in range(6) for b in range(6) if a != b])
-    expected = np.array([score_of(laws, relative[a], relative[b]) for a, b in rows])
-    assert fragment_score(scene, laws, *rows.T) == pytest.approx(expected, abs=1e-8)
-    best = likeliest_partners(scene, laws, np.arange(6))
+    expected = np.array([score_of(distributions, relative[a], relative[b]) for a, b in rows])
+    assert fragment_score(scene, distributions, *rows.T) == pytest.approx(expected, abs=1e-8)
+    best = likeliest_partners(scene, distributions, np.arange(6))
     score = {(a, b): value for (a, b), value in zip(rows.tolist(), expected, strict=True)}
     for row in range(6):
         same = [other for other in range(6) if other != row and (other % 3 == 0) == (row % 3 == 0)]
@@ -242,8 +244,10 @@ def test_a_rater_does_not_depend_on_how_many_follow():
 def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first():
     reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
     model = quiet(localization={"translation": always(0.1), "angle": towards(0)})
-    ghosts = FixedGhosts([150, 60, 10, 10])
-    made = generate_raters(model, reference, raters=5, magnitude=0, schools=[3, 2], ghost_source=ghosts)
+    false_positives = FixedFalsePositives([150, 60, 10, 10])
+    made = generate_raters(
+        model, reference, raters=5, magnitude=0, schools=[3, 2], false_positive_source=false_positives
+    )
     assert list(made.reference.raters) == ["school 1", "school 2"]
     assert made.reference_rater.tolist() == [0, 0, 0, 1, 1]
     assert made.original is made.schools.reference
@@ -256,10 +260,14 @@ def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first
 def test_what_a_school_adds_is_one_object_for_its_members():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    ghosts = FixedGhosts([10, 10, 30, 30])
-    made = generate_raters(model, reference, raters=2, magnitude=0, schools=[2], reference="ann", ghost_source=ghosts)
+    false_positives = FixedFalsePositives([10, 10, 30, 30])
+    made = generate_raters(
+        model, reference, raters=2, magnitude=0, schools=[2], reference="ann", false_positive_source=false_positives
+    )
     assert made.schools is None  # one school is no school
-    made = generate_raters(model, reference, raters=4, magnitude=0, schools=[2, 2], ghost_source=ghosts)
+    made = generate_raters(
+        model, reference, raters=4, magnitude=0, schools=[2, 2], false_positive_source=false_positives
+    )
     assert made.object.ravel().tolist() == [0, 1, 2] * 4
     assert made.truth.ravel().tolist() == [0, 1, -1] * 4
 
@@ -267,7 +275,9 @@ def test_what_a_school_adds_is_one_object_for_its_members():
 def test_a_school_that_misses_everything_teaches_nothing():
     everything = EventRate(4.0, 0.0)
     missing = quiet(unmatched={"rate": everything, "deletion": Chance(1.0)})
-    made = generate_raters(missing, ONE, raters=3, schools=[2, 1], ghost_source=FixedGhosts([10, 10, 30, 30]))
+    made = generate_raters(
+        missing, ONE, raters=3, schools=[2, 1], false_positive_source=FixedFalsePositives([10, 10, 30, 30])
+    )
     assert (len(made.reference), len(made.annotations), len(made.truth)) == (0, 0, 0)
     assert made.annotations.assigned.all()
     assert set(made.events.outcome) == {"impossible"}
@@ -345,8 +355,8 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
             "embeddings: expected every class of the reference",
         ),
         ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
-        ({"ghost_source": "owl"}, "ghost_source: expected a source with `propose`, got 'owl'"),
-        ({"ghost_source": FixedGhosts([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
+        ({"false_positive_source": "owl"}, "false_positive_source: expected a source with `propose`, got 'owl'"),
+        ({"false_positive_source": FixedFalsePositives([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
     ],
 )
 def test_arguments_that_cannot_be_used(wrong, message):
@@ -399,13 +409,18 @@ def test_a_magnitude_of_which_nothing_is_left(magnitude):
 def test_two_proposals_at_one_place_are_one_object():
     rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 60, 20, 20]} for x in (100, 100, 101, 150)]
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(model, ONE, raters=2, ghost_source=DetectedGhosts(Annotations.from_rows(rows)))
+    made = generate_raters(
+        model, ONE, raters=2, false_positive_source=DetectedFalsePositives(Annotations.from_rows(rows))
+    )
     added = made.annotations.select(rows=np.flatnonzero(made.truth[:, 0] < 0))
     assert added.shapes["box"].corners[:, 0].tolist() == [100, 150, 100, 150]
     assert len(np.unique(made.object[made.truth[:, 0] < 0])) == 2
 
 
 def test_sources_are_named_in_the_result():
-    made = generate_raters(quiet(), ONE, raters=1, ghost_source=TransplantedGhosts(per_image=3))
-    assert (made.class_source, made.ghost_source) == ("class frequency", "marks of other images (3 an image)")
+    made = generate_raters(quiet(), ONE, raters=1, false_positive_source=TransplantedFalsePositives(per_image=3))
+    assert (made.class_source, made.false_positive_source) == (
+        "class frequency",
+        "annotations of other images (3 an image)",
+    )
     assert "signal loss" in repr(made)

@@ -1,14 +1,14 @@
-"""The round trip: raters are generated from known laws, and the fit finds these laws again."""
+"""The round trip: raters are generated from known distributions, and the fit finds these distributions again."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from kalos_core.noise import NoiseModel
-from kalos_core.noise.fit.laws import estimate_laws
+from kalos_core.noise.fit.distributions import estimate_distributions
 from kalos_core.noise.fit.observations import observe
 from kalos_core.noise.parameters import CardinalAngle, Chance, EventRate, Shift, SizeCurve
-from tests.noise.laws import quiet, table
+from tests.noise.models import quiet, table
 
 KNOWN = quiet(
     unmatched={"rate": EventRate(-0.6, 0.08), "selection": SizeCurve(-9.0, -1.2), "deletion": Chance(0.5)},
@@ -41,10 +41,10 @@ def scattered(images, seed):
 
 @pytest.fixture(scope="module")
 def draws():
-    """The laws found again in three draws; a rater of magnitude 0 is the reference itself."""
+    """The distributions found again in three draws; a rater of magnitude 0 is the reference itself."""
     reference = scattered(150, 0)
     pairs = [KNOWN.generate(reference, raters=["reference", "noisy"], magnitude=[0, 1], seed=seed) for seed in range(3)]
-    return [estimate_laws(observe(pair.annotations)) for pair in pairs]
+    return [estimate_distributions(observe(pair.annotations)) for pair in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def found(draws):
 
 @pytest.mark.parametrize("name", ["unmatched.rate", "category.occurrence"])
 def test_events_are_found_within_their_95_percent_intervals_but_for_one_draw(draws, name):
-    for place, value in enumerate(vars(KNOWN.law(name)).values()):
+    for place, value in enumerate(vars(KNOWN.distribution(name)).values()):
         ends = [draw[name].interval[place] for draw in draws]
         assert all(low < high for low, high in ends)
         assert sum(low <= value <= high for low, high in ends) >= len(draws) - 1
@@ -62,7 +62,7 @@ def test_events_are_found_within_their_95_percent_intervals_but_for_one_draw(dra
 
 def test_the_selection_by_size_is_found_within_a_quarter_of_its_slope(draws):
     # marks compete with those of their own image, which flattens the curve over all images
-    slopes = [draw["unmatched.selection"].law.slope for draw in draws]
+    slopes = [draw["unmatched.selection"].distribution.slope for draw in draws]
     assert np.mean(slopes) == pytest.approx(KNOWN.unmatched.selection.slope, rel=0.25)
 
 
@@ -77,21 +77,21 @@ def test_the_selection_by_size_is_found_within_a_quarter_of_its_slope(draws):
     ],
 )
 def test_shifts_are_found_within_a_tenth_and_their_spread_within_a_fifth(found, name):
-    law, known = found[name].law, KNOWN.law(name)
+    distribution, known = found[name].distribution, KNOWN.distribution(name)
     area = 0.01  # of most marks
-    assert law.trend(area) + law.mu == pytest.approx(known.trend(area), rel=0.1)
-    assert law.sigma == pytest.approx(known.sigma, rel=0.2)
+    assert distribution.trend(area) + distribution.mu == pytest.approx(known.trend(area), rel=0.1)
+    assert distribution.sigma == pytest.approx(known.sigma, rel=0.2)
 
 
 def test_a_trend_over_the_area_is_found(found):
     for name in ("localization.translation", "localization.width"):
-        assert found[name].law.slope == pytest.approx(KNOWN.law(name).slope, rel=0.25)
+        assert found[name].distribution.slope == pytest.approx(KNOWN.distribution(name).slope, rel=0.25)
 
 
 def test_directions_are_found_within_a_twentieth(found):
-    law = found["localization.angle"].law
-    assert law.weights == pytest.approx((0.4, 0.3, 0.2, 0.1), abs=0.05)
-    assert law.kappas == pytest.approx((8.0,) * 4, rel=0.35)
+    distribution = found["localization.angle"].distribution
+    assert distribution.weights == pytest.approx((0.4, 0.3, 0.2, 0.1), abs=0.05)
+    assert distribution.kappas == pytest.approx((8.0,) * 4, rel=0.35)
 
 
 def test_what_the_default_model_shares_with_the_raters_it_was_fitted_on(lvis):

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from kalos_core import InputError, NoiseModel
-from kalos_core.noise import LAWS, Provenance
+from kalos_core.noise import DISTRIBUTIONS, Provenance
 from kalos_core.noise.model import DEFAULTS
 from kalos_core.noise.parameters import (
     AxialAngle,
@@ -45,25 +45,25 @@ def test_the_density_of_a_change_counts_both_signs_and_adds_up_to_one():
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         CardinalAngle((0.4, 0.3, 0.2, 0.1), (0.0, 1.0, 5.0, 20.0)),
         AxialAngle(0.3, 2.0),
         AxialAngle(0.3, 0.0),
     ],
 )
-def test_the_density_of_an_angle_adds_up_to_one(law):
+def test_the_density_of_an_angle_adds_up_to_one(distribution):
     grid = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
-    assert law.density(grid).mean() * 2 * np.pi == pytest.approx(1)
+    assert distribution.density(grid).mean() * 2 * np.pi == pytest.approx(1)
 
 
-def test_the_cardinal_law_peaks_at_its_heaviest_direction():
-    law = CardinalAngle((0.1, 0.7, 0.1, 0.1), (8.0,) * 4)
-    assert law.density([0.0, np.pi / 2, np.pi, -np.pi / 2]).argmax() == 1
+def test_the_cardinal_distribution_peaks_at_its_heaviest_direction():
+    distribution = CardinalAngle((0.1, 0.7, 0.1, 0.1), (8.0,) * 4)
+    assert distribution.density([0.0, np.pi / 2, np.pi, -np.pi / 2]).argmax() == 1
     by_hand = 0.7 * stats.vonmises.pdf(0.2, 8) + 0.1 * sum(
         stats.vonmises.pdf(np.pi / 2 + 0.2 - centre, 8) for centre in (0, np.pi, 1.5 * np.pi)
     )
-    assert float(law.density(np.pi / 2 + 0.2)) == pytest.approx(by_hand)
+    assert float(distribution.density(np.pi / 2 + 0.2)) == pytest.approx(by_hand)
 
 
 def test_chances_rates_and_opposition_by_hand():
@@ -100,7 +100,7 @@ def test_the_shipped_model_holds_what_the_paper_prints():
     assert (model.topology.opposition.alpha, model.topology.opposition.beta) == (4.53, 0.53)
     assert model.topology.enlargement.kappa == pytest.approx(math.log(0.088 / 0.059) / 2, abs=5e-4)
     assert {model.unmatched.deletion.probability, model.topology.split.probability} == {0.5}
-    assert all(model.provenance[law].reason for law in LAWS)
+    assert all(model.provenance[distribution].reason for distribution in DISTRIBUTIONS)
 
 
 def test_json_comes_back_the_same_from_text_parsed_or_a_file(tmp_path):
@@ -168,7 +168,7 @@ def test_what_is_no_document_is_refused(source, message):
         NoiseModel.from_json(source)
 
 
-def test_provenance_covers_each_law_and_no_other():
+def test_provenance_covers_each_distribution_and_no_other():
     model = NoiseModel.default()
     some = dict(model.provenance)
     del some["unmatched.rate"]
@@ -181,12 +181,14 @@ def test_provenance_covers_each_law_and_no_other():
 def test_the_table_has_a_row_for_each_parameter():
     model = NoiseModel.default()
     table = model.to_pandas()
-    assert list(dict.fromkeys(table["law"])) == list(LAWS)
+    assert list(dict.fromkeys(table["distribution"])) == list(DISTRIBUTIONS)
     assert len(table) == sum(
-        len(getattr(model.law(law), entry.name)) if isinstance(getattr(model.law(law), entry.name), tuple) else 1
-        for law in LAWS
-        for entry in fields(model.law(law))
+        len(getattr(model.distribution(distribution), entry.name))
+        if isinstance(getattr(model.distribution(distribution), entry.name), tuple)
+        else 1
+        for distribution in DISTRIBUTIONS
+        for entry in fields(model.distribution(distribution))
     )
-    slope = table[(table["law"] == "unmatched.rate") & (table["parameter"] == "slope")].iloc[0]
+    slope = table[(table["distribution"] == "unmatched.rate") & (table["parameter"] == "slope")].iloc[0]
     assert slope["low"] < slope["value"] == model.unmatched.rate.slope < slope["high"]
-    assert np.isnan(table[table["law"] == "unmatched.deletion"]["low"]).all()
+    assert np.isnan(table[table["distribution"] == "unmatched.deletion"]["low"]).all()

@@ -11,16 +11,16 @@ from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import Chance, EventRate
 from kalos_core.noise.sources import (
     ConfusionClasses,
-    DetectedGhosts,
+    DetectedFalsePositives,
     EmbeddingClasses,
-    PictureGhosts,
+    ImageFalsePositives,
     Proposals,
     TaxonomyClasses,
     Transitions,
-    TransplantedGhosts,
+    TransplantedFalsePositives,
 )
 from kalos_core.shapes import Boxes
-from tests.noise.laws import quiet, table
+from tests.noise.models import quiet, table
 
 RNG = np.random.default_rng
 
@@ -146,12 +146,12 @@ class Own:
             "got NaN or infinity",
         ),
         (lambda: Transitions.of(Own([0.0]), of_classes("cat")), "my model: expected 1 x 1 similarities, got shape"),
-        (lambda: PictureGhosts(None), "pictures: expected a folder, or a mapping from images to paths, got None"),
+        (lambda: ImageFalsePositives(None), "images: expected a folder, or a mapping from images to paths, got None"),
         (
-            lambda: PictureGhosts({1: None}).propose(of_classes("cat"), RNG(0)),
-            "image 1: expected a picture, got nothing",
+            lambda: ImageFalsePositives({1: None}).propose(of_classes("cat"), RNG(0)),
+            "image 1: expected an image file, got nothing",
         ),
-        (lambda: TransplantedGhosts(0), "per_image: expected a whole number of at least 1"),
+        (lambda: TransplantedFalsePositives(0), "per_image: expected a whole number of at least 1"),
     ],
 )
 def test_sources_that_cannot_be_used(make, message):
@@ -164,7 +164,7 @@ def test_transplants_are_marks_of_other_images_at_their_place():
         table((1, "cat", [20, 10, 40, 20]), (2, "dog", [100, 50, 20, 10]), (2, "dog", [0, 0, 10, 10])),
         image_size=np.array([[200.0, 100.0], [400.0, 200.0]]),
     )
-    found = TransplantedGhosts(per_image=50).propose(reference, RNG(0))
+    found = TransplantedFalsePositives(per_image=50).propose(reference, RNG(0))
     assert np.bincount(found.image).tolist() == [50, 50]
     assert (reference.image[found.donor] != found.image).all()
     for image, donor, corners in zip(found.image, found.donor, found.corners, strict=True):
@@ -174,12 +174,12 @@ def test_transplants_are_marks_of_other_images_at_their_place():
     drawn = np.bincount(found.donor[found.image == 0], minlength=3)
     assert drawn[0] == 0
     assert drawn[1:].min() > 10
-    assert len(TransplantedGhosts().propose(table((1, "cat", [0, 0, 9, 9])), RNG(0))) == 0
+    assert len(TransplantedFalsePositives().propose(table((1, "cat", [0, 0, 9, 9])), RNG(0))) == 0
 
 
 def test_free_proposals_overlap_no_mark_and_are_centred_on_the_image(lvis):
     reference = lvis.select(raters=["r1"], images=np.arange(30))
-    proposals = TransplantedGhosts(per_image=10).propose(reference, RNG(1))
+    proposals = TransplantedFalsePositives(per_image=10).propose(reference, RNG(1))
     free = proposals.free_of(reference)
     for row, (image, corners) in enumerate(zip(proposals.image, proposals.corners, strict=True)):
         best = 0.0
@@ -202,17 +202,19 @@ def test_detections_are_found_by_their_image_and_keep_their_outline():
     triangle = {"image": 7, "rater": "net", "category": "thing", "polygon": [[10, 10, 30, 10, 10, 30]]}
     square = {"image": 7, "rater": "net", "category": "thing", "box": [150, 60, 10, 10]}
     elsewhere = {"image": 99, "rater": "net", "category": "thing", "box": [1, 1, 5, 5]}
-    source = DetectedGhosts(Annotations.from_rows([elsewhere, triangle, square]))
+    source = DetectedFalsePositives(Annotations.from_rows([elsewhere, triangle, square]))
     assert source.propose(reference, RNG(0)).image.tolist() == [0, 0]
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(model, with_outline, raters=1, ghost_source=source)
+    made = generate_raters(model, with_outline, raters=1, false_positive_source=source)
     assert made.annotations.shapes["polygon"].area().round(6).tolist() == [400.0, 200.0, 100.0]
-    assert made.ghost_source == "detections (3 on 2 images)"
+    assert made.false_positive_source == "detections (3 on 2 images)"
     with pytest.raises(InputError, match="detections: expected images of the reference, got 99"):
-        DetectedGhosts(Annotations.from_rows([elsewhere])).propose(reference, RNG(0))
+        DetectedFalsePositives(Annotations.from_rows([elsewhere])).propose(reference, RNG(0))
     solid = {"location": [0, 0, 0], "dimensions": [1, 1, 1]}
     with pytest.raises(InputError, match="detections: expected a box for each"):
-        DetectedGhosts(Annotations.from_rows([{"image": 7, "rater": "net", "category": "thing", "cuboid": solid}]))
+        DetectedFalsePositives(
+            Annotations.from_rows([{"image": 7, "rater": "net", "category": "thing", "cuboid": solid}])
+        )
 
 
 def test_regions_of_a_picture_are_its_even_patches(tmp_path):
@@ -221,20 +223,20 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
     pixels[60:90, 120:180] = (0, 0, 255)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     reference = replace(table((1, "cat", [0, 0, 9, 9]), size=(400.0, 200.0)), files=np.array(["a.png"], object))
-    for source in (PictureGhosts(tmp_path), PictureGhosts({1: tmp_path / "a.png"})):
+    for source in (ImageFalsePositives(tmp_path), ImageFalsePositives({1: tmp_path / "a.png"})):
         found = source.propose(reference, RNG(0))
         # the picture was labelled at twice its size; the background is too large to be a region
         assert sorted(found.corners.tolist()) == [
             pytest.approx([60, 40, 160, 100], abs=4),
             pytest.approx([240, 120, 360, 180], abs=4),
         ]
-    with pytest.raises(InputError, match="image 1: expected a picture, got no file"):
-        PictureGhosts(tmp_path / "none").propose(reference, RNG(0))
-    with pytest.raises(InputError, match="image 1: expected a picture, got nothing"):
-        PictureGhosts({}).propose(reference, RNG(0))
+    with pytest.raises(InputError, match="image 1: expected an image file, got no file"):
+        ImageFalsePositives(tmp_path / "none").propose(reference, RNG(0))
+    with pytest.raises(InputError, match="image 1: expected an image file, got nothing"):
+        ImageFalsePositives({}).propose(reference, RNG(0))
     (tmp_path / "a.png").write_text("no picture")
-    with pytest.raises(InputError, match=r"a.png: expected a picture, got cannot identify"):
-        PictureGhosts(tmp_path).propose(reference, RNG(0))
+    with pytest.raises(InputError, match=r"a.png: expected an image, got cannot identify"):
+        ImageFalsePositives(tmp_path).propose(reference, RNG(0))
 
 
 @pytest.mark.parametrize("seed", range(3))

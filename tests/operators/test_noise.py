@@ -55,12 +55,12 @@ def test_the_sources_are_a_switch_away(marked):
     inputs = form("inject_noise", marked, {"more": True})
     assert [choice.value for choice in inputs["model"].view.choices] == ["default", "fit", "file"]
     assert [choice.value for choice in inputs["class_source"].view.choices] == ["confusion", "embeddings", "taxonomy"]
-    assert [choice.value for choice in inputs["ghost_source"].view.choices] == [
+    assert [choice.value for choice in inputs["false_positive_source"].view.choices] == [
         "transplanted",
         "pictures",
         "detections",
     ]
-    chosen = {"more": True, "model": "file", "class_source": "taxonomy", "ghost_source": "detections"}
+    chosen = {"more": True, "model": "file", "class_source": "taxonomy", "false_positive_source": "detections"}
     inputs = form("inject_noise", marked, chosen)
     assert {"model_file", "taxonomy", "detections"} <= set(inputs)
     assert "embeddings" in form("inject_noise", marked, {"more": True, "class_source": "embeddings"})
@@ -138,7 +138,7 @@ def test_it_answers_what_the_library_answers(marked):
     f = own.figures
     assert events_title(["truth"], 2, f["changed"], f["drawn"], f["signal_loss"]) in found["summary"]
     assert f"| missed | {f['events']['deletion']['done']:,} |" in found["summary"]
-    assert "classes by class frequency; additions from marks of other images" in found["summary"]
+    assert "classes by class frequency; additions from annotations of other images" in found["summary"]
     assert "`noise_synthetic_1`, `noise_synthetic_2`" in found["summary"]
     assert json.loads(json.dumps(found)) == found
 
@@ -146,10 +146,10 @@ def test_it_answers_what_the_library_answers(marked):
 def test_sources_of_the_form_are_used(marked, tmp_path):
     (tmp_path / "tree.json").write_text(json.dumps({"pet": ["cat", "dog"], "farm": ["cow"]}))
     sources = {"class_source": "taxonomy", "taxonomy": str(tmp_path / "tree.json")}
-    sources |= {"ghost_source": "detections", "detections": "net"}
+    sources |= {"false_positive_source": "detections", "detections": "net"}
     found = run("inject_noise", marked, drawn_from="truth", raters=1, more=True, **sources)
     assert found["class_source"] == "taxonomy of 5 names"
-    assert found["ghost_source"].startswith("detections (30 on 30 images)")
+    assert found["false_positive_source"].startswith("detections (30 on 30 images)")
     hidden = run("inject_noise", marked, drawn_from="truth", raters=1, more=False, **sources)
     assert hidden["class_source"] == "class frequency"
 

@@ -11,7 +11,7 @@ import pytest
 from fiftyone.operators.executor import ExecutionContext
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTHS
+from kalos_core import TRUTH_METHODS
 from kalos_core.figures import smyth_title
 from tests.fiftyone_bridge.stacks import RATERS, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
@@ -53,7 +53,7 @@ def test_the_forms_offer_masks_first(masks):
     assert "classes" not in inputs
     assert refused(inputs) == {}
     inputs = form("estimate_truth", masks)
-    assert [choice.value for choice in inputs["methods"].view.choices] == list(TRUTHS)
+    assert [choice.value for choice in inputs["methods"].view.choices] == list(TRUTH_METHODS)
     assert "quorum" not in inputs
     assert "similarity" not in inputs
     inputs = form("rank_detectors", masks)

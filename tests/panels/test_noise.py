@@ -89,7 +89,7 @@ def test_a_rater_leads_to_what_they_changed(marked):
 
 def test_what_was_used_is_said(marked):
     panel = section(Panel("noise", marked).load(), "Used")
-    for said in ("**Model:** default", "class frequency", "marks of other images (64 an image)", "**Seed:** 17"):
+    for said in ("**Model:** default", "class frequency", "annotations of other images (64 an image)", "**Seed:** 17"):
         assert said in panel.text()
     assert {row["source"] for row in panel.data["laws"]} <= {"paper", "fitted", "default"}
     assert "laws" in panel.shown

@@ -12,8 +12,8 @@ from kalos_core.pixels import (
     MaskStack,
     PixelAccumulator,
     class_pixel_agreement,
-    level_map,
     pixel_agreement,
+    rater_count_map,
     rater_performance,
 )
 from kalos_core.pixels.agreement import outliers
@@ -44,7 +44,7 @@ def stacks(draw, least=2, most=5):
 def test_a_hand_worked_stack():
     found = pixel_agreement([STACK])
     # A = 2 3 1 0 / 1 0 0 0: min(3 - A, A) = 1 0 1 0 / 1 0 0 0
-    assert level_map(STACK).tolist() == [[2, 3, 1, 0], [1, 0, 0, 0]]
+    assert rater_count_map(STACK).tolist() == [[2, 3, 1, 0], [1, 0, 0, 0]]
     assert found.smyth_bound == pytest.approx(3 / (8 * 3))
     assert found.ratio.tolist() == [1.0, 2 / 4, 1 / 4]
     # both: ann bob 2, ann cid 1, bob cid 1; marks 2, 3, 2
@@ -111,8 +111,8 @@ def test_many_images_are_one_large_image():
     rng = np.random.default_rng(1)
     parts = [rng.random((4, 6, 7)) < 0.4 for _ in range(3)]
     picture = [rng.integers(0, 256, (6, 7, 3), np.uint8) for _ in range(3)]
-    separate = pixel_agreement([MaskStack.of(p, picture=i) for p, i in zip(parts, picture, strict=True)])
-    whole = pixel_agreement([MaskStack.of(np.concatenate(parts, axis=1), picture=np.concatenate(picture))])
+    separate = pixel_agreement([MaskStack.of(p, image_pixels=i) for p, i in zip(parts, picture, strict=True)])
+    whole = pixel_agreement([MaskStack.of(np.concatenate(parts, axis=1), image_pixels=np.concatenate(picture))])
     assert separate.smyth_bound == whole.smyth_bound
     np.testing.assert_array_equal(separate.f1, whole.f1)
     by_name = {each.name: each.r for each in whole.correlations}
@@ -220,7 +220,7 @@ def test_shares_of_nothing_are_undefined_in_a_table():
         (lambda: MaskStack.of([[[1]], [[1]]], ["ann", "ann"]), "expected 2 names, each once"),
         (lambda: MaskStack.of(np.zeros((65, 1, 1), bool)), "at most 64 raters, got 65"),
         (lambda: MaskStack.of([[[1]]], ignore=[[1, 0]]), "ignore: expected the size of the masks"),
-        (lambda: MaskStack.of([[[1]]], picture=[[1, 0]]), "picture: expected the size of the masks"),
+        (lambda: MaskStack.of([[[1]]], image_pixels=[[1, 0]]), "image_pixels: expected the size of the masks"),
         (lambda: LabelStack.of([[[0.5]]]), "expected whole numbers, got float64"),
         (lambda: pixel_agreement([]), "expected at least one image, got none"),
         (lambda: pixel_agreement([{"ann": [[1]]}], ["ann", "bob"]), "got none in 1 images"),

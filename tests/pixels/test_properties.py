@@ -15,7 +15,7 @@ COLOUR = RNG.integers(0, 256, (9, 11, 3), np.uint8)
 
 
 def correlations(masks, picture, **more):
-    found = pixel_agreement([MaskStack.of(masks, picture=picture, **more)])
+    found = pixel_agreement([MaskStack.of(masks, image_pixels=picture, **more)])
     return {each.name: each for each in found.correlations}
 
 

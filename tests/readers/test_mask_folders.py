@@ -62,7 +62,7 @@ def test_pictures_and_a_value_to_ignore(tmp_path):
     (stack,) = found.label_stacks()
     assert stack.ignore.tolist() == [[False, False], [True, True]]
     assert stack.labels.tolist() == [[[0, 2], [0, 0]], [[0, 0], [0, 0]]]
-    assert stack.picture.shape == (2, 2, 3)
+    assert stack.image_pixels.shape == (2, 2, 3)
     assert class_pixel_agreement([stack], {2: "road"}).smyth_bound == 0.25
 
 

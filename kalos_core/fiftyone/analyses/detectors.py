@@ -58,7 +58,7 @@ def rank_detectors(
         Fields of `Heatmap`, each with a score map for every image a rater was asked about; or label fields of models,
         every label with its confidence. Maps of whole numbers are scores from 0 to the most their type holds, of
         floats from 0 to 1, unless the heatmap says another range.
-    methods : names in `kalos_core.consensus.TRUTHS`
+    methods : names in `kalos_core.consensus.TRUTH_METHODS`
         Truths of pixels beside the raters'.
     truths : sequence of str
         Further truths: fields of `Segmentation` or, for models, of labels, such as `estimate_truth` writes.

@@ -15,9 +15,9 @@ from kalos_core.fiftyone.noise import (
     InjectedNoise,
     arrays_of,
     class_source_of,
+    false_positive_source_of,
     field_arguments,
     figures_of,
-    ghost_source_of,
     law_rows,
     make_labels,
     model_of,
@@ -26,7 +26,7 @@ from kalos_core.fiftyone.noise import (
 )
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.runs import Run, check_run_key, digest_arrays, load_figures, writing
-from kalos_core.noise import ClassSource, GeneratedRaters, GhostSource, NoiseModel
+from kalos_core.noise import ClassSource, FalsePositiveSource, GeneratedRaters, NoiseModel
 from kalos_core.noise.generate import generate_raters
 
 MAKING = 0.45
@@ -46,7 +46,7 @@ def inject_noise(
     class_source: ClassSource | str = "confusion",
     embeddings: Any = None,
     taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    ghost_source: GhostSource | str = "transplanted",
+    false_positive_source: FalsePositiveSource | str = "transplanted",
     detections: str | None = None,
     choice: LabelChoice | None = None,
     progress: Progress | bool | None = None,
@@ -79,7 +79,7 @@ def inject_noise(
         already, or a model that embeds patches.
     taxonomy : mapping or path, optional
         As in `TaxonomyClasses.from_tree`.
-    ghost_source : "transplanted", "detections", "pictures" or GhostSource
+    false_positive_source : "transplanted", "detections", "pictures" or FalsePositiveSource
         Where marks are added: at the places of marks of other images, where a detector found something, or at regions
         of the pictures themselves.
     detections : str, optional
@@ -131,7 +131,7 @@ def inject_noise(
             reference=list(drawing.references),
             schools=schools,
             class_source=class_source_of(class_source, labels, drawing, embeddings, taxonomy),
-            ghost_source=ghost_source_of(ghost_source, labels, drawing, detections),
+            false_positive_source=false_positive_source_of(false_positive_source, labels, drawing, detections),
         )
         run = _write(run_key, labels, drawing, result, (used, title), report)
         report(1.0, "Done")

@@ -15,7 +15,7 @@ from kalos_core.fiftyone.masks import MapFiles, RaterMasks, map_field, read_mask
 from kalos_core.fiftyone.masks.stored import pixel_arrays, pixel_diagnostics, pixel_figures, result_of
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.runs import Run, RunNames, check_run_key, new_folder, pack, writing
-from kalos_core.pixels import PixelAccumulator, PixelAgreement, level_map
+from kalos_core.pixels import PixelAccumulator, PixelAgreement, rater_count_map
 
 
 def compute_pixel_agreement(
@@ -117,6 +117,6 @@ def _count(
                 accumulators[name].add(replace(stack, image=masks.images[found.image]))
             except InputError as error:
                 raise InputError(f"{masks.name(found.image)}: {error}") from error
-        levels = np.max([level_map(stack) for stack in found.stacks.values()], axis=0)
+        levels = np.max([rater_count_map(stack) for stack in found.stacks.values()], axis=0)
         files.add_heatmap(field, found.image, levels, len(masks.raters))
     return {name: accumulator.result() for name, accumulator in accumulators.items()}, digests

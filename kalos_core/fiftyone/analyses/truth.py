@@ -9,7 +9,7 @@ import fiftyone as fo
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations.table import object_array
-from kalos_core.consensus import TRUTHS, ClassTruth, Truth
+from kalos_core.consensus import TRUTH_METHODS, ClassTruth, Truth
 from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
 from kalos_core.errors import InputError, listed, lookup
@@ -79,7 +79,7 @@ def estimate_truth(
     ----------
     samples, run_key, progress
         As in `compute_agreement`.
-    methods : names in `kalos_core.consensus.TRUTHS`
+    methods : names in `kalos_core.consensus.TRUTH_METHODS`
         Of pixels.
     quorum : float or sequence of float
         Of objects: least share of the raters asked who drew it.
@@ -162,9 +162,9 @@ def _of_pixels(
     samples: Any, run_key: str, methods: list[str], ignore_value: int | None, choice: LabelChoice, report: Report
 ) -> Run:
     if not methods:
-        raise InputError(f"methods: expected at least one of {listed(TRUTHS, 20)}, got none")
+        raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
     for method in methods:
-        lookup(TRUTHS, method, "methods")
+        lookup(TRUTH_METHODS, method, "methods")
     masks = read_masks(samples, choice, ignore_value=ignore_value)
     fields, folder = _fields_of(samples, run_key, methods), new_folder(samples._root_dataset)
     settings = {"of": "pixels", "methods": methods, "ignore_value": ignore_value, "classes": masks.values}

@@ -23,7 +23,7 @@ from kalos_core.fiftyone.raters import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
 from kalos_core.pixels.classes import check_values
 from kalos_core.pixels.stack import check_surroundings
-from kalos_core.readers.mask_folders import read_mask, read_picture
+from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
 AT_ONCE = 16
 """Images whose masks are fetched at once as they are stored, compressed; the pixels of one image exist at a time."""
@@ -120,14 +120,14 @@ class RaterMasks:
                 yield self._with_picture(found) if self.pictures else found
 
     def _with_picture(self, found: ImageMasks) -> ImageMasks:
-        pixels = read_picture(Path(self.files[found.image]))
+        pixels = read_image_pixels(Path(self.files[found.image]))
         stacks = {}
         for name, stack in found.stacks.items():
             try:
                 picture = check_surroundings(stack.masks.shape[1:], None, pixels)[1]
             except InputError as error:
                 raise InputError(f"{self.name(found.image)}: {error}") from error
-            stacks[name] = replace(stack, picture=picture)
+            stacks[name] = replace(stack, image_pixels=picture)
         return replace(found, stacks=stacks)
 
 

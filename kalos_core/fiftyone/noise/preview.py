@@ -16,7 +16,7 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations
 from kalos_core.fiftyone.labels import LabelChoice, check_samples
-from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, ghost_source_of, model_of
+from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, false_positive_source_of, model_of
 from kalos_core.fiftyone.noise.writing import UNCHANGED
 from kalos_core.fiftyone.raters import rater_fields
 from kalos_core.figures import EVENT_LABELS
@@ -101,7 +101,7 @@ def preview_noise(
         seed=seed,
         reference=list(drawing.references),
         class_source=class_source_of("confusion", labels, drawing),
-        ghost_source=ghost_source_of("transplanted", labels, drawing),
+        false_positive_source=false_positive_source_of("transplanted", labels, drawing),
     )
     images, drew = result.original.images, np.unique(result.original.image)
     image = int(next((code for code in drew if images[code] == sample_id), drew[0]))

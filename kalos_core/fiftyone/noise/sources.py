@@ -30,13 +30,13 @@ from kalos_core.fiftyone.raters import (
 from kalos_core.noise import (
     ClassSource,
     ConfusionClasses,
-    DetectedGhosts,
+    DetectedFalsePositives,
     EmbeddingClasses,
-    GhostSource,
+    FalsePositiveSource,
+    ImageFalsePositives,
     NoiseModel,
-    PictureGhosts,
     TaxonomyClasses,
-    TransplantedGhosts,
+    TransplantedFalsePositives,
 )
 from kalos_core.readers.files import load_json
 
@@ -44,7 +44,7 @@ READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
 """List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
 
 CLASS_SOURCES = ("confusion", "embeddings", "taxonomy")
-GHOST_SOURCES = ("transplanted", "detections", "pictures")
+FALSE_POSITIVE_SOURCES = ("transplanted", "detections", "pictures")
 """Names of the sources; see `inject_noise`."""
 
 
@@ -276,18 +276,18 @@ def _zoo_model(name: str, paths: Sequence[str]) -> Any:
 # ---- places ----
 
 
-def ghost_source_of(
-    source: GhostSource | str, labels: Labels, drawing: Drawing, detections: str | None = None
-) -> GhostSource:
-    """What says where marks are added, from its name in `GHOST_SOURCES` or as such."""
+def false_positive_source_of(
+    source: FalsePositiveSource | str, labels: Labels, drawing: Drawing, detections: str | None = None
+) -> FalsePositiveSource:
+    """What says where marks are added, from its name in `FALSE_POSITIVE_SOURCES` or as such."""
     if not isinstance(source, str):
         return source
-    lookup(dict.fromkeys(GHOST_SOURCES), source, "ghost_source")
+    lookup(dict.fromkeys(FALSE_POSITIVE_SOURCES), source, "false_positive_source")
     if source == "transplanted":
-        return TransplantedGhosts()
+        return TransplantedFalsePositives()
     view: fo.DatasetView = labels.view
     if source == "pictures":
-        return PictureGhosts(dict(zip(*view.values(["id", "filepath"]), strict=True)))
+        return ImageFalsePositives(dict(zip(*view.values(["id", "filepath"]), strict=True)))
     fields = label_fields(view)
     if detections is None:
         raise InputError(f"detections: expected a field of detections, one of {listed(fields, 20)}, got none")
@@ -297,4 +297,4 @@ def ghost_source_of(
     if detections in drawing.fields:
         raise InputError(f"detections: expected another field than the reference's, got {detections!r}")
     found = read_labels(view, LabelChoice(raters=(detections,), assigned="all"), [drawing.similarity])
-    return DetectedGhosts(found.annotations)
+    return DetectedFalsePositives(found.annotations)

@@ -164,7 +164,7 @@ def figures_of(result: GeneratedRaters, fields: Sequence[str], model: str) -> di
         ``events``: kind -> outcome -> number;
         ``loss``: rows with ``stage``, ``attempted``, ``done``, ``lost``, ``impossible``, ``share_lost``;
         ``signal_loss``, the ratio over the first three stages; ``changed``: how many events other than shifts
-        were done; ``model``, ``class_source``, ``ghost_source``, ``seed``.
+        were done; ``model``, ``class_source``, ``false_positive_source``, ``seed``.
     """
     counts, loss = result.events.counts(), result.signal_loss()
     original = result.original
@@ -185,7 +185,7 @@ def figures_of(result: GeneratedRaters, fields: Sequence[str], model: str) -> di
         "changed": sum(counts[name]["done"] for name in EVENTS if name != "shift"),
         "model": model,
         "class_source": result.class_source,
-        "ghost_source": result.ghost_source,
+        "false_positive_source": result.false_positive_source,
         "seed": result.seed,
     }
 

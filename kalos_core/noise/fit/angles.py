@@ -1,4 +1,4 @@
-"""Laws of directions: mixtures of von Mises laws by EM, one law, one on doubled angles, and tests of uniformity."""
+"""Distributions of directions: mixtures of von Mises distributions by EM, one distribution, one on doubled angles, and tests of uniformity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDS = 100
 """Of expectation and maximization."""
 
 LEAST_WEIGHT = 1e-9
-"""Directions that a law of the mixture keeps."""
+"""Directions that a distribution of the mixture keeps."""
 
 DIAGONAL = tuple(centre + np.pi / 4 for centre in CARDINAL)
 """Centres of the mixture of quadrants."""
@@ -26,15 +26,15 @@ DIAGONAL = tuple(centre + np.pi / 4 for centre in CARDINAL)
 
 @dataclass(frozen=True, eq=False)
 class AngleFit:
-    """A law of directions, with its density on a grid left to `density`.
+    """A distribution of directions, with its density on a grid left to `density`.
 
     Parameters
     ----------
     name : str
     weights, centres, kappas : (m,) float64
-        Of its von Mises laws.
+        Of its von Mises distributions.
     folds : int
-        2 where the law is one of doubled angles, else 1.
+        2 where the distribution is one of doubled angles, else 1.
     log_likelihood : float
     parameters : int
         How many were estimated.
@@ -74,7 +74,7 @@ def fit_cardinal(angles: NDArray[np.float64]) -> CardinalAngle:
 
 
 def fit_axial(angles: NDArray[np.float64]) -> AxialAngle:
-    """The likeliest law of one axis.
+    """The likeliest distribution of one axis.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def fit_axial(angles: NDArray[np.float64]) -> AxialAngle:
 
 
 def angle_models(angles: NDArray[np.float64]) -> list[AngleFit]:
-    """The four laws of Fig. 10 fitted to directions, in the order that the paper names them."""
+    """The four distributions of Fig. 10 fitted to directions, in the order that the paper names them."""
     return [
         fit_one(angles, folds=1),
         fit_one(angles, folds=2),
@@ -97,7 +97,7 @@ def angle_models(angles: NDArray[np.float64]) -> list[AngleFit]:
 
 
 def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
-    """One von Mises law, of the angles or (``folds=2``) of the doubled angles."""
+    """One von Mises distribution, of the angles or (``folds=2``) of the doubled angles."""
     turned = folds * angles
     mean = np.exp(1j * turned).mean()
     centre, kappa = float(np.angle(mean)), concentration(float(abs(mean)))
@@ -107,9 +107,9 @@ def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
 
 
 def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name: str) -> AngleFit:
-    """A mixture of von Mises laws at given centres: by expectation and maximization, then a search to the very top.
+    """A mixture of von Mises distributions at given centres: by expectation and maximization, then a search to the very top.
 
-    The rounds of the former crawl where a law is wide, as that of shifts without a direction is.
+    The rounds of the former crawl where a distribution is wide, as that of shifts without a direction is.
     """
     along = np.cos(angles[:, None] - centres)
     weights, kappas = np.full(len(centres), 1 / len(centres)), np.full(len(centres), 2.0)
@@ -127,7 +127,7 @@ def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name:
 def _shares(
     along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Density (n,) of each direction, and the share (n, m) that each law has in it."""
+    """Density (n,) of each direction, and the share (n, m) that each distribution has in it."""
     height = weights / (2 * np.pi * special.i0e(kappas))
     joint = height * np.exp(kappas * (along - 1))  # at most MOST_KAPPA: none is 0 at all centres
     each = joint.sum(axis=1)
@@ -198,7 +198,7 @@ def rayleigh(angles: NDArray[np.float64]) -> TestResult:
 
 
 def kuiper(angles: NDArray[np.float64]) -> TestResult:
-    """Kuiper's test of uniformity against any other law: V = D+ + D-, p after Stephens (1970).
+    """Kuiper's test of uniformity against any other distribution: V = D+ + D-, p after Stephens (1970).
 
     Examples
     --------

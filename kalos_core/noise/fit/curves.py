@@ -1,4 +1,4 @@
-"""Maximum likelihood of the laws of how often and which: Poisson and logistic regression, and the Beta law."""
+"""Maximum likelihood of the distributions of how often and which: Poisson and logistic regression, and the Beta distribution."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ RESOLUTION = 1e-3
 """Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
 
 CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
-"""How the search for a Beta law goes, and where it ends: without slopes, since far out it is infinitely unlikely."""
+"""How the search for a Beta distribution goes, and where it ends: without slopes, since far out it is infinitely unlikely."""
 
 MOST_LOGARITHM = (-5.0, 5.0)
-"""Least and largest logarithm of the parameters of the Beta law."""
+"""Least and largest logarithm of the parameters of the Beta distribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def _information(design: NDArray[np.float64], curvature: NDArray[np.float64]) ->
 
 
 def fit_opposition(share: NDArray[np.float64]) -> Opposition:
-    """The likeliest Beta law; what is nearer to an end than `RESOLUTION` counts as being there somewhere.
+    """The likeliest Beta distribution; what is nearer to an end than `RESOLUTION` counts as being there somewhere.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def fit_opposition(share: NDArray[np.float64]) -> Opposition:
     low, high = int((share <= RESOLUTION).sum()), int((share >= 1 - RESOLUTION).sum())
 
     def misfit(logarithms: NDArray[np.float64]) -> float:
-        law = stats.beta(*np.exp(logarithms))
-        likelihood = law.logpdf(inner).sum()
+        distribution = stats.beta(*np.exp(logarithms))
+        likelihood = distribution.logpdf(inner).sum()
         if low:
-            likelihood += low * law.logcdf(RESOLUTION)
+            likelihood += low * distribution.logcdf(RESOLUTION)
         if high:
-            likelihood += high * law.logsf(1 - RESOLUTION)
+            likelihood += high * distribution.logsf(1 - RESOLUTION)
         return -float(likelihood)
 
     found = optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM], **CLOSE)

@@ -1,4 +1,4 @@
-"""Tests of fit: whether each law describes what was observed, and what the paper's hypotheses come to (KαLOS §9.3)."""
+"""Tests of fit: whether each distribution describes what was observed, and what the paper's hypotheses come to (KαLOS §9.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kalos_core.annotations import object_array
 from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
-from kalos_core.noise.fit.laws import LEAST_ROWS, MEASURES
+from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import independence, mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
@@ -30,7 +30,7 @@ PERMUTATIONS = 999
 
 @dataclass(frozen=True)
 class _Line:
-    law: str
+    distribution: str
     test: str
     model: str
     statistic: float
@@ -45,8 +45,8 @@ class FitTests:
 
     Parameters
     ----------
-    law : (T,) str
-        The law a test is about.
+    distribution : (T,) str
+        The distribution a test is about.
     test : (T,) str
         Such as ``"KS"`` or ``"AIC"``: the largest gap of distribution functions, 0 to 1, and Akaike's criterion, where
         only differences count and the lower fits better.
@@ -64,11 +64,11 @@ class FitTests:
     >>> from kalos_core import Annotations, NoiseModel
     >>> rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
     >>> table = NoiseModel.fit(Annotations.from_rows(rows, image_size={1: (64, 64)})).tests().to_pandas()
-    >>> table.loc[0, ["law", "note"]].tolist()
+    >>> table.loc[0, ["distribution", "note"]].tolist()
     ['localization.translation', 'not applicable: fewer than 30 observations']
     """
 
-    law: NDArray[np.object_]
+    distribution: NDArray[np.object_]
     test: NDArray[np.object_]
     model: NDArray[np.object_]
     statistic: NDArray[np.float64]
@@ -77,7 +77,7 @@ class FitTests:
     note: NDArray[np.object_]
 
     def __len__(self) -> int:
-        return len(self.law)
+        return len(self.distribution)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a test."""
@@ -127,7 +127,7 @@ def fit_tests(
         *_of_classes(seen, alike, permutations, rng),
     ]
     return FitTests(
-        law=object_array([line.law for line in lines]),
+        distribution=object_array([line.distribution for line in lines]),
         test=object_array([line.test for line in lines]),
         model=object_array([line.model for line in lines]),
         statistic=np.array([line.statistic for line in lines], np.float64),
@@ -156,8 +156,10 @@ def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.f
     return matrix
 
 
-def _too_few(law: str, rows: int) -> _Line:
-    return _Line(law, "none", "", np.nan, np.nan, rows, f"not applicable: fewer than {LEAST_ROWS} observations")
+def _too_few(distribution: str, rows: int) -> _Line:
+    return _Line(
+        distribution, "none", "", np.nan, np.nan, rows, f"not applicable: fewer than {LEAST_ROWS} observations"
+    )
 
 
 def _of_shifts(seen: Observations) -> Iterator[_Line]:
@@ -169,80 +171,94 @@ def _of_shifts(seen: Observations) -> Iterator[_Line]:
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
         named.append((f"topology.{rank}_{distance}", shifts, "translation"))
         named += [(f"topology.{rank}_{part}", shifts, part) for part in ("width", "height")]
-    for law, shifts, part in named:
+    for distribution, shifts, part in named:
         size = getattr(shifts, part)
         if len(size) < LEAST_ROWS:
-            yield _too_few(law, len(size))
+            yield _too_few(distribution, len(size))
         else:
-            yield from _of_sizes(law, size, shifts.area)
+            yield from _of_sizes(distribution, size, shifts.area)
 
 
-def _of_sizes(law: str, size: NDArray[np.float64], area: NDArray[np.float64]) -> Iterator[_Line]:
+def _of_sizes(distribution: str, size: NDArray[np.float64], area: NDArray[np.float64]) -> Iterator[_Line]:
     fits = {"Student t": fit_student(size, area), "normal": fit_normal(size, area)}
     for name, found in fits.items():
         gap = ks_of_shift(found, size, area)
-        yield _Line(law, "KS", name, gap.statistic, gap.p_value, len(size), "0: the law describes the residuals")
+        yield _Line(
+            distribution,
+            "KS",
+            name,
+            gap.statistic,
+            gap.p_value,
+            len(size),
+            "0: the distribution describes the residuals",
+        )
     best = min(fits, key=lambda name: fits[name].aic)
     for name, found in fits.items():
-        yield _Line(law, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
+        yield _Line(distribution, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
     if np.ptp(area) > 0:
         line = stats.linregress(area, size)
         note = "slope of least squares over the area"
-        yield _Line(law, "trend", "no trend", float(line.slope), float(line.pvalue), len(size), note)
+        yield _Line(distribution, "trend", "no trend", float(line.slope), float(line.pvalue), len(size), note)
 
 
 def ks_of_shift(found: ShiftFit, size: NDArray[np.float64], area: NDArray[np.float64]) -> TestResult:
-    """Kolmogorov-Smirnov of the residuals: of the share below each, which is uniform if the law holds."""
-    result = stats.kstest(found.distribution(size, area), "uniform")
+    """Kolmogorov-Smirnov of the residuals: of the share below each, which is uniform if the distribution holds."""
+    result = stats.kstest(found.cumulative(size, area), "uniform")
     return TestResult(float(result.statistic), float(result.pvalue))
 
 
-def _of_angles(law: str, angles: NDArray[np.float64]) -> Iterator[_Line]:
+def _of_angles(distribution: str, angles: NDArray[np.float64]) -> Iterator[_Line]:
     if len(angles) < LEAST_ROWS:
-        yield _too_few(law, len(angles))
+        yield _too_few(distribution, len(angles))
         return
     for name, test in (("Rayleigh", rayleigh), ("Kuiper", kuiper)):
         result = test(angles)
         note = "no one direction" if name == "Rayleigh" else "no direction more often than others"
-        yield _Line(law, name, "uniform", result.statistic, result.p_value, len(angles), f"null hypothesis: {note}")
+        yield _Line(
+            distribution, name, "uniform", result.statistic, result.p_value, len(angles), f"null hypothesis: {note}"
+        )
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
     for found in models:
-        yield _Line(law, "AIC", found.name, found.aic, np.nan, len(angles), "fits best" if found is best else "")
+        yield _Line(
+            distribution, "AIC", found.name, found.aic, np.nan, len(angles), "fits best" if found is best else ""
+        )
 
 
 def _of_areas(
-    law: str, chosen: NDArray[np.float64], others: NDArray[np.float64], name: str, other: str
+    distribution: str, chosen: NDArray[np.float64], others: NDArray[np.float64], name: str, other: str
 ) -> Iterator[_Line]:
     rows = len(chosen) + len(others)
     if not len(chosen) or not len(others):
-        yield _Line(law, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} mark")
+        yield _Line(
+            distribution, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} mark"
+        )
         return
     result = stats.mannwhitneyu(chosen, others, alternative="two-sided")
     share = float(result.statistic) / (len(chosen) * len(others))
     note = f"a mark ({name}) is larger than one ({other}) with probability {share:.3f}"
-    yield _Line(law, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
+    yield _Line(distribution, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
 
 
-def _of_opposition(seen: Observations, law: Opposition) -> Iterator[_Line]:
+def _of_opposition(seen: Observations, distribution: Opposition) -> Iterator[_Line]:
     rows = len(seen.opposition)
     if not rows:
         yield _Line("topology.opposition", "KS", "Beta", np.nan, np.nan, 0, "not applicable: no pair of fragments")
         return
-    result = stats.kstest(seen.opposition, stats.beta(law.alpha, law.beta).cdf)
-    note = f"alpha {law.alpha:.3g}, beta {law.beta:.3g}"
+    result = stats.kstest(seen.opposition, stats.beta(distribution.alpha, distribution.beta).cdf)
+    note = f"alpha {distribution.alpha:.3g}, beta {distribution.beta:.3g}"
     yield _Line("topology.opposition", "KS", "Beta", float(result.statistic), float(result.pvalue), rows, note)
 
 
 def _of_classes(
     seen: Observations, similarity: NDArray[np.float64] | None, permutations: int, rng: np.random.Generator
 ) -> Iterator[_Line]:
-    law = "category.occurrence"
+    distribution = "category.occurrence"
     wrong = seen.category_a != seen.category_b
     first, second = seen.category_a[wrong], seen.category_b[wrong]
     found = independence(first, second, permutations, rng)
     note = "not applicable: fewer than 2 confusions" if found is None else f"{permutations:,} permutations"
-    yield _line_of(law, "chi-squared, permuted", "independent classes", found, len(first), note)
+    yield _line_of(distribution, "chi-squared, permuted", "independent classes", found, len(first), note)
     if similarity is None:
         result, note = None, "not applicable: no similarity of classes given, such as that of embeddings"
     else:
@@ -250,13 +266,13 @@ def _of_classes(
         note = f"{permutations:,} permutations; correlation with the similarity of classes"
         if result is None:
             note = "not applicable: fewer than 3 confused classes, or all counts or similarities the same"
-    yield _line_of(law, "Mantel", "unrelated to similarity", result, len(first), note)
+    yield _line_of(distribution, "Mantel", "unrelated to similarity", result, len(first), note)
 
 
-def _line_of(law: str, test: str, model: str, found: TestResult | None, rows: int, note: str) -> _Line:
+def _line_of(distribution: str, test: str, model: str, found: TestResult | None, rows: int, note: str) -> _Line:
     if found is None:
-        return _Line(law, test, model, np.nan, np.nan, rows, note)
-    return _Line(law, test, model, found.statistic, found.p_value, rows, note)
+        return _Line(distribution, test, model, np.nan, np.nan, rows, note)
+    return _Line(distribution, test, model, found.statistic, found.p_value, rows, note)
 
 
 def confusion_matrix(first: NDArray[np.intp], second: NDArray[np.intp], classes: int) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
 """Maximum likelihood of `Shift`: the size of a change that follows a trend, with Student's t around it.
 
-A change is observed without its sign, so the likelihood is that of the folded law, f(x) + f(-x). Least squares would
-be drawn by the outliers that the law exists for, and would take the mean of a folded law for its centre.
+A change is observed without its sign, so the likelihood is that of the folded distribution, f(x) + f(-x). Least squares would
+be drawn by the outliers that the distribution exists for, and would take the mean of a folded distribution for its centre.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from scipy.special import digamma, gammaln
 from kalos_core.noise.parameters import Shift
 
 NU_RANGE = (0.2, 200.0)
-"""Degrees of freedom that are told apart: beyond the last, the law is as good as normal."""
+"""Degrees of freedom that are told apart: beyond the last, the distribution is as good as normal."""
 
 NO_BETTER = 0.01
-"""Of log likelihood: around 0 a folded law hardly tells one small trend from another, and none is the simplest."""
+"""Of log likelihood: around 0 a folded distribution hardly tells one small trend from another, and none is the simplest."""
 
 CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
 """How a search goes, and where it ends."""
@@ -31,14 +31,14 @@ LEAST_SIGMA = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ShiftFit:
-    """A fitted law of sizes of changes, and how likely it makes them.
+    """A fitted distribution of sizes of changes, and how likely it makes them.
 
     Parameters
     ----------
     intercept, slope : float
         Trend over the area; the centre of the residual is part of it.
     nu : float
-        Degrees of freedom; infinite for the normal law.
+        Degrees of freedom; infinite for the normal distribution.
     sigma : float
     log_likelihood : float
     """
@@ -57,15 +57,17 @@ class ShiftFit:
     def density(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Density of changes at that area, either sign of what was folded counted."""
         centre = self.intercept + self.slope * area
-        law = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
-        sides = law.pdf((size - centre) / self.sigma) + law.pdf((-size - centre) / self.sigma)
+        distribution = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
+        sides = distribution.pdf((size - centre) / self.sigma) + distribution.pdf((-size - centre) / self.sigma)
         return np.asarray(sides / self.sigma)
 
-    def distribution(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Share of changes at most as large, at that area: uniform if the law holds."""
+    def cumulative(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Share of changes at most as large, at that area: uniform if the distribution holds."""
         centre = self.intercept + self.slope * area
-        law = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
-        return np.asarray(law.cdf((size - centre) / self.sigma) - law.cdf((-size - centre) / self.sigma))
+        distribution = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
+        return np.asarray(
+            distribution.cdf((size - centre) / self.sigma) - distribution.cdf((-size - centre) / self.sigma)
+        )
 
 
 def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
@@ -86,17 +88,17 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
 
 
 def fit_student(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
-    """The likeliest law with residuals of Student's t."""
+    """The likeliest distribution with residuals of Student's t."""
     return fit_tails(size, area, None)
 
 
 def fit_normal(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
-    """The likeliest law with normal residuals, for comparison."""
+    """The likeliest distribution with normal residuals, for comparison."""
     return fit_tails(size, area, np.inf)
 
 
 def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | None) -> ShiftFit:
-    """The likeliest law with given degrees of freedom; None: these too are estimated.
+    """The likeliest distribution with given degrees of freedom; None: these too are estimated.
 
     Over the centre at the mean area, its change over one standard deviation, ln sigma and ln nu.
     """
@@ -127,7 +129,7 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
     if plain.fun <= best.fun + NO_BETTER:
         best = plain
     centre, slope, sigma = best.x[0] * unit, best.x[1] * unit / spread, float(np.exp(best.x[2])) * unit
-    sign = -1.0 if centre < 0 else 1.0  # a trend and its mirror image fold to the same law
+    sign = -1.0 if centre < 0 else 1.0  # a trend and its mirror image fold to the same distribution
     return ShiftFit(
         intercept=float(sign * (centre - slope * middle)),
         slope=float(sign * slope),

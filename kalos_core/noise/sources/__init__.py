@@ -1,6 +1,6 @@
 """What the noise model cannot know: which classes are alike, and where something could be mistaken for an object.
 
-Every source works offline; one of your own needs the few members of `ClassSource` or `GhostSource`.
+Every source works offline; one of your own needs the few members of `ClassSource` or `FalsePositiveSource`.
 """
 
 from kalos_core.noise.sources.classes import (
@@ -10,17 +10,23 @@ from kalos_core.noise.sources.classes import (
     TaxonomyClasses,
     Transitions,
 )
-from kalos_core.noise.sources.ghosts import DetectedGhosts, GhostSource, PictureGhosts, Proposals, TransplantedGhosts
+from kalos_core.noise.sources.false_positives import (
+    DetectedFalsePositives,
+    FalsePositiveSource,
+    ImageFalsePositives,
+    Proposals,
+    TransplantedFalsePositives,
+)
 
 __all__ = [
     "ClassSource",
     "ConfusionClasses",
-    "DetectedGhosts",
+    "DetectedFalsePositives",
     "EmbeddingClasses",
-    "GhostSource",
-    "PictureGhosts",
+    "FalsePositiveSource",
+    "ImageFalsePositives",
     "Proposals",
     "TaxonomyClasses",
     "Transitions",
-    "TransplantedGhosts",
+    "TransplantedFalsePositives",
 ]

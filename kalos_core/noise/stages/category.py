@@ -10,16 +10,16 @@ from kalos_core.noise.parameters import Category
 from kalos_core.noise.stages.localization import shifted
 
 
-def mistake_categories(draft: Draft, laws: Category) -> None:
+def mistake_categories(draft: Draft, params: Category) -> None:
     """Draw marks, each with the same chance, give them another class and move them."""
     scene = draft.scene
-    target = np.flatnonzero(draft.happens(laws.occurrence.probability, len(scene)))
+    target = np.flatnonzero(draft.happens(params.occurrence.probability, len(scene)))
     category = scene.transitions.draw(scene.category[target], draft.rng)
     possible = category >= 0
     got = np.zeros(len(target), np.bool_)
     got[possible] = draft.consume(target[possible])
     done, category = target[got], category[got]
-    corners, shift, scale = shifted(draft, laws, done)
+    corners, shift, scale = shifted(draft, params, done)
     rows = draft.add_marks(corners, source=done, category=category)
     draft.record(
         WRONG_CLASS,

@@ -14,11 +14,11 @@ MOST_GROWTH = 50.0
 """ln scale beyond the size of any image: what is drawn is cut to it, since its exponential may be no number."""
 
 
-def shift_rest(draft: Draft, laws: Localization) -> None:
+def shift_rest(draft: Draft, params: Localization) -> None:
     """Move and scale every untouched mark; the others count as lost."""
     scene = draft.scene
     rest, late = np.flatnonzero(draft.free), np.flatnonzero(~draft.free)
-    corners, shift, scale = shifted(draft, laws, rest)
+    corners, shift, scale = shifted(draft, params, rest)
     category = scene.category[rest]
     rows = draft.add_marks(corners, source=rest, category=category)
     draft.record(
@@ -36,7 +36,7 @@ def shift_rest(draft: Draft, laws: Localization) -> None:
 
 
 def shifted(
-    draft: Draft, laws: Localization | Category, target: NDArray[np.intp]
+    draft: Draft, params: Localization | Category, target: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Corners (M, 4) in pixels of moved marks, and by how much: shift (M, 2) relative to the image, scale (M, 2).
 
@@ -45,10 +45,10 @@ def shifted(
     """
     scene, rng = draft.scene, draft.rng
     area = scene.area[target]
-    distance = draft.magnitude * np.abs(draw_change(laws.translation, area, rng))
-    step = towards(draw_angle(laws.angle, len(target), rng), distance)
+    distance = draft.magnitude * np.abs(draw_change(params.translation, area, rng))
+    step = towards(draw_angle(params.angle, len(target), rng), distance)
     growth = []
-    for law in (laws.width, laws.height):
+    for distribution in (params.width, params.height):
         sign = rng.choice([-1.0, 1.0], len(target))
-        growth.append(sign * draft.magnitude * draw_change(law, area, rng))
+        growth.append(sign * draft.magnitude * draw_change(distribution, area, rng))
     return scene.moved(target, step, np.exp(np.clip(np.stack(growth, axis=1), -MOST_GROWTH, MOST_GROWTH)))

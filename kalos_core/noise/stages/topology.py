@@ -16,21 +16,21 @@ OPPOSITE = (0.001, 0.999)
 """Shares of a half turn between which the density of the angle is taken: at its ends it may be infinite."""
 
 
-def split_and_merge(draft: Draft, laws: Topology) -> None:
+def split_and_merge(draft: Draft, params: Topology) -> None:
     """Draw marks by their size; each is split, or merged with its likeliest partner of its class on its image.
 
     Fragments have the geometry that was fitted whatever the magnitude: a split is there or not.
     """
     scene, rng = draft.scene, draft.rng
-    target = np.flatnonzero(draft.happens(laws.susceptibility.probability(scene.area), len(scene)))
+    target = np.flatnonzero(draft.happens(params.susceptibility.probability(scene.area), len(scene)))
     target = rng.permutation(target)
-    splits = rng.random(len(target)) < laws.split.probability
+    splits = rng.random(len(target)) < params.split.probability
     partner = target.copy()
-    partner[~splits] = likeliest_partners(scene, laws, target[~splits])
+    partner[~splits] = likeliest_partners(scene, params, target[~splits])
     possible = partner >= 0
     got = np.zeros(len(target), np.bool_)
     got[possible] = consume_both(draft.free, np.stack([target, partner], axis=1)[possible])
-    _split(draft, laws, target[splits & got])
+    _split(draft, params, target[splits & got])
     _merge(draft, target[~splits & got], partner[~splits & got])
     late = possible & ~got
     for event, outcome, rows in (
@@ -68,16 +68,18 @@ def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np
     return got
 
 
-def _split(draft: Draft, laws: Topology, target: NDArray[np.intp]) -> None:
+def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
     scene, rng = draft.scene, draft.rng
     area = scene.area[target]
-    angle = draw_angle(laws.first_angle, len(target), rng)
-    step = towards(angle, np.abs(draw_change(laws.first_translation, area, rng)))
-    first = [np.abs(draw_change(law, area, rng)) for law in (laws.first_width, laws.first_height)]
-    scale = np.exp(np.minimum(laws.enlargement.kappa - np.stack(first, axis=1), 0))
-    opposite = angle + draw_opposition(laws.opposition, len(target), rng)
-    other_step = towards(opposite, np.abs(draw_change(laws.second_distance, area, rng)))
-    second = [np.abs(draw_change(law, area, rng)) for law in (laws.second_width, laws.second_height)]
+    angle = draw_angle(params.first_angle, len(target), rng)
+    step = towards(angle, np.abs(draw_change(params.first_translation, area, rng)))
+    first = [np.abs(draw_change(distribution, area, rng)) for distribution in (params.first_width, params.first_height)]
+    scale = np.exp(np.minimum(params.enlargement.kappa - np.stack(first, axis=1), 0))
+    opposite = angle + draw_opposition(params.opposition, len(target), rng)
+    other_step = towards(opposite, np.abs(draw_change(params.second_distance, area, rng)))
+    second = [
+        np.abs(draw_change(distribution, area, rng)) for distribution in (params.second_width, params.second_height)
+    ]
     other_scale = np.exp(-np.stack(second, axis=1))
     lower, category = _is_lower(scene, target, step), scene.category[target]
     corners, step, scale = scene.moved(target, step, scale)
@@ -125,7 +127,7 @@ def _enclosing(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
     return np.concatenate([np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])], axis=1)
 
 
-def likeliest_partners(scene: Scene, laws: Topology, target: NDArray[np.intp]) -> NDArray[np.intp]:
+def likeliest_partners(scene: Scene, params: Topology, target: NDArray[np.intp]) -> NDArray[np.intp]:
     """(T,) with which mark of its class and image each target most likely forms two fragments; -1 without any."""
     key = scene.image * len(scene.transitions.categories) + scene.category
     order = np.argsort(key, kind="stable")
@@ -135,7 +137,7 @@ def likeliest_partners(scene: Scene, laws: Topology, target: NDArray[np.intp]) -
     other = order[place]
     apart = other != target[owner]
     owner, other = owner[apart], other[apart]
-    score = fragment_score(scene, laws, target[owner], other)
+    score = fragment_score(scene, params, target[owner], other)
     best = np.lexsort((score, owner))
     found = np.full(len(target), -1)
     found[owner[best]] = other[best]  # of one owner's, the last and so the best is written last
@@ -143,7 +145,7 @@ def likeliest_partners(scene: Scene, laws: Topology, target: NDArray[np.intp]) -
 
 
 def fragment_score(
-    scene: Scene, laws: Topology, first: NDArray[np.intp], second: NDArray[np.intp]
+    scene: Scene, params: Topology, first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """(P,) ln of how likely two marks are fragments of the box that encloses them (KαLOS Eq. 20).
 
@@ -159,14 +161,14 @@ def fragment_score(
     angle = [np.arctan2(by[:, 1], by[:, 0]) for by in step]
     turn = np.abs((angle[0] - angle[1] + np.pi) % (2 * np.pi) - np.pi) / np.pi
     distance = [np.hypot(*by.T) for by in step]
-    kappa = laws.enlargement.kappa
+    kappa = params.enlargement.kappa
     either = [
-        laws.first_translation.log_density(distance[a], area)
-        + laws.first_width.log_density(np.maximum(kappa + shrunk[a][:, 0], 0), area)
-        + laws.first_height.log_density(np.maximum(kappa + shrunk[a][:, 1], 0), area)
-        + laws.second_distance.log_density(distance[b], area)
-        + laws.second_width.log_density(np.maximum(shrunk[b][:, 0], 0), area)
-        + laws.second_height.log_density(np.maximum(shrunk[b][:, 1], 0), area)
+        params.first_translation.log_density(distance[a], area)
+        + params.first_width.log_density(np.maximum(kappa + shrunk[a][:, 0], 0), area)
+        + params.first_height.log_density(np.maximum(kappa + shrunk[a][:, 1], 0), area)
+        + params.second_distance.log_density(distance[b], area)
+        + params.second_width.log_density(np.maximum(shrunk[b][:, 0], 0), area)
+        + params.second_height.log_density(np.maximum(shrunk[b][:, 1], 0), area)
         for a, b in ((0, 1), (1, 0))
     ]
-    return np.logaddexp(*either) + laws.opposition.log_density(np.clip(turn, *OPPOSITE))
+    return np.logaddexp(*either) + params.opposition.log_density(np.clip(turn, *OPPOSITE))

@@ -19,14 +19,14 @@ LEAST_WEIGHT = 1e-300
 """Of a proposal: one of weight 0 would wait for ever, and another's time could not be told from it."""
 
 
-def miss_and_add(draft: Draft, laws: Unmatched) -> None:
+def miss_and_add(draft: Draft, params: Unmatched) -> None:
     """Draw a number of events for every image, and let each delete or add a mark.
 
     A deletion draws one of all marks of its image by the selection weight; if that is gone already, it is lost. An
     addition takes one of the free proposals of its image that are left, by the same weight.
     """
     scene, rng = draft.scene, draft.rng
-    rate = np.where(scene.asked, draft.magnitude * laws.rate.expected(scene.marks), 0.0)
+    rate = np.where(scene.asked, draft.magnitude * params.rate.expected(scene.marks), 0.0)
     most = max(MOST_EVENTS, MOST_FOR_EACH * len(scene))
     if not rate.sum() <= most:
         worst = int(np.argmax(rate))
@@ -36,19 +36,19 @@ def miss_and_add(draft: Draft, laws: Unmatched) -> None:
             "or fit the model on images with as many marks"
         )
     events = rng.poisson(rate)
-    deletions = rng.binomial(events, laws.deletion.probability)
-    _delete(draft, laws, deletions)
-    _add(draft, laws, events - deletions)
+    deletions = rng.binomial(events, params.deletion.probability)
+    _delete(draft, params, deletions)
+    _add(draft, params, events - deletions)
 
 
-def _delete(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
+def _delete(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
     scene = draft.scene
     order, start = scene.by_image
     image = np.repeat(np.arange(len(count)), count)
     empty = scene.marks[image] == 0
     draft.record(DELETION, image[empty], outcome=IMPOSSIBLE)
     image = image[~empty]
-    weight = np.append(0.0, np.cumsum(laws.selection.probability(scene.area)[order]))
+    weight = np.append(0.0, np.cumsum(params.selection.probability(scene.area)[order]))
     low, high = weight[start[image]], weight[start[image + 1]]
     place = np.searchsorted(weight, low + draft.rng.random(len(image)) * (high - low), side="right") - 1
     target = order[np.clip(place, start[image], start[image + 1] - 1)]  # a rounding error may lead beside its image
@@ -62,10 +62,10 @@ def _delete(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
     )
 
 
-def _add(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
+def _add(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
     scene, rng = draft.scene, draft.rng
     # the smallest of exponential waiting times, each with a weight as its rate: a weighted draw without replacement
-    weight = np.maximum(laws.selection.probability(scene.proposed_area), LEAST_WEIGHT)
+    weight = np.maximum(params.selection.probability(scene.proposed_area), LEAST_WEIGHT)
     waiting = rng.exponential(size=len(weight)) / weight
     pool_image = scene.proposals.image[scene.free]
     order = np.lexsort((waiting, pool_image))
@@ -76,7 +76,7 @@ def _add(draft: Draft, laws: Unmatched, count: NDArray[np.intp]) -> None:
     seen = _context(draft, image)
     category = scene.transitions.draw(seen, rng)
     category = np.where(category < 0, seen, category)  # the only class there is
-    rows = draft.add_marks(scene.proposals.corners[chosen], ghost=chosen, category=category)
+    rows = draft.add_marks(scene.proposals.corners[chosen], proposal=chosen, category=category)
     draft.record(ADDITION, image, row_a=rows, category_from=seen, category_to=category)
     missing = np.repeat(np.arange(len(count)), np.maximum(count - pool, 0))
     draft.record(ADDITION, missing, outcome=IMPOSSIBLE)

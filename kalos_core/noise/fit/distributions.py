@@ -1,4 +1,4 @@
-"""Every law of the noise model from what was observed, and what to say where too little was."""
+"""Every distribution of the noise model from what was observed, and what to say where too little was."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.noise.fit.shifts import fit_shift
 from kalos_core.noise.parameters import Chance, Enlargement, EventRate, Parameters, SizeCurve
 
 LEAST_ROWS = 30
-"""Observations that a law is fitted to; with fewer the model keeps its default."""
+"""Observations that a distribution is fitted to; with fewer the model keeps its default."""
 
 KAPPA = 0.2
 """½ ln(.088 / .059), the discrepancy of fragments that the paper prints (KαLOS §9.3.4)."""
@@ -31,47 +31,47 @@ CONSTANTS = {
         "½ ln(.088 / .059) (KαLOS §9.3.4); data tell only its sum with the shifts, which are fitted beside it",
     ),
 }
-"""Laws that no data of raters without a truth can tell, with the reason."""
+"""Distributions that no data of raters without a truth can tell, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A law fitted to data, or why it could not be.
+    """A distribution fitted to data, or why it could not be.
 
     Parameters
     ----------
-    law : Parameters or None
+    distribution : Parameters or None
         None where there is too little data.
     rows : int
         Observations.
     reason : str
-        What they are; where `law` is None, why.
+        What they are; where `distribution` is None, why.
     interval : tuples (low, high)
         95 % interval of each parameter; empty where none is computed.
     """
 
-    law: Parameters | None
+    distribution: Parameters | None
     rows: int
     reason: str
     interval: tuple[tuple[float, float], ...] = ()
 
 
-def estimate_laws(seen: Observations) -> dict[str, Estimate]:
-    """An estimate of each law that data tell; `CONSTANTS` are the others.
+def estimate_distributions(seen: Observations) -> dict[str, Estimate]:
+    """An estimate of each distribution that data tell; `CONSTANTS` are the others.
 
     Examples
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core.noise.fit.observations import observe
     >>> rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
-    >>> found = estimate_laws(observe(Annotations.from_rows(rows, image_size={1: (64, 64)})))
+    >>> found = estimate_distributions(observe(Annotations.from_rows(rows, image_size={1: (64, 64)})))
     >>> found["localization.width"].reason
     'only 1 mark matched with one of its class, 30 are needed'
     """
-    return dict([*_shift_laws(seen), *_event_laws(seen)])
+    return dict([*_shift_distributions(seen), *_event_distributions(seen)])
 
 
-def _shift_laws(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+def _shift_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
     for group, shifts, rows in (
         ("localization", seen.correct, "mark matched with one of its class"),
         ("category", seen.wrong_class, "mark matched with one of another class"),
@@ -88,7 +88,7 @@ def _shift_laws(seen: Observations) -> Iterator[tuple[str, Estimate]]:
     yield "topology.first_angle", _angle(seen.first, fit_cardinal, "larger fragment of a whole")
 
 
-def _event_laws(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+def _event_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "mark matched one to one", lambda: occurrence(seen))
     pairs, unmatched = len(seen.events), len(seen.unmatched_area)
@@ -126,7 +126,7 @@ def counted(rows: int, what: str) -> str:
 
 
 def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0) -> Estimate:
-    """The law of one measure; what a fragment is enlarged by comes on top of what is observed."""
+    """The distribution of one measure; what a fragment is enlarged by comes on top of what is observed."""
     rows = len(shifts)
     return _or_too_few(
         rows,

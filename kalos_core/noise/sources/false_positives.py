@@ -1,4 +1,4 @@
-"""Where something could be mistaken for an object: proposals of additions (KαLOS §9.3.3, "visual ghosts")."""
+"""Where false positives are added: places that could be mistaken for an object (KαLOS §9.3.3, "visual ghosts")."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from kalos_core.shapes import Boxes, ShapeColumn
 from kalos_core.similarity.boxes import box_iou
 
 FREE_BELOW = 0.1
-"""IoU with every mark below which a proposal is none of them (KαLOS §9.3.3)."""
+"""IoU with every annotation below which a proposal is none of them (KαLOS §9.3.3)."""
 
 ALIKE_FROM = 0.5
 """IoU of two proposals from which they are the same: raters who add either would be matched (KαLOS §9.2)."""
 
 LONGEST_SIDE = 256
-"""Pixels to which a picture is reduced before regions are sought in it."""
+"""Pixels to which the longer side of an image is reduced before regions are sought in it."""
 
 LEAST_SIDE = 5
-"""Pixels of the reduced picture that either side of a region has."""
+"""Least width and height of a region, in pixels of the reduced image."""
 
 REGION_SHARES = (0.0005, 0.5)
-"""Least and largest share of the picture that the box of a region may cover."""
+"""Least and largest share of the image that the box of a region may cover."""
 
 LEAST_FILL = 0.4
 """Share of its box that a region must fill: the rims of objects are regions too, and no objects."""
@@ -39,7 +39,7 @@ LEAST_FILL = 0.4
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """P places where a mark could be added.
+    """P places where an annotation could be added.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Proposals:
     --------
     >>> rows = [{"image": i, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9 * i]} for i in (1, 2)]
     >>> reference = Annotations.from_rows(rows, image_size={1: (90, 90), 2: (90, 90)})
-    >>> proposals = TransplantedGhosts(per_image=1).propose(reference, np.random.default_rng(0))
+    >>> proposals = TransplantedFalsePositives(per_image=1).propose(reference, np.random.default_rng(0))
     >>> proposals.corners.tolist(), proposals.free_of(reference).tolist()
     ([[0.0, 0.0, 9.0, 18.0], [0.0, 0.0, 9.0, 9.0]], [False, False])
     """
@@ -75,36 +75,38 @@ class Proposals:
         finite = np.isfinite(self.corners).all(axis=1)
         wide = (self.corners[:, 2:] > self.corners[:, :2]).all(axis=1)
         if not (finite & wide).all():
-            came = listed(self.corners[~(finite & wide)].tolist())
-            raise InputError(f"proposals: expected finite corners of boxes with width and height, got {came}")
+            bad = self.corners[~(finite & wide)]
+            raise InputError(
+                f"proposals: expected finite corners of boxes with width and height, got {listed(bad.tolist())}"
+            )
 
     def __len__(self) -> int:
         return len(self.image)
 
     def free_of(self, reference: Annotations) -> NDArray[np.bool_]:
-        """(P,) True where the centre is on the image and the IoU with every mark there is below 0.1."""
+        """(P,) True where the centre is on the image and the IoU with every annotation there is below 0.1."""
         order = np.argsort(reference.image, kind="stable")
         count = np.bincount(reference.image, minlength=len(reference.images))
         first = run_starts(count)[self.image]
         centre = (self.corners[:, :2] + self.corners[:, 2:]) / 2
         inside = (centre >= 0) & (centre <= reference.image_size[self.image])
         free: NDArray[np.bool_] = np.all(inside, axis=1)
-        marks, boxes = Boxes(reference.shapes["box"].bounds()), Boxes(self.corners)
-        for proposal, place in blocks_of_runs(first, count[self.image]):
-            taken = box_iou(boxes, proposal, marks, order[place]) >= FREE_BELOW
+        annotated, boxes = Boxes(reference.shapes["box"].bounds()), Boxes(self.corners)
+        for proposal, position in blocks_of_runs(first, count[self.image]):
+            taken = box_iou(boxes, proposal, annotated, order[position]) >= FREE_BELOW
             free[proposal[taken]] = False
         return free
 
     def apart(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some proposals, by ascending row, that are not the same as another: of two alike the first stays.
 
-        Marks that two raters add at nearly one place would otherwise be of two objects.
+        Otherwise annotations that two raters add at nearly the same place would be of two objects.
 
         Examples
         --------
         >>> rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 0, 9, 9]} for x in (0, 1, 40)]
         >>> table = Annotations.from_rows(rows)
-        >>> found = DetectedGhosts(table).propose(table, np.random.default_rng(0))
+        >>> found = DetectedFalsePositives(table).propose(table, np.random.default_rng(0))
         >>> found.apart(np.arange(3)).tolist(), found.apart(np.array([1])).tolist(), found.apart(np.arange(0)).tolist()
         ([0, 2], [1], [])
         """
@@ -125,32 +127,32 @@ class Proposals:
         return np.sort(rows[kept])
 
 
-class GhostSource(Protocol):
-    """Places where a mark could be added."""
+class FalsePositiveSource(Protocol):
+    """Proposes places where an annotation could be added."""
 
     @property
     def name(self) -> str:
-        """What it is, for people; it stands in the result."""
+        """A description for people; the result keeps it."""
         ...
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
-        """Places on the images of a reference, also where it has marks already: those are left out later."""
+        """Places on the images of a reference, also where it has annotations already: those are left out later."""
         ...
 
 
 @dataclass(frozen=True)
-class TransplantedGhosts:
-    """Marks of other images, at the same place relative to the image: needs no picture.
+class TransplantedFalsePositives:
+    """Annotations of other images, at the same place relative to the image: needs no image files.
 
     Parameters
     ----------
     per_image : int, at least 1
-        How many are drawn for an image, from the marks of all others alike.
+        How many are sampled for an image, uniformly from the annotations of all others.
 
     Examples
     --------
-    >>> TransplantedGhosts().name
-    'marks of other images (64 an image)'
+    >>> TransplantedFalsePositives().name
+    'annotations of other images (64 an image)'
     """
 
     per_image: int = 64
@@ -161,26 +163,26 @@ class TransplantedGhosts:
     @property
     def name(self) -> str:
         """With the number for an image."""
-        return f"marks of other images ({self.per_image} an image)"
+        return f"annotations of other images ({self.per_image} an image)"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
-        """Places of marks drawn from other images; none where no other image has marks."""
+        """Places of annotations sampled from other images; none where no other image has any."""
         bounds = reference.shapes["box"].bounds()
         wide = np.flatnonzero((bounds[:, 2:] > bounds[:, :2]).all(axis=1))
         order = wide[np.argsort(reference.image[wide], kind="stable")]
         count = np.bincount(reference.image[wide], minlength=len(reference.images))
         image = np.repeat(np.flatnonzero(count < len(order)), self.per_image)
-        place = rng.integers(0, len(order) - count[image])
+        position = rng.integers(0, len(order) - count[image])
         own_begin = run_starts(count)[image]
-        donor = order[np.where(place < own_begin, place, place + count[image])]
+        donor = order[np.where(position < own_begin, position, position + count[image])]
         ratio = reference.image_size[image] / reference.image_size[reference.image[donor]]
         corners = bounds[donor] * np.tile(ratio, 2)
         return Proposals(image, corners, reference.shapes, donor)
 
 
 @dataclass(frozen=True, eq=False)
-class DetectedGhosts:
-    """What a detector found, or any other marks; their classes and raters do not matter.
+class DetectedFalsePositives:
+    """The boxes of a detector, or any other annotations; their classes and raters do not matter.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ class DetectedGhosts:
     Examples
     --------
     >>> rows = [{"image": 1, "rater": "detector", "category": "thing", "box": [5, 5, 9, 9]}]
-    >>> DetectedGhosts(Annotations.from_rows(rows)).name
+    >>> DetectedFalsePositives(Annotations.from_rows(rows)).name
     'detections (1 on 1 images)'
     """
 
@@ -213,11 +215,11 @@ class DetectedGhosts:
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
         """All detections on images of the reference."""
-        code = {key: place for place, key in enumerate(reference.images)}
+        code = {key: index for index, key in enumerate(reference.images)}
         image_code = np.array([code.get(key, -1) for key in self.detections.images], dtype=np.intp)
         if not (image_code >= 0).any():
-            came = listed(map(repr, self.detections.images))
-            raise InputError(f"detections: expected images of the reference, got {came or 'none'}")
+            actual = listed(map(repr, self.detections.images)) or "none"
+            raise InputError(f"detections: expected images of the reference, got {actual}")
         image = image_code[self.detections.image]
         donor = np.flatnonzero(image >= 0)
         corners = self.detections.shapes["box"].bounds()[donor]
@@ -225,81 +227,79 @@ class DetectedGhosts:
 
 
 @dataclass(frozen=True, eq=False)
-class PictureGhosts:
-    """Regions of the pictures themselves: even patches found by scikit-image (Felzenszwalb and Huttenlocher 2004).
+class ImageFalsePositives:
+    """Regions of the images themselves: even patches found by scikit-image (Felzenszwalb and Huttenlocher 2004).
 
     The paper takes the proposals of a detector (OWL-ViT); this needs no model.
 
     Parameters
     ----------
-    pictures : folder, or mapping image id -> path
+    images : folder, or mapping image id -> path
         A folder holds the files that the reference names.
 
     Raises
     ------
     InputError
-        If they are neither; when proposals are asked for, if pictures are missing or cannot be opened.
+        If they are neither; when it proposes, if images are missing or cannot be opened.
 
     Examples
     --------
-    >>> PictureGhosts("pictures").name
-    'regions of the pictures (scikit-image)'
+    >>> ImageFalsePositives("images").name
+    'regions of the images (scikit-image)'
     """
 
-    pictures: str | os.PathLike[str] | Mapping[Hashable, str | os.PathLike[str]]
+    images: str | os.PathLike[str] | Mapping[Hashable, str | os.PathLike[str]]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pictures, (str, os.PathLike, Mapping)):
-            raise InputError(f"pictures: expected a folder, or a mapping from images to paths, got {self.pictures!r}")
+        if not isinstance(self.images, (str, os.PathLike, Mapping)):
+            raise InputError(f"images: expected a folder, or a mapping from images to paths, got {self.images!r}")
 
     @property
     def name(self) -> str:
         """What they are."""
-        return "regions of the pictures (scikit-image)"
+        return "regions of the images (scikit-image)"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
         """Boxes of the regions of every image."""
         paths = self._paths(reference)
-        boxes = [
-            picture_regions(path) * np.tile(size, 2) for path, size in zip(paths, reference.image_size, strict=True)
-        ]
+        boxes = [image_regions(path) * np.tile(size, 2) for path, size in zip(paths, reference.image_size, strict=True)]
         corners = np.concatenate([np.zeros((0, 4)), *boxes])
         image = np.repeat(np.arange(len(boxes)), [len(part) for part in boxes])
         return Proposals(image, corners, {"box": Boxes(corners)}, np.arange(len(corners)))
 
     def _paths(self, reference: Annotations) -> list[Path]:
-        problems = Problems("pictures")
+        problems = Problems("images")
         paths = []
         for key, file in zip(reference.images, reference.files, strict=True):
-            if isinstance(self.pictures, Mapping):
-                path = Path(self.pictures.get(key) or "")
+            if isinstance(self.images, Mapping):
+                path = Path(self.images.get(key) or "")
             else:
-                path = Path(self.pictures) / file
+                path = Path(self.images) / file
             if not path.is_file():
-                problems.add(f"image {key!r}", "a picture", "nothing" if str(path) == "." else f"no file {path}")
+                problems.add(f"image {key!r}", "an image file", "nothing" if str(path) == "." else f"no file {path}")
             paths.append(path)
         problems.raise_if_any()
         return paths
 
 
-def picture_regions(path: Path) -> NDArray[np.float64]:
-    """(Q, 4) boxes of the even regions of a picture, relative to its width and height.
+def image_regions(path: Path) -> NDArray[np.float64]:
+    """(Q, 4) boxes of the even regions of an image, relative to its width and height.
 
     Raises
     ------
     InputError
-        If it cannot be opened as a picture.
+        If it cannot be opened as an image.
     """
     from PIL import Image
     from scipy import ndimage
     from skimage.segmentation import felzenszwalb  # slow to import, and only needed here
 
     try:
-        with Image.open(path) as picture:
-            picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            pixels = np.asarray(picture.convert("RGB"))
+        with Image.open(path) as opened:
+            opened.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            pixels = np.asarray(opened.convert("RGB"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected a picture, got {error}") from error
+        raise InputError(f"{path}: expected an image, got {error}") from error
     regions = felzenszwalb(pixels, scale=100, sigma=0, min_size=LEAST_SIDE**2)  # reducing it smoothed it
     found = [(across.start, down.start, across.stop, down.stop) for down, across in ndimage.find_objects(regions + 1)]
     corners = np.array(found, dtype=np.float64).reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""Laws of generation on any reference, and its statistics beside closed forms."""
+"""Distributions of generation on any reference, and its statistics beside closed forms."""
 
 from dataclasses import replace
 
@@ -14,10 +14,10 @@ from kalos_core.noise.draws import draw_angle, draw_change, draw_opposition
 from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.moving import Placement, move_masks
 from kalos_core.noise.parameters import AxialAngle, CardinalAngle, Chance, EventRate, Opposition, Shift, SizeCurve
-from kalos_core.noise.sources import TransplantedGhosts
+from kalos_core.noise.sources import TransplantedFalsePositives
 from kalos_core.noise.stages.topology import consume_both
 from kalos_core.shapes import Masks
-from tests.noise.laws import ALWAYS, quiet, table
+from tests.noise.models import ALWAYS, quiet, table
 from tests.strategies import tables
 
 RNG = np.random.default_rng
@@ -49,7 +49,7 @@ def references(draw):
     st.integers(0, 99),
     st.sampled_from([None, [2, 1]]),
 )
-def test_laws(reference, magnitude, seed, schools):
+def test_distributions(reference, magnitude, seed, schools):
     made = generate_raters(BUSY, reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
     marks, events, begin = made.annotations, made.events, made.reference
     assert len(made.truth) == len(marks)
@@ -134,9 +134,9 @@ def test_a_pixel_is_on_where_its_centre_comes_from_one_that_was(seed, after):
 
 
 def test_a_change_is_its_trend_and_a_residual_of_students_t():
-    law, area = Shift(intercept=0.3, slope=2.0, nu=4.0, mu=0.01, sigma=0.02), np.full(40_000, 0.05)
-    change = draw_change(law, area, RNG(0))
-    low, high = law.limits
+    distribution, area = Shift(intercept=0.3, slope=2.0, nu=4.0, mu=0.01, sigma=0.02), np.full(40_000, 0.05)
+    change = draw_change(distribution, area, RNG(0))
+    low, high = distribution.limits
     assert change.min() == pytest.approx(0.4 + low)  # of 40,000, some are beyond the quantile .001
     assert change.max() == pytest.approx(0.4 + high)
     spread = 0.02 * np.sqrt(4 / 2)  # of Student's t with 4 degrees of freedom, before it is clipped
@@ -148,8 +148,8 @@ def test_a_change_is_its_trend_and_a_residual_of_students_t():
 def test_angles_follow_their_weights_and_concentrations():
     from scipy import special
 
-    law = CardinalAngle(weights=(0.4, 0.3, 0.2, 0.1), kappas=(4.0, 4.0, 4.0, 4.0))
-    angle = draw_angle(law, 40_000, RNG(0))
+    distribution = CardinalAngle(weights=(0.4, 0.3, 0.2, 0.1), kappas=(4.0, 4.0, 4.0, 4.0))
+    angle = draw_angle(distribution, 40_000, RNG(0))
     # the mean of exp(i angle) is the sum of the weighted directions times I1 / I0
     expected = (0.4 + 0.3j - 0.2 - 0.1j) * special.i1(4) / special.i0(4)
     assert abs(np.exp(1j * angle).mean() - expected) < 5 / 200
@@ -173,7 +173,9 @@ def many(images: int, marks: int = 4) -> Annotations:
 def test_the_number_of_events_is_poisson_and_half_of_them_are_deletions():
     rate = np.exp(0.2 + 0.1 * 4)
     model = quiet(unmatched={"rate": EventRate(0.2, 0.1), "deletion": Chance(0.5)})
-    made = generate_raters(model, many(2_000), raters=2, magnitude=[1, 0.5], ghost_source=TransplantedGhosts(8))
+    made = generate_raters(
+        model, many(2_000), raters=2, magnitude=[1, 0.5], false_positive_source=TransplantedFalsePositives(8)
+    )
     for rater, level in enumerate((1, 0.5)):
         own = (made.events.rater == rater) & (made.events.stage == "unmatched")
         count = np.bincount(made.events.image[own], minlength=2_000)

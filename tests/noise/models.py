@@ -1,4 +1,4 @@
-"""Models and references for the tests of generation: laws that hardly scatter, one kind of difference at a time."""
+"""Models and references for the tests of generation: distributions that hardly scatter, one kind of difference at a time."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def towards(direction: int) -> CardinalAngle:
 
 
 def quiet(**groups: dict[str, Any]) -> NoiseModel:
-    """A model in which nothing happens but what the given laws say."""
+    """A model in which nothing happens but what the given distributions say."""
     model = NoiseModel.default()
     still = {"translation": always(0), "width": always(0), "height": always(0)}
-    laws: dict[str, dict[str, Any]] = {
+    distributions: dict[str, dict[str, Any]] = {
         "unmatched": {"rate": EventRate(-60.0, 0.0)},
         "topology": {"susceptibility": NEVER},
         "category": still | {"occurrence": Chance(0.0), "angle": AxialAngle(0.0, SHARP)},
         "localization": still | {"angle": towards(0)},
     }
     for group, given in groups.items():
-        laws[group] |= given
-    return replace(model, **{group: replace(getattr(model, group), **given) for group, given in laws.items()})
+        distributions[group] |= given
+    return replace(model, **{group: replace(getattr(model, group), **given) for group, given in distributions.items()})
 
 
 def halves() -> dict[str, Any]:
-    """Laws of a split into a left and a right fragment of half the width, a tenth of the image from the centre."""
+    """Distributions of a split into a left and a right fragment of half the width, a tenth of the image from the centre."""
     return {
         "susceptibility": ALWAYS,
         "split": Chance(1.0),
@@ -79,7 +79,7 @@ def table(
     return Annotations.from_rows(rows, images=images, image_size=dict.fromkeys(images, size), **given)
 
 
-class FixedGhosts:
+class FixedFalsePositives:
     """Proposals at given boxes of the first image."""
 
     name = "fixed places"
