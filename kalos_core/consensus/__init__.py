@@ -1,11 +1,11 @@
 """One truth from several raters: of pixels, and of whole instances."""
 
+from kalos_core.consensus._lsml import lsml
+from kalos_core.consensus._simple import simple
+from kalos_core.consensus._staple import staple
 from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
-from kalos_core.consensus.lsml import lsml
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
-from kalos_core.consensus.simple import simple
-from kalos_core.consensus.staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
-from kalos_core.consensus.staple import expectation_maximisation
+from kalos_core.consensus._staple import expectation_maximisation
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.drawn import canvas_sizes, masks_of
 from kalos_core.pixels.patterns import find_patterns

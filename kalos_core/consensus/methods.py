@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kalos_core.consensus.lsml import lsml
-from kalos_core.consensus.simple import simple
-from kalos_core.consensus.staple import staple
+from kalos_core.consensus._lsml import lsml
+from kalos_core.consensus._simple import simple
+from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 from kalos_core.errors import lookup

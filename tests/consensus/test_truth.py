@@ -15,7 +15,7 @@ from kalos_core.consensus import (
     vote_any,
     vote_without_outliers,
 )
-from kalos_core.consensus.simple import dice
+from kalos_core.consensus._simple import dice
 from kalos_core.errors import InputError
 from kalos_core.pixels import MaskStack
 from kalos_core.pixels.patterns import find_patterns
