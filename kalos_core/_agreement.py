@@ -297,7 +297,7 @@ def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, ND
     marked[annotations.image] = True
     empty = ~marked & annotations.comparable_images
     where = np.flatnonzero(empty)
-    silent = np.where(annotations.asked[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
+    silent = np.where(annotations.assigned_any_class[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
     return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty
 
 

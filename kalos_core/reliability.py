@@ -80,7 +80,7 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
         asked = annotations.assigned[image]
     else:
         asked = np.zeros((count, len(annotations.raters)), np.bool_)
-        np.logical_or.at(asked, unit_of, annotations.asked_of_marks)
+        np.logical_or.at(asked, unit_of, annotations.assigned_per_annotation)
     values = np.where(asked, np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
     values[unit_of, annotations.rater] = annotations.category
     return Units(image, values)

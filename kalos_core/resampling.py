@@ -1,7 +1,7 @@
-"""Figures over images and their intervals: means and whole-data-set alphas, images drawn with replacement.
+"""Statistics over images and their intervals: means and whole-data-set alphas, images drawn with replacement.
 
-A *figure* is anything that has a value per image: the agreement of all raters, of two of them, of one class. Its
-images are *cells*, and many figures are resampled at once, all with the same draws, so that their differences have
+A *statistic* is anything that has a value per image: the agreement of all raters, of two of them, of one class. Its
+images are *cells*, and many statistics are resampled at once, all with the same draws, so that their differences have
 intervals too.
 """
 
@@ -25,19 +25,19 @@ REPLICATES_AT_ONCE = 100
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """M cells: what one image holds for one figure, each image and figure at most once.
+    """M cells: what one image holds for one statistic, each image and statistic at most once.
 
     Parameters
     ----------
-    figure, image : (M,) int
+    statistic, image : (M,) int
     sums : Coincidences
         Of the units of each cell: M groups.
     value : (M,) float64
-        What is averaged over the images of a figure, NaN where undefined: the alpha of the cell, if nothing else.
+        What is averaged over the images of a statistic, NaN where undefined: the alpha of the cell, if nothing else.
 
     Examples
     --------
-    One figure, two images of one unit each, agreed in the first only:
+    One statistic, two images of one unit each, agreed in the first only:
 
     >>> from kalos_core.reliability import coincidences
     >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
@@ -46,43 +46,43 @@ class Cells:
     ([1.0, 0.0], [0.5], [0.0], [2])
     """
 
-    figure: NDArray[np.intp]
+    statistic: NDArray[np.intp]
     image: NDArray[np.intp]
     sums: Coincidences
     value: NDArray[np.float64]
 
     @classmethod
-    def of(cls, figure: NDArray[np.intp], image: NDArray[np.intp], sums: Coincidences) -> Cells:
+    def of(cls, statistic: NDArray[np.intp], image: NDArray[np.intp], sums: Coincidences) -> Cells:
         """Cells whose value is their alpha."""
-        return cls(figure, image, sums, alpha_by_group(sums))
+        return cls(statistic, image, sums, alpha_by_group(sums))
 
     def __len__(self) -> int:
-        return len(self.figure)
+        return len(self.statistic)
 
-    def count(self, figures: int) -> NDArray[np.intp]:
-        """(F,) over how many images the mean of each figure is."""
-        return np.bincount(self.figure[np.isfinite(self.value)], minlength=figures)
+    def count(self, statistics: int) -> NDArray[np.intp]:
+        """(F,) over how many images the mean of each statistic is."""
+        return np.bincount(self.statistic[np.isfinite(self.value)], minlength=statistics)
 
-    def mean(self, figures: int) -> NDArray[np.float64]:
-        """(F,) mean of the defined values of each figure; NaN without any."""
+    def mean(self, statistics: int) -> NDArray[np.float64]:
+        """(F,) mean of the defined values of each statistic; NaN without any."""
         defined = np.isfinite(self.value)
-        sums = total(self.figure[defined], self.value[defined], figures)
-        return sums / np.where(self.count(figures), self.count(figures), np.nan)
+        sums = total(self.statistic[defined], self.value[defined], statistics)
+        return sums / np.where(self.count(statistics), self.count(statistics), np.nan)
 
-    def whole(self, figures: int) -> NDArray[np.float64]:
-        """(F,) alpha of all units of each figure taken as one reliability matrix; NaN where nothing is pairable."""
-        column, figure = self.columns()
-        counts = total(column, self.sums.count, len(figure))
+    def whole(self, statistics: int) -> NDArray[np.float64]:
+        """(F,) alpha of all units of each statistic taken as one reliability matrix; NaN where nothing is pairable."""
+        column, statistic = self.columns()
+        counts = total(column, self.sums.count, len(statistic))
         return alpha(
-            total(self.figure, self.sums.pairable, figures),
-            total(self.figure, self.sums.agreeing, figures),
-            total(figure, counts**2, figures),
+            total(self.statistic, self.sums.pairable, statistics),
+            total(self.statistic, self.sums.agreeing, statistics),
+            total(statistic, counts**2, statistics),
         )
 
     def columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """A column for each value that occurs in a figure: (counts of `sums`,) its column, and (C,) its figure."""
+        """A column for each value of a statistic: (counts of `sums`,) its column, and (C,) its statistic."""
         span = int(self.sums.value.max(initial=NO_OBJECT)) - NO_OBJECT + 1
-        key = self.figure[self.sums.group] * span + self.sums.value - NO_OBJECT
+        key = self.statistic[self.sums.group] * span + self.sums.value - NO_OBJECT
         distinct, column = np.unique(key, return_inverse=True)
         return column.reshape(-1), distinct // span
 
@@ -98,7 +98,7 @@ class Cells:
             self.sums.value[kept],
             self.sums.count[kept],
         )
-        return Cells(self.figure[chosen], self.image[chosen], sums, self.value[chosen])
+        return Cells(self.statistic[chosen], self.image[chosen], sums, self.value[chosen])
 
 
 def join_cells(parts: Sequence[Cells]) -> Cells:
@@ -115,7 +115,7 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
     starts = np.cumsum([0, *map(len, parts)])
     sums = [part.sums for part in parts]
     return Cells(
-        figure=np.concatenate([part.figure for part in parts]),
+        statistic=np.concatenate([part.statistic for part in parts]),
         image=np.concatenate([part.image for part in parts]),
         sums=Coincidences(
             pairable=np.concatenate([part.pairable for part in sums]),
@@ -130,12 +130,12 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """B replicates of F figures, all from the same draws of images.
+    """B replicates of F statistics, all from the same draws of images.
 
     Parameters
     ----------
     mean, whole : (B, F) float64
-        As `Cells.mean` and `Cells.whole`; NaN in a replicate that drew no image of a figure. B may be 0.
+        As `Cells.mean` and `Cells.whole`; NaN in a replicate that drew no image of a statistic. B may be 0.
     """
 
     mean: NDArray[np.float64]
@@ -143,14 +143,14 @@ class Replicates:
 
 
 def resample(
-    cells: Cells, figures: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
+    cells: Cells, statistics: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
 ) -> Replicates:
-    """Percentile bootstrap over images: those with a value or a pairable value in any figure, with replacement.
+    """Percentile bootstrap over images: those with a value or a pairable value in any statistic, with replacement.
 
     Parameters
     ----------
     cells : Cells
-    figures : int
+    statistics : int
         F
     replicates : int
         B, 0 for none.
@@ -175,30 +175,30 @@ def resample(
     image = cells.image if rank is None else rank[cells.image]
     images = np.unique(image[defined | pairable])
     if not replicates or not len(images):
-        return Replicates(np.zeros((0, figures)), np.zeros((0, figures)))
+        return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
     place = np.searchsorted(images, image)
-    column, figure_of_column = cells.columns()
+    column, statistic_of_column = cells.columns()
     # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
     entries = (
-        (place[defined], cells.figure[defined], cells.value[defined]),
-        (place[defined], cells.figure[defined] + figures, np.ones(int(defined.sum()))),
-        (place[pairable], cells.figure[pairable] + 2 * figures, cells.sums.pairable[pairable]),
-        (place[pairable], cells.figure[pairable] + 3 * figures, cells.sums.agreeing[pairable]),
-        (place[cells.sums.group], column + 4 * figures, cells.sums.count),
+        (place[defined], cells.statistic[defined], cells.value[defined]),
+        (place[defined], cells.statistic[defined] + statistics, np.ones(int(defined.sum()))),
+        (place[pairable], cells.statistic[pairable] + 2 * statistics, cells.sums.pairable[pairable]),
+        (place[pairable], cells.statistic[pairable] + 3 * statistics, cells.sums.agreeing[pairable]),
+        (place[cells.sums.group], column + 4 * statistics, cells.sums.count),
     )
     rows, columns, data = (np.concatenate(part) for part in zip(*entries, strict=True))
-    table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * figures + len(figure_of_column)))
-    of_figure = sparse.csr_array(
-        (np.ones(len(figure_of_column)), (np.arange(len(figure_of_column)), figure_of_column)),
-        shape=(len(figure_of_column), figures),
+    table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * statistics + len(statistic_of_column)))
+    of_statistic = sparse.csr_array(
+        (np.ones(len(statistic_of_column)), (np.arange(len(statistic_of_column)), statistic_of_column)),
+        shape=(len(statistic_of_column), statistics),
     )
     means, wholes = [], []
     for times in draws(len(images), replicates, seed):
-        parts = np.split(np.asarray(times @ table), figures * np.arange(1, 5), axis=1)
+        parts = np.split(np.asarray(times @ table), statistics * np.arange(1, 5), axis=1)
         values, count, n, agreeing, counts = parts
-        with np.errstate(invalid="ignore"):  # 0 / 0: no image of that figure was drawn
+        with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
             means.append(values / count)
-        wholes.append(alpha(n, agreeing, np.asarray(np.square(counts) @ of_figure)))
+        wholes.append(alpha(n, agreeing, np.asarray(np.square(counts) @ of_statistic)))
     return Replicates(np.concatenate(means), np.concatenate(wholes))
 
 
@@ -225,9 +225,9 @@ def intervals(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> intervals(np.array([[0.0, np.nan], [1.0, np.nan], [np.nan, np.nan]])).tolist()
     [[0.025, 0.975], [nan, nan]]
     """
-    figures = replicates.shape[1]
+    statistics = replicates.shape[1]
     if not len(replicates):
-        return np.full((figures, 2), np.nan)
+        return np.full((statistics, 2), np.nan)
     ordered = np.sort(replicates.T, axis=1)  # NaN last
     last = np.isfinite(ordered).sum(axis=1, keepdims=True) - 1
     position = np.maximum(last, 0) * np.array(INTERVAL) / 100
@@ -251,7 +251,7 @@ def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """F figures with their intervals.
+    """F statistics with their intervals.
 
     Parameters
     ----------
@@ -270,8 +270,10 @@ class Estimates:
     images: NDArray[np.intp]
 
 
-def estimate(cells: Cells, figures: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None) -> Estimates:
-    """Each figure's mean and whole alpha, how many images it has, and the intervals of both; see `resample`.
+def estimate(
+    cells: Cells, statistics: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
+) -> Estimates:
+    """Each statistic's mean and whole alpha, how many images it has, and the intervals of both; see `resample`.
 
     Examples
     --------
@@ -281,11 +283,11 @@ def estimate(cells: Cells, figures: int, replicates: int, seed: int, rank: NDArr
     >>> made.alpha.tolist(), made.alpha_interval.tolist(), made.images.tolist()
     ([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1, 1])
     """
-    drawn = resample(cells, figures, replicates, seed, rank)
+    drawn = resample(cells, statistics, replicates, seed, rank)
     return Estimates(
-        alpha=cells.mean(figures),
+        alpha=cells.mean(statistics),
         alpha_interval=intervals(drawn.mean),
-        global_alpha=cells.whole(figures),
+        global_alpha=cells.whole(statistics),
         global_alpha_interval=intervals(drawn.whole),
-        images=cells.count(figures),
+        images=cells.count(statistics),
     )

@@ -172,7 +172,7 @@ def test_the_same_alpha_in_any_order(solver, cost, similarity, annotations, seed
 
 def whole_matrix(result, images):
     """Values of all units of the given images, empty ones adding a unit, as floats with NaN for missing."""
-    asked = result.annotations.asked
+    asked = result.annotations.assigned_any_class
     rows = []
     for image in images:
         rows += [list(row) for row in result.units.values[result.units.image == image]]

@@ -1,4 +1,4 @@
-"""Means, whole alphas and intervals of many figures at once, against plain loops."""
+"""Means, whole alphas and intervals of many statistics at once, against plain loops."""
 
 import numpy as np
 import pytest
@@ -10,20 +10,22 @@ from kalos_core.reliability import coincidences
 from kalos_core.resampling import Cells, estimate, interval_columns, intervals, join_cells, resample
 from tests.diagnostics.naive import alpha_of, mean
 
-FIGURES, IMAGES = 3, 4
+STATISTICS, IMAGES = 3, 4
 
 
 @st.composite
 def units_of_cells(draw):
-    """Values (R = 3) of units, and the figure and image of each; then the cells of all figures and images wanted."""
-    wanted = draw(st.lists(st.tuples(st.integers(0, FIGURES - 1), st.integers(0, IMAGES - 1)), unique=True, max_size=8))
+    """Values (R = 3) of units, the statistic and image of each, and the cells of all wanted statistics and images."""
+    wanted = draw(
+        st.lists(st.tuples(st.integers(0, STATISTICS - 1), st.integers(0, IMAGES - 1)), unique=True, max_size=8)
+    )
     value = st.sampled_from([NOT_ASSIGNED, NO_OBJECT, 0, 1, 2])
     unit = st.tuples(st.integers(0, max(len(wanted) - 1, 0)), st.tuples(value, value, value))
     units = draw(st.lists(unit, max_size=12)) if wanted else []
     cell = np.array([at for at, _ in units], np.intp)
     values = np.array([given for _, given in units], np.int32).reshape(-1, 3)
-    figure, image = (np.array([key[side] for key in wanted], np.intp) for side in (0, 1))
-    return values, cell, Cells.of(figure, image, coincidences(values, cell, len(wanted)))
+    statistic, image = (np.array([key[side] for key in wanted], np.intp) for side in (0, 1))
+    return values, cell, Cells.of(statistic, image, coincidences(values, cell, len(wanted)))
 
 
 def as_floats(values):
@@ -33,32 +35,34 @@ def as_floats(values):
 @given(units_of_cells())
 def test_mean_and_whole_of_each_figure(drawn):
     values, cell, cells = drawn
-    for figure in range(FIGURES):
-        own = np.flatnonzero(cells.figure == figure)
+    for statistic in range(STATISTICS):
+        own = np.flatnonzero(cells.statistic == statistic)
         of_images = [alpha_of(as_floats(values[cell == at])) for at in own]
         np.testing.assert_allclose(cells.value[own], of_images, atol=1e-12)
-        np.testing.assert_allclose(cells.mean(FIGURES)[figure], mean(of_images), atol=1e-12)
+        np.testing.assert_allclose(cells.mean(STATISTICS)[statistic], mean(of_images), atol=1e-12)
         whole = alpha_of(as_floats(values[np.isin(cell, own)]))
-        np.testing.assert_allclose(cells.whole(FIGURES)[figure], whole, atol=1e-12)
-        assert cells.count(FIGURES)[figure] == np.isfinite(of_images).sum()
+        np.testing.assert_allclose(cells.whole(STATISTICS)[statistic], whole, atol=1e-12)
+        assert cells.count(STATISTICS)[statistic] == np.isfinite(of_images).sum()
 
 
 @given(units_of_cells(), st.integers(0, 9), st.sampled_from([1, 7, 100, 101]))
 def test_the_replicates_are_those_of_a_plain_loop(drawn, seed, replicates):
     values, cell, cells = drawn
-    made = resample(cells, FIGURES, replicates, seed)
+    made = resample(cells, STATISTICS, replicates, seed)
     pool = np.unique(cells.image[np.isfinite(cells.value)])
     if not len(pool):
-        assert made.mean.shape == made.whole.shape == (0, FIGURES)
+        assert made.mean.shape == made.whole.shape == (0, STATISTICS)
         return
     rng = np.random.default_rng(seed)
     for replicate in range(replicates):
         images = pool[rng.integers(0, len(pool), len(pool))]
-        for figure in range(FIGURES):
-            own = [at for image in images for at in np.flatnonzero((cells.figure == figure) & (cells.image == image))]
-            np.testing.assert_allclose(made.mean[replicate, figure], mean(cells.value[own]), atol=1e-12)
+        for statistic in range(STATISTICS):
+            own = [
+                at for image in images for at in np.flatnonzero((cells.statistic == statistic) & (cells.image == image))
+            ]
+            np.testing.assert_allclose(made.mean[replicate, statistic], mean(cells.value[own]), atol=1e-12)
             units = [row for at in own for row in as_floats(values[cell == at])]
-            np.testing.assert_allclose(made.whole[replicate, figure], alpha_of(units), atol=1e-9)
+            np.testing.assert_allclose(made.whole[replicate, statistic], alpha_of(units), atol=1e-9)
 
 
 @given(st.lists(st.lists(st.floats(-1, 1) | st.just(np.nan), min_size=2, max_size=2), max_size=9))
@@ -94,8 +98,8 @@ def test_parts_joined_again_are_the_whole(drawn, seed):
     cut = seed % (len(cells) + 1)
     again = join_cells([cells.take(order[:cut]), cells.take(order[cut:])])
     np.testing.assert_array_equal(again.value, cells.value[order])
-    np.testing.assert_allclose(again.whole(FIGURES), cells.whole(FIGURES), atol=1e-12)
-    np.testing.assert_allclose(again.mean(FIGURES), cells.mean(FIGURES), atol=1e-12)
+    np.testing.assert_allclose(again.whole(STATISTICS), cells.whole(STATISTICS), atol=1e-12)
+    np.testing.assert_allclose(again.mean(STATISTICS), cells.mean(STATISTICS), atol=1e-12)
 
 
 def test_columns_of_an_interval():
@@ -108,7 +112,7 @@ def test_columns_of_an_interval():
 
 @pytest.mark.parametrize("replicates", [1, 100, 250])
 def test_the_same_draws_for_every_figure(replicates):
-    # one image carries one figure each: a replicate without it leaves that figure undefined, never both at once
+    # one image carries one statistic each: a replicate without it leaves that statistic undefined, never both at once
     sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
     made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, replicates, 1)
     assert made.mean.shape == (replicates, 2)

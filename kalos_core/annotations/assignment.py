@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.arrays import expand_runs
 
 
-def asked_images(
+def assigned_any_class(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
     """(I, R) True where a rater was assigned to an image and asked for at least one class on it.
@@ -30,7 +30,7 @@ def asked_images(
 
     Examples
     --------
-    >>> asked_images(np.array([[True, True]]), None, np.array([[0, 1, 0]]), categories=1).tolist()
+    >>> assigned_any_class(np.array([[True, True]]), None, np.array([[0, 1, 0]]), categories=1).tolist()
     [[True, False]]
     """
     asked = assigned if limits is None else assigned & limits.any(axis=1)
@@ -46,7 +46,7 @@ def asked_images(
 def comparable_images(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
-    """(I,) True where at least two raters were asked for a common class; parameters as in `asked_images`.
+    """(I,) True where at least two raters were asked for a common class; parameters as in `assigned_any_class`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def comparable_images(
     return np.asarray(common > 0)
 
 
-def asked_of_marks(
+def assigned_per_annotation(
     assigned: NDArray[np.bool_],
     limits: NDArray[np.bool_] | None,
     excluded: NDArray[np.intp],
@@ -80,12 +80,12 @@ def asked_of_marks(
     category: NDArray[np.intp],
     categories: int,
 ) -> NDArray[np.bool_]:
-    """(N, R) True where a rater was asked for the image and class of a mark (N,); parameters as in `asked_images`.
+    """(N, R) True where a rater is assigned to the image and class of an annotation; see `assigned_any_class`.
 
     Examples
     --------
     >>> both, cats = np.array([[True, True]]), np.array([0, 1])
-    >>> asked_of_marks(both, None, np.array([[0, 1, 0]]), np.array([0, 0]), cats, categories=2).tolist()
+    >>> assigned_per_annotation(both, None, np.array([[0, 1, 0]]), np.array([0, 0]), cats, categories=2).tolist()
     [[True, False], [True, True]]
     """
     asked = assigned[image]

@@ -254,7 +254,7 @@ def _warn_of_marks_outside(annotations: Annotations, source: str, stacklevel: in
     size = annotations.image_size[annotations.image]
     outside = np.zeros(len(annotations), np.bool_)
     for column in annotations.shapes.values():
-        bounds = column.drawn_bounds()
+        bounds = column.outline_bounds()
         outside |= (bounds[:, :2] < -OUTSIDE_TOLERANCE).any(axis=1)
         outside |= (bounds[:, 2:] > size + OUTSIDE_TOLERANCE).any(axis=1)
     if outside.any():

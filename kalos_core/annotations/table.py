@@ -389,16 +389,18 @@ class Annotations:
         return new_codes(by_id, len(by_id))
 
     @cached_property
-    def asked(self) -> NDArray[np.bool_]:
+    def assigned_any_class(self) -> NDArray[np.bool_]:
         """(I, R) True where a rater was assigned to an image, and asked for at least one class on it."""
-        return assignment.asked_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
+        return assignment.assigned_any_class(
+            self.assigned, self.assigned_categories, self.excluded, len(self.categories)
+        )
 
     @cached_property
-    def askable(self) -> NDArray[np.bool_]:
+    def others_assigned(self) -> NDArray[np.bool_]:
         """(N, R) True where another rater than a mark's own was asked for its image and class."""
-        askable = self.asked_of_marks.copy()
-        askable[np.arange(len(self)), self.rater] = False
-        return askable
+        others = self.assigned_per_annotation.copy()
+        others[np.arange(len(self)), self.rater] = False
+        return others
 
     @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
@@ -408,9 +410,9 @@ class Annotations:
         )
 
     @property
-    def asked_of_marks(self) -> NDArray[np.bool_]:
+    def assigned_per_annotation(self) -> NDArray[np.bool_]:
         """(N, R) True where a rater was asked for the image and the class of a mark."""
-        return assignment.asked_of_marks(
+        return assignment.assigned_per_annotation(
             self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
         )
 

@@ -78,9 +78,9 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     ([0, 0, 1, 1], [0.2, 1.0, 0.2, 1.0])
     """
     image, rater = annotations.image, annotations.rater
-    others = annotations.asked.sum(axis=1)[image] - 1
+    others = annotations.assigned_any_class.sum(axis=1)[image] - 1
     start = run_starts(others)
-    rank = np.cumsum(annotations.asked, axis=1) - 1  # of a rater among those asked
+    rank = np.cumsum(annotations.assigned_any_class, axis=1) - 1  # of a rater among those asked
 
     def place(target: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
         own, their = rank[image[target], rater[target]], rank[image[target], rater[other]]
@@ -124,7 +124,7 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     ([[1, 0]], [[0, 0]])
     """
     images_by_name, raters_by_name = np.argsort(annotations.image_rank), np.argsort(annotations.raters.astype(str))
-    asked = annotations.asked[:, raters_by_name]
+    asked = annotations.assigned_any_class[:, raters_by_name]
     count = asked.sum(axis=1)
     eligible = images_by_name[count[images_by_name] > 0]
     if len(eligible) < 2:

@@ -120,7 +120,7 @@ def _imbalance(annotations: Annotations) -> Criterion:
     if annotations.raters_are_local:
         finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
-    images = annotations.asked.sum(axis=0)
+    images = annotations.assigned_any_class.sum(axis=0)
     marks = np.bincount(annotations.rater, minlength=len(images))
     most, least = int(images.argmax()), int(images.argmin())
     told = ", ".join(

@@ -18,10 +18,10 @@ from kalos_core.convergence.modified import (
     THRESHOLDS,
     ModifiedMap,
     Ties,
+    annotations_in_size,
     check_thresholds,
     comparable_pairs,
     count_in_orders,
-    marks_in_size,
     mean_of_directions,
     modified_map,
     usable_images,
@@ -84,7 +84,7 @@ class LabelConvergence:
     >>> result = label_convergence(Annotations.from_rows(rows), samples=50, fraction=0.5, thresholds=(0.5, 0.75))
     >>> result.summary()["figure"].tolist()
     ['modified mAP', 'mAP inferred from alpha', 'alpha']
-    >>> result.convergence.place(0.1)
+    >>> result.convergence.position(0.1)
     'below'
     """
 
@@ -260,7 +260,7 @@ def label_convergence(
     tell = progress or _tell_nobody
     tell(0.0, f"Matching {len(annotations):,} annotations")
     pairs = comparable_pairs(annotations, measure, levels, pairs)
-    in_size = marks_in_size(annotations, measure, SIZES["all"])
+    in_size = annotations_in_size(annotations, measure, SIZES["all"])
     counted = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
     image_alpha = _image_alpha(annotations, measure, levels, solver, cost, pairs, tell)
     of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)

@@ -48,8 +48,8 @@ class Detections:
 
 def compared(annotations: Annotations) -> NDArray[np.bool_]:
     """(N, R) True where another rater and a mark's own were both asked for its image and class."""
-    own = annotations.asked_of_marks[np.arange(len(annotations)), annotations.rater]
-    return np.asarray(annotations.askable & own[:, None])
+    own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
+    return np.asarray(annotations.others_assigned & own[:, None])
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp]) -> NDArray[np.intp]:

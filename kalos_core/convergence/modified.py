@@ -200,7 +200,7 @@ def modified_map(
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)
     pairs = comparable_pairs(annotations, measure, levels, pairs)
-    in_size = marks_in_size(annotations, measure, limits)
+    in_size = annotations_in_size(annotations, measure, limits)
     found = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
     precisions = np.stack([counted.class_precision() for counted in found])
     groups = found[0]  # the same in every order
@@ -247,7 +247,9 @@ def comparable_pairs(
     return pairs.at_least(floor)
 
 
-def marks_in_size(annotations: Annotations, measure: Similarity, limits: tuple[float, float]) -> NDArray[np.bool_]:
+def annotations_in_size(
+    annotations: Annotations, measure: Similarity, limits: tuple[float, float]
+) -> NDArray[np.bool_]:
     """(N,) marks whose area lies within limits, both included."""
     if limits == SIZES["all"] or not len(annotations):
         return np.ones(len(annotations), np.bool_)

@@ -13,9 +13,9 @@ from kalos_core.errors import InputError, as_number
 Z = 1.96
 """Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
 
-Place = Literal["below", "inside", "above"]
+Position = Literal["below", "inside", "above"]
 
-MEANINGS: dict[Place, str] = {
+MEANINGS: dict[Position, str] = {
     "below": "The labels are not what holds the model back: raters agree more with one another than it does with them.",
     "inside": "The model agrees with the labels as well as raters do with one another: what it still misses cannot be "
     "told from label variation, and a better value would not show a better model.",
@@ -68,7 +68,7 @@ class Spread:
         """(2,) the 2.5th and 97.5th percentile."""
         return np.asarray(np.percentile(self.replicates, (2.5, 97.5)))
 
-    def place(self, value: float) -> Place:
+    def position(self, value: float) -> Position:
         """Where the mAP of a model lies towards the interval, both ends of which are inside.
 
         Raises
@@ -79,7 +79,7 @@ class Spread:
         Examples
         --------
         >>> spread = Spread(np.array([0.4, 0.5, 0.6]))
-        >>> [spread.place(value) for value in (0.1, 0.5, 0.8)]
+        >>> [spread.position(value) for value in (0.1, 0.5, 0.8)]
         ['below', 'inside', 'above']
         """
         number = as_number(value)
@@ -96,7 +96,7 @@ class Spread:
         >>> print(Spread(np.array([0.4, 0.5, 0.6])).meaning(0.1))  # doctest: +ELLIPSIS
         10.0 mAP is below label convergence [30.4, 69.6]. The labels are not what holds the model back: ...
         """
-        place = self.place(value)
+        place = self.position(value)
         low, high = 100 * self.interval
         return f"{100 * value:.1f} mAP is {place} label convergence [{low:.1f}, {high:.1f}]. {MEANINGS[place]}"
 

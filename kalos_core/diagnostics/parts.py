@@ -75,36 +75,36 @@ class Part:
         return Part(pairs, Units(self.units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
 
     def cells(self) -> Cells:
-        """One figure; images empty by agreement have their unit of `NO_OBJECT`."""
-        return _one_figure(image_coincidences(self.annotations, self.units)[0])
+        """One statistic; images empty by agreement have their unit of `NO_OBJECT`."""
+        return _one_statistic(image_coincidences(self.annotations, self.units)[0])
 
     def bare_cells(self) -> Cells:
-        """One figure; nothing is added for images without a unit."""
-        return _one_figure(coincidences(self.units.values, self.units.image, self.images))
+        """One statistic; nothing is added for images without a unit."""
+        return _one_statistic(coincidences(self.units.values, self.units.image, self.images))
 
     def class_cells(self) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
-        """A figure for each class that occurs: its cells, (C,) how many units it occurs in, and (C,) its code."""
+        """A statistic for each class that occurs: its cells, (C,) how many units it occurs in, and (C,) its code."""
         classes = max(len(self.annotations.categories), 1)
         unit, column = np.nonzero(self.units.values >= 0)
         drawn = np.unique(unit * classes + self.units.values[unit, column])
         unit, category = drawn // classes, drawn % classes
-        occurring, figure, count = np.unique(category, return_inverse=True, return_counts=True)
-        return self._cells(figure.reshape(-1), unit, self.units.values[unit]), count, occurring
+        occurring, statistic, count = np.unique(category, return_inverse=True, return_counts=True)
+        return self._cells(statistic.reshape(-1), unit, self.units.values[unit]), count, occurring
 
     def pair_cells(self, category: int) -> Cells:
-        """A figure for each two raters, in the order of `numpy.triu_indices`: units in which either chose a class."""
+        """A statistic for each two raters, ordered as `numpy.triu_indices`: units in which either chose a class."""
         first, second = np.triu_indices(len(self.annotations.raters), 1)
         a, b = self.units.values[:, first], self.units.values[:, second]
         unit, pair = np.nonzero((a != NOT_ASSIGNED) & (b != NOT_ASSIGNED) & ((a == category) | (b == category)))
         return self._cells(pair, unit, np.column_stack([a[unit, pair], b[unit, pair]]))
 
-    def _cells(self, figure: NDArray[np.intp], unit: NDArray[np.intp], values: NDArray[np.int32]) -> Cells:
-        """Cells of units (M,) with values (M, raters), each counted for a figure (M,)."""
-        distinct, cell = np.unique(figure * self.images + self.units.image[unit], return_inverse=True)
+    def _cells(self, statistic: NDArray[np.intp], unit: NDArray[np.intp], values: NDArray[np.int32]) -> Cells:
+        """Cells of units (M,) with values (M, raters), each counted for a statistic (M,)."""
+        distinct, cell = np.unique(statistic * self.images + self.units.image[unit], return_inverse=True)
         sums = coincidences(values, cell.reshape(-1), len(distinct))
         return Cells.of(distinct // self.images, distinct % self.images, sums)
 
 
-def _one_figure(sums: Coincidences) -> Cells:
+def _one_statistic(sums: Coincidences) -> Cells:
     images = np.arange(len(sums.pairable))
     return Cells.of(np.zeros_like(images), images, sums)

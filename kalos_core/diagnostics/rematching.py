@@ -29,7 +29,7 @@ LARGEST_BLOCK = 1 << 18
 
 def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
     """(I, R) True where a rater was asked for an image, or drew on it what they were not asked for (`excluded`)."""
-    part = annotations.asked.copy()
+    part = annotations.assigned_any_class.copy()
     part[annotations.image, annotations.rater] = True
     return part
 
@@ -48,7 +48,7 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     Returns
     -------
     Cells
-        Figure g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
+        Statistic g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
 
     Examples
     --------
@@ -56,13 +56,13 @@ def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, h]} for r, h in zip("abc", (9, 9, 1))]
     >>> result = agreement(Annotations.from_rows(rows))
     >>> cells = rematch(result, np.array([[True, True, False], [True, False, True]]))
-    >>> cells.figure.tolist(), cells.image.tolist(), cells.value.tolist()
+    >>> cells.statistic.tolist(), cells.image.tolist(), cells.value.tolist()
     ([0, 1], [0, 0], [1.0, -0.5])
     """
     enough = groups.astype(np.float32) @ taking_part(agreement.annotations).T.astype(np.float32) >= 2
-    image, figure = np.nonzero((enough if images is None else enough & images).T)
+    image, statistic = np.nonzero((enough if images is None else enough & images).T)
     source = _Source(agreement, groups)
-    parts = [source.match(figure[start:stop], image[start:stop]) for start, stop in source.blocks(figure, image)]
+    parts = [source.match(statistic[start:stop], image[start:stop]) for start, stop in source.blocks(statistic, image)]
     return join_cells(parts)
 
 
@@ -89,33 +89,33 @@ class _Source:
         self.exclusion_starts = np.searchsorted(self.annotations.excluded[:, 0], np.arange(images + 1))
         self.pair_starts = np.searchsorted(image_of_pair[by_image], np.arange(images + 1))
 
-    def blocks(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> list[tuple[int, int]]:
+    def blocks(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> list[tuple[int, int]]:
         """Runs of the cells (M,), sorted by image, each of whole images; at least one, empty if there is no cell."""
         if not len(image):
             return [(0, 0)]
         ends = np.append(np.flatnonzero(np.diff(image)) + 1, len(image))
-        rows = (self.groups.astype(np.float64) @ self.marks.T)[figure, image]
+        rows = (self.groups.astype(np.float64) @ self.marks.T)[statistic, image]
         pairs = np.diff(self.pair_starts)[image[ends - 1]] * np.diff(self._groups_of_two[0]).max()
         work = np.cumsum(self.groups.shape[1] * (1 + rows))[ends - 1] + np.cumsum(len(self.groups) + pairs)
         stops = ends[np.append(np.diff(work // LARGEST_BLOCK) > 0, True)].tolist()
         return list(zip([0, *stops[:-1]], stops, strict=True))
 
-    def match(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> Cells:
+    def match(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> Cells:
         """The cells (M,) of some images, all their groups matched in one call."""
-        members = self.groups[figure]
+        members = self.groups[statistic]
         counts = np.where(members, self.marks[image], 0)
         owner, place = expand_runs(self.first[image].ravel(), counts.ravel())
         rows = self.order[place]
         starts = run_starts(counts.ravel())[:-1].reshape(counts.shape)
-        table = self._table(figure, image, owner // members.shape[1], rows)
-        pairs = self._pairs(figure, image, starts)
+        table = self._table(statistic, image, owner // members.shape[1], rows)
+        pairs = self._pairs(statistic, image, starts)
         chosen = self.configuration
         unit_of = correspond(table, pairs, chosen.threshold, chosen.solver, chosen.cost)
         sums, _ = image_coincidences(table, build_units(table, unit_of))
-        return Cells.of(figure, image, sums)
+        return Cells.of(statistic, image, sums)
 
     def _table(
-        self, figure: NDArray[np.intp], image: NDArray[np.intp], cell: NDArray[np.intp], rows: NDArray[np.intp]
+        self, statistic: NDArray[np.intp], image: NDArray[np.intp], cell: NDArray[np.intp], rows: NDArray[np.intp]
     ) -> Annotations:
         """Each cell an image of its own; the marks at `rows` lie in the images `cell`."""
         given = self.annotations
@@ -130,20 +130,20 @@ class _Source:
             images=names,
             files=names,
             image_size=given.image_size[image],
-            assigned=given.assigned[image] & self.groups[figure],
+            assigned=given.assigned[image] & self.groups[statistic],
             crowds=given.crowds[image],
             skipped=given.skipped[image],
-            excluded=self._excluded(figure, image),
+            excluded=self._excluded(statistic, image),
         )
 
-    def _excluded(self, figure: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
         """The exclusions of the cells' images, of the raters of their groups."""
         starts = self.exclusion_starts
         cell, place = expand_runs(starts[image], np.diff(starts)[image])
         excluded = np.stack([cell, *self.annotations.excluded[place, 1:].T], axis=1)
-        return np.asarray(excluded[self.groups[figure[cell], excluded[:, 1]]])
+        return np.asarray(excluded[self.groups[statistic[cell], excluded[:, 1]]])
 
-    def _pairs(self, figure: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
+    def _pairs(self, statistic: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
         """The pairs of all cells, in rows of their table; (M, R) `starts` says where a rater's marks begin there."""
         if not len(image):
             return self.pairs.keep(np.zeros(len(self.pairs), np.bool_))
@@ -151,7 +151,7 @@ class _Source:
         left, right = self.pairs.left[begin:end], self.pairs.right[begin:end]
         similarity = self.pairs.similarity[begin:end]
         cell_of = np.full((image[-1] - image[0] + 1, len(self.groups)), -1, np.intp)
-        cell_of[image - image[0], figure] = np.arange(len(image))
+        cell_of[image - image[0], statistic] = np.arange(len(image))
         raters = len(self.annotations.raters)
         key = self.annotations.rater[left] * raters + self.annotations.rater[right]
         first, groups = self._groups_of_two
@@ -180,5 +180,5 @@ def refuse_local_raters(annotations: Annotations, what: str) -> None:
     if annotations.raters_are_local:
         raise InputError(
             f"{what}: expected raters who are the same person on every image, got raters that are local to their "
-            "image (raters_are_local), as the reading sessions of LIDC: a figure per rater would mix different people"
+            "image (raters_are_local), as the reading sessions of LIDC: a number per rater would mix different people"
         )

@@ -144,9 +144,9 @@ def sensitivity(
     if pairs is None:
         pairs = compute_pairs(annotations, similarity, float(levels[0]))
     parts = []
-    for figure, level in enumerate(levels.tolist()):
+    for statistic, level in enumerate(levels.tolist()):
         cells = Part.of(agreement(annotations, similarity, level, solver, cost, 0, seed, pairs=pairs)).cells()
-        parts.append(replace(cells, figure=np.full(len(cells), figure)))
+        parts.append(replace(cells, statistic=np.full(len(cells), statistic)))
     cells = join_cells(parts)
     drawn = resample(cells, len(levels), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
     mean, whole, images = cells.mean(len(levels)), cells.whole(len(levels)), cells.count(len(levels))

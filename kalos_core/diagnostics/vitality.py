@@ -124,13 +124,15 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
         )
     everyone = Part.of(agreement).cells()
     rematched = rematch(agreement, ~np.eye(raters, dtype=np.bool_), taking_part(annotations).T)
-    rematched = replace(rematched, figure=1 + rematched.figure, value=everyone.value[rematched.image] - rematched.value)
+    rematched = replace(
+        rematched, statistic=1 + rematched.statistic, value=everyone.value[rematched.image] - rematched.value
+    )
     cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
-    figures = 1 + 2 * raters
+    statistics = 1 + 2 * raters
     chosen = agreement.configuration
-    drawn = resample(cells, figures, chosen.bootstrap, chosen.seed, annotations.image_rank)
-    mean, whole = cells.mean(figures), cells.whole(figures)
-    without, dropped = slice(1, 1 + raters), slice(1 + raters, figures)
+    drawn = resample(cells, statistics, chosen.bootstrap, chosen.seed, annotations.image_rank)
+    mean, whole = cells.mean(statistics), cells.whole(statistics)
+    without, dropped = slice(1, 1 + raters), slice(1 + raters, statistics)
     return RaterVitality(
         rater=annotations.raters,
         vitality=mean[without],
@@ -139,21 +141,21 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
         global_vitality_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, dropped]),
         global_rematched=whole[0] - whole[without],
         global_rematched_interval=intervals(drawn.whole[:, :1] - drawn.whole[:, without]),
-        images=cells.count(figures)[without],
+        images=cells.count(statistics)[without],
     )
 
 
 def _unchanged(agreement: Agreement, everyone: Cells) -> list[Cells]:
-    """For figure 1 + r, the images for which rater r was not asked: as they are, and not part of r's mean."""
+    """For statistic 1 + r, the images for which rater r was not asked: as they are, and not part of r's mean."""
     parts = []
     for rater, part in enumerate(taking_part(agreement.annotations).T):
         cells = everyone.take(np.flatnonzero(~part))
-        parts.append(replace(cells, figure=np.full(len(cells), 1 + rater), value=np.full(len(cells), np.nan)))
+        parts.append(replace(cells, statistic=np.full(len(cells), 1 + rater), value=np.full(len(cells), np.nan)))
     return parts
 
 
 def _dropped(agreement: Agreement) -> list[Cells]:
-    """For figure 1 + R + r, all images with the row of rater r dropped from the reliability matrix."""
+    """For statistic 1 + R + r, all images with the row of rater r dropped from the reliability matrix."""
     annotations = agreement.annotations
     images, raters = annotations.assigned.shape
     whole, _ = with_empty_images(annotations, agreement.units)
@@ -161,7 +163,7 @@ def _dropped(agreement: Agreement) -> list[Cells]:
     for rater in range(raters):
         values = whole.values.copy()
         values[:, rater] = NOT_ASSIGNED
-        figure = np.full(images, 1 + raters + rater)
+        statistic = np.full(images, 1 + raters + rater)
         sums = coincidences(values, whole.image, images)
-        parts.append(Cells(figure, np.arange(images), sums, np.full(images, np.nan)))
+        parts.append(Cells(statistic, np.arange(images), sums, np.full(images, np.nan)))
     return parts

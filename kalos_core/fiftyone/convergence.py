@@ -197,7 +197,7 @@ def _placed(
 
 
 def _place(spread: Spread, name: str, value: float) -> dict[str, Any]:
-    return {"name": name, "map": value, "place": spread.place(value), "meaning": spread.meaning(value)}
+    return {"name": name, "map": value, "place": spread.position(value), "meaning": spread.meaning(value)}
 
 
 def _lines(replicates: Replicates) -> list[tuple[str, Line]]:

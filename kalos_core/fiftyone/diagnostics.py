@@ -124,8 +124,8 @@ def pair_image_alphas(result: Agreement) -> dict[str, NDArray[Any]]:
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
     cells = rematch(result, groups)
     return {
-        "pair_rater_a": narrow(first[cells.figure]),
-        "pair_rater_b": narrow(second[cells.figure]),
+        "pair_rater_a": narrow(first[cells.statistic]),
+        "pair_rater_b": narrow(second[cells.statistic]),
         "pair_image": narrow(cells.image),
         "pair_alpha": cells.value,
     }

@@ -274,7 +274,7 @@ def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> 
 
     half = np.flatnonzero(halved)
     halves = half_of(column, origins.source[half], origins.part[half])
-    bounds = np.where(np.isnan(halves.drawn_bounds()), origins.corners[half], halves.drawn_bounds())
+    bounds = np.where(np.isnan(halves.outline_bounds()), origins.corners[half], halves.outline_bounds())
     yield half, move(halves, origins.placement(half, np.arange(len(half)), bounds))
 
     joined = np.flatnonzero(merged)

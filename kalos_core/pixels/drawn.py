@@ -67,7 +67,7 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
 def _asked(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(N,) marks that count, and (I, R) raters who were asked."""
     if category is None:
-        return np.ones(len(annotations), np.bool_), annotations.asked
+        return np.ones(len(annotations), np.bool_), annotations.assigned_any_class
     names = annotations.categories.tolist()
     if category not in names:
         raise InputError(f"category: expected one of {listed(map(repr, names), 20)}, got {category!r}")

@@ -150,7 +150,7 @@ def _read_image(
         except UnusableError as unusable:
             findings.fault(where, name, *unusable.args)
         else:
-            findings.add_mark(where, name, rater, label, **shape)
+            findings.add_annotation(where, name, rater, label, **shape)
 
 
 def _box(mark: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Findings:
     >>> findings.add_image("a.jpg", "image 1", size=(20, 10))
     >>> findings.assign("a.jpg", "ann")
     >>> findings.assign("a.jpg", "bob")
-    >>> findings.add_mark("image 1, box 1", "a.jpg", "ann", "cat", box=[0, 0, 8, 4])
+    >>> findings.add_annotation("image 1, box 1", "a.jpg", "ann", "cat", box=[0, 0, 8, 4])
     >>> findings.build().assigned.tolist()
     [[True, True]]
     """
@@ -78,7 +78,9 @@ class Findings:
         self.raters[rater] = None
         self.assigned.setdefault(image, {})[rater] = None
 
-    def add_mark(self, record: str, image: Hashable, rater: str, category: str, id: Any = None, **shape: Any) -> None:
+    def add_annotation(
+        self, record: str, image: Hashable, rater: str, category: str, id: Any = None, **shape: Any
+    ) -> None:
         """Note a mark and the record it comes from; without an id it is numbered."""
         self.categories[category] = None
         self.records.append(record)

@@ -159,7 +159,7 @@ def _read_result(findings: Findings, task: int | str, rater: str, result: Mappin
     except UnusableError as unusable:
         findings.fault(where, task, *unusable.args)
     else:
-        findings.add_mark(where, task, rater, label, **shape)
+        findings.add_annotation(where, task, rater, label, **shape)
 
 
 def _label(value: Mapping[str, Any], kind: str) -> str:

@@ -113,7 +113,7 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
             findings.assign(scan.series, _name(number))
             for name, contours in nodules:
                 record = f"{scan.record}, session {number}, nodule {name!r}"
-                findings.add_mark(record, scan.series, _name(number), NODULE, volume=contours)
+                findings.add_annotation(record, scan.series, _name(number), NODULE, volume=contours)
     return findings.build(
         raters_are_local=True,
         slice_positions=[scan.positions for scan in kept.values()],

@@ -17,7 +17,7 @@ from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.readers.files import as_path
 
 ENDINGS = (".png", ".tif", ".tiff")
-PICTURE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
+IMAGE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class MaskFolders:
         Who was asked about an image.
     files : dict
         (image, rater) -> file, where there is one.
-    pictures : dict
+    image_files : dict
         Image -> file of the picture, where there is one.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored.
@@ -43,7 +43,7 @@ class MaskFolders:
     raters: NDArray[np.object_]
     assigned: NDArray[np.bool_]
     files: Mapping[tuple[str, str], Path]
-    pictures: Mapping[str, Path]
+    image_files: Mapping[str, Path]
     ignore_value: int | None = None
 
     def __len__(self) -> int:
@@ -59,17 +59,17 @@ class MaskFolders:
         """
         for image, arrays in self._images():
             masks, ignore = self._without_ignored(arrays)
-            yield MaskStack.of(masks, ignore=ignore, image=image, image_pixels=self.picture(image))
+            yield MaskStack.of(masks, ignore=ignore, image=image, image_pixels=self.image_pixels(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
         """Label maps, one stack an image, otherwise as `stacks`."""
         for image, arrays in self._images():
             labels, ignore = self._without_ignored(arrays)
-            yield LabelStack.of(labels, ignore=ignore, image=image, image_pixels=self.picture(image))
+            yield LabelStack.of(labels, ignore=ignore, image=image, image_pixels=self.image_pixels(image))
 
-    def picture(self, image: str) -> NDArray[Any] | None:
+    def image_pixels(self, image: str) -> NDArray[Any] | None:
         """The pixels of an image's picture; None where there is none."""
-        return read_image_pixels(self.pictures[image]) if image in self.pictures else None
+        return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
         """Every image with an array for each rater who was asked, None for one who has no file."""
@@ -95,7 +95,7 @@ class MaskFolders:
 def read_mask_folders(
     folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     assigned: str | Mapping[str, Sequence[str]] = "files",
-    pictures: str | os.PathLike[str] | None = None,
+    image_folder: str | os.PathLike[str] | None = None,
     ignore_value: int | None = None,
 ) -> MaskFolders:
     """Masks of several raters: ``folder/rater/image.png``, masks of one image having one name.
@@ -109,7 +109,7 @@ def read_mask_folders(
     assigned : "files", "all" or mapping
         Who was asked about an image: those who have a file of it, all raters, or those whom a mapping of images lists.
         One who was asked and has no file marked nothing.
-    pictures : path, optional
+    image_folder : path, optional
         Folder of the pictures, named as the masks.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored. Without it every value counts.
@@ -148,14 +148,16 @@ def read_mask_folders(
     stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(drew & ~who)]
     if stray:
         raise InputError(f"assigned: expected every rater with a mask to be listed, got masks of {listed(stray)}")
-    beside = {} if pictures is None else _files_in(_folder(pictures, "pictures"), PICTURE_ENDINGS, problems)
+    image_file_of = (
+        {} if image_folder is None else _files_in(_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
+    )
     problems.raise_if_any()
     return MaskFolders(
         images=object_array(images),
         raters=object_array(raters),
         assigned=who,
         files={(image, rater): file for rater, files in found.items() for image, file in files.items()},
-        pictures={image: beside[image] for image in images if image in beside},
+        image_files={image: image_file_of[image] for image in images if image in image_file_of},
         ignore_value=ignore_value,
     )
 

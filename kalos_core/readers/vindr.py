@@ -103,7 +103,7 @@ def read_vindr(
                 f"{record}, column {column}", image, "a number", repr(row[column]) if row[column] else "nothing"
             )
             continue
-        findings.add_mark(record, image, rater, name, id=line, box=[x_min, y_min, x_max - x_min, y_max - y_min])
+        findings.add_annotation(record, image, rater, name, id=line, box=[x_min, y_min, x_max - x_min, y_max - y_min])
     if not findings.files:
         raise InputError(f"{source}: expected at least one row below the header, got none")
     annotations = findings.build(order=classes.order())

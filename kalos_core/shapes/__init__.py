@@ -1,7 +1,7 @@
 """One column type per shape kind: N shapes of N annotations as flat arrays, never an object per annotation.
 
 Every column offers the same few verbs, so that similarities, ties and unions of shapes need not know the kind:
-``len``, ``take(rows)``, ``absent()``, ``bounds()``, ``drawn_bounds()``, ``area()``, ``union(rows)`` and
+``len``, ``take(rows)``, ``absent()``, ``bounds()``, ``outline_bounds()``, ``area()``, ``union(rows)`` and
 ``tie_keys(rows)``.
 """
 
@@ -39,7 +39,7 @@ class ShapeColumn(Protocol):
         """(N, 4) smallest axis-aligned box: x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
         ...
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) bounds of all that was drawn, also of what encloses nothing; NaN where there is nothing."""
         ...
 

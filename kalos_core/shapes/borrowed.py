@@ -47,9 +47,9 @@ class Borrowed:
         """(N, 4) as of the column."""
         return self.column.bounds()[self.rows]
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) as of the column."""
-        return self.column.drawn_bounds()[self.rows]
+        return self.column.outline_bounds()[self.rows]
 
     def area(self) -> NDArray[np.float64]:
         """(N,) as of the column."""

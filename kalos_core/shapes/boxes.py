@@ -55,7 +55,7 @@ class Boxes:
         """(N, 4) the corners themselves."""
         return self.corners
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) the corners themselves."""
         return self.corners
 

@@ -83,7 +83,7 @@ class Cuboids:
         """(N, 4) NaN: a cuboid lies in a scene, not in a picture; `extent` says where."""
         return np.full((len(self), 4), np.nan)
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) NaN, as `bounds`."""
         return self.bounds()
 

@@ -56,7 +56,7 @@ class Keypoints:
         bounds[~self.visible.any(axis=1)] = np.nan
         return bounds
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) as `bounds`."""
         return self.bounds()
 

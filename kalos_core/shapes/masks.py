@@ -156,7 +156,7 @@ class Masks:
         """(N, 4) edges of the pixels that are on; NaN where none is."""
         return self._bounds
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) as `bounds`."""
         return self._bounds
 

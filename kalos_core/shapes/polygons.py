@@ -112,7 +112,7 @@ class Polygons:
         """(N, 4) bounds of what is enclosed; NaN where nothing is."""
         return self._bounds
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) bounds of the vertices as drawn, also of rings that enclose nothing; NaN where there are none."""
         bounds = np.full((len(self), 4), np.nan)
         present = ~self.absent()

@@ -80,7 +80,7 @@ class Sections:
 
     Parameters
     ----------
-    mark, slice : (Q,) int
+    annotation, slice : (Q,) int
         Row of the volume, and number of the slice in its scan.
     geometry : (Q,) object
         Valid shapely geometries in normal form.
@@ -89,28 +89,30 @@ class Sections:
     bounds : (Q, 4) float64
     """
 
-    mark: NDArray[np.intp]
+    annotation: NDArray[np.intp]
     slice: NDArray[np.intp]
     geometry: NDArray[np.object_]
     area: NDArray[np.float64]
     bounds: NDArray[np.float64]
 
     @classmethod
-    def of(cls, mark: NDArray[np.intp], slice_: NDArray[np.intp], geometry: NDArray[np.object_]) -> Sections:
+    def of(cls, annotation: NDArray[np.intp], slice_: NDArray[np.intp], geometry: NDArray[np.object_]) -> Sections:
         """Sections of the given regions (Q,), sorted by mark and slice; those that enclose nothing are left out."""
         normal = shapely.normalize(geometry)
         area = np.asarray(shapely.area(normal))
         some = area > 0
-        return cls(mark[some], slice_[some], normal[some], area[some], shapely.bounds(normal[some]).reshape(-1, 4))
+        return cls(
+            annotation[some], slice_[some], normal[some], area[some], shapely.bounds(normal[some]).reshape(-1, 4)
+        )
 
     @cached_property
     def edges(self) -> Edges:
         """The edges of every section."""
         return Edges.of(self.geometry)
 
-    def take(self, chosen: NDArray[np.intp], mark: NDArray[np.intp]) -> Sections:
+    def take(self, chosen: NDArray[np.intp], annotation: NDArray[np.intp]) -> Sections:
         """The sections of the given positions, as those of other marks."""
-        return Sections(mark, self.slice[chosen], self.geometry[chosen], self.area[chosen], self.bounds[chosen])
+        return Sections(annotation, self.slice[chosen], self.geometry[chosen], self.area[chosen], self.bounds[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +132,8 @@ class Volumes:
         Number of each contour's slice in its scan, from 0 at the lowest position.
     inclusion : (G,) bool
         False where a contour is the edge of a hole.
-    mark_start : (N + 1,) int
-        Annotation n has the contours ``mark_start[n]:mark_start[n + 1]``; none means that it has no volume.
+    annotation_start : (N + 1,) int
+        Annotation n has the contours ``annotation_start[n]:annotation_start[n + 1]``; none means that it has no volume.
     scan : (N,) int
         Scan of each annotation.
     scans : Scans
@@ -159,22 +161,22 @@ class Volumes:
     contour_start: NDArray[np.intp]
     slice: NDArray[np.intp]
     inclusion: NDArray[np.bool_]
-    mark_start: NDArray[np.intp]
+    annotation_start: NDArray[np.intp]
     scan: NDArray[np.intp]
     scans: Scans
 
     def __len__(self) -> int:
-        return len(self.mark_start) - 1
+        return len(self.annotation_start) - 1
 
     @cached_property
-    def mark(self) -> NDArray[np.intp]:
+    def annotation(self) -> NDArray[np.intp]:
         """(G,) annotation of each contour."""
-        return np.repeat(np.arange(len(self)), np.diff(self.mark_start))
+        return np.repeat(np.arange(len(self)), np.diff(self.annotation_start))
 
     @property
     def z(self) -> NDArray[np.float64]:
         """(G,) position of each contour along the third axis, in mm."""
-        return np.asarray(self.scans.position[self.scans.start[self.scan[self.mark]] + self.slice])
+        return np.asarray(self.scans.position[self.scans.start[self.scan[self.annotation]] + self.slice])
 
     @cached_property
     def flat(self) -> NDArray[np.bool_]:
@@ -190,8 +192,8 @@ class Volumes:
 
     def take(self, rows: NDArray[np.intp]) -> Volumes:
         """The volumes of the given rows."""
-        contours, points = np.diff(self.mark_start), np.diff(self.contour_start)
-        chosen = expand_runs(self.mark_start[rows], contours[rows])[1]
+        contours, points = np.diff(self.annotation_start), np.diff(self.contour_start)
+        chosen = expand_runs(self.annotation_start[rows], contours[rows])[1]
         taken = Volumes(
             self.points[expand_runs(self.contour_start[chosen], points[chosen])[1]],
             run_starts(points[chosen]),
@@ -202,13 +204,13 @@ class Volumes:
             self.scans,
         )
         if "sections" in self.__dict__:  # already made for all: not to be made again for some
-            mark, sections = self.sections_of(rows)
-            taken.__dict__["sections"] = self.sections.take(sections, mark)
+            annotation, sections = self.sections_of(rows)
+            taken.__dict__["sections"] = self.sections.take(sections, annotation)
         return taken
 
     def absent(self) -> NDArray[np.bool_]:
         """(N,) True where an annotation has no contour at all."""
-        return np.equal(np.diff(self.mark_start), 0)
+        return np.equal(np.diff(self.annotation_start), 0)
 
     @cached_property
     def sections(self) -> Sections:
@@ -228,7 +230,7 @@ class Volumes:
         kept = corners(points, start)
         regions, repaired = enclose(points[kept], run_starts(np.add.reduceat(kept, start[:-1])) if len(kept) else start)
         slices = int(self.slice.max(initial=0)) + 1
-        key, inside = self.mark[solid] * slices + self.slice[solid], self.inclusion[solid]
+        key, inside = self.annotation[solid] * slices + self.slice[solid], self.inclusion[solid]
         place, shape = _join_equal(key[inside], regions[inside])
         hole_place, hole = _join_equal(key[~inside], regions[~inside])
         _, pierced, holes = np.intersect1d(place, hole_place, assume_unique=True, return_indices=True)
@@ -238,7 +240,7 @@ class Volumes:
     @cached_property
     def section_start(self) -> NDArray[np.intp]:
         """(N + 1,) annotation n has the sections ``section_start[n]:section_start[n + 1]``."""
-        return run_starts(np.bincount(self.sections.mark, minlength=len(self)))
+        return run_starts(np.bincount(self.sections.annotation, minlength=len(self)))
 
     def sections_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Sections of the volumes of M rows: which of the rows, and position in `sections`."""
@@ -252,13 +254,13 @@ class Volumes:
         """(N, 4) bounds in x and y of what is enclosed, over all slices; NaN where nothing is."""
         return self._bounds
 
-    def drawn_bounds(self) -> NDArray[np.float64]:
+    def outline_bounds(self) -> NDArray[np.float64]:
         """(N, 4) bounds in x and y of all points as drawn; NaN where there are none."""
-        return _bounds_of_runs(self.points, self.points, self.contour_start[self.mark_start])
+        return _bounds_of_runs(self.points, self.points, self.contour_start[self.annotation_start])
 
     @cached_property
     def _area(self) -> NDArray[np.float64]:
-        return total(self.sections.mark, self.sections.area, len(self))
+        return total(self.sections.annotation, self.sections.area, len(self))
 
     def area(self) -> NDArray[np.float64]:
         """(N,) enclosed areas of all slices together, in square pixels: the volume in voxels."""
@@ -291,7 +293,7 @@ class Volumes:
             run_starts(np.bincount(ring_of_point, minlength=len(rings))),
             sections.slice[section_of_ring],
             exterior,
-            run_starts(np.bincount(sections.mark[section_of_ring], minlength=len(scan))),
+            run_starts(np.bincount(sections.annotation[section_of_ring], minlength=len(scan))),
             scan,
             scans,
         )
@@ -334,7 +336,7 @@ class Volumes:
 
     def _fill(self, grid: Grid) -> Voxels:
         drawn = np.flatnonzero(~self.flat)
-        scan = self.scan[self.mark[drawn]]
+        scan = self.scan[self.annotation[drawn]]
         if np.isnan(self.scans.size[scan]).any():
             raise InputError("volumes on a grid: expected the width and height of every image, got some without")
         low, high = self.scans.span[scan].T
@@ -346,7 +348,7 @@ class Volumes:
         cell = np.rint(relative * (grid[2] - 1, grid[1] - 1)).astype(np.intp)
         polygon, row, column = fill_polygons(cell[:, ::-1], run_starts(count))
         number = (plane[polygon] * grid[1] + row) * grid[2] + column
-        return Voxels.of_members(self.mark[drawn][polygon], number, len(self), grid)
+        return Voxels.of_members(self.annotation[drawn][polygon], number, len(self), grid)
 
 
 def _join_equal(key: NDArray[np.intp], shapes: NDArray[np.object_]) -> tuple[NDArray[np.intp], NDArray[np.object_]]:

@@ -196,7 +196,7 @@ def _common_sections(
     ours, theirs = left.sections, right.sections
     pair, a = left.sections_of(left_rows[near])
     slices = 1 + max(ours.slice.max(initial=0), theirs.slice.max(initial=0))
-    place = find_sorted(theirs.mark * slices + theirs.slice, right_rows[near][pair] * slices + ours.slice[a])
+    place = find_sorted(theirs.annotation * slices + theirs.slice, right_rows[near][pair] * slices + ours.slice[a])
     matched = place >= 0
     pair, a, b = near[pair[matched]], a[matched], place[matched]
     sides = np.maximum(_sides(ours.bounds[a], theirs.bounds[b]), 0)

@@ -270,7 +270,7 @@ class Search:
 
     def leave_rest(self) -> None:
         """Step 5: every side that is still free; that a rater drew nothing says nothing about a class not asked for."""
-        side = np.flatnonzero(self.free[:-1] & self.annotations.asked_of_marks.ravel())
+        side = np.flatnonzero(self.free[:-1] & self.annotations.assigned_per_annotation.ravel())
         row, other_rater = side // self.raters, side % self.raters
         own_rater = self.annotations.rater[row]
         kind = np.where(own_rater < other_rater, MISSING, ADDITIONAL)

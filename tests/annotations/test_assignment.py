@@ -57,7 +57,7 @@ def test_an_empty_image_needs_a_class_two_were_asked_for(exclusions, alpha):
 def test_who_was_asked_for_no_class_is_not_counted_on_an_empty_image():
     three = {"raters": ("ann", "bob", "cid")}
     result = agreement(table(exclusions=[(1, "cid", "cat"), (1, "cid", "dog")], **three), bootstrap=0)
-    assert result.annotations.asked.tolist() == [[True, True, False]]
+    assert result.annotations.assigned_any_class.tolist() == [[True, True, False]]
     assert result.global_alpha == 1
 
 
@@ -91,14 +91,14 @@ def test_who_was_asked_as_plain_loops(annotations):
     raters, classes = range(len(annotations.raters)), range(len(annotations.categories))
     for image in range(len(annotations.images)):
         asked = [[asks(annotations, image, rater, category) for category in classes] for rater in raters]
-        assert annotations.asked[image].tolist() == [any(row) for row in asked]
+        assert annotations.assigned_any_class[image].tolist() == [any(row) for row in asked]
         common = any(sum(column) >= 2 for column in zip(*asked, strict=True))
         assert annotations.comparable_images[image] == common
     expected = [
         [asks(annotations, image, rater, category) for rater in raters]
         for image, category in zip(annotations.image, annotations.category, strict=True)
     ]
-    assert annotations.asked_of_marks.tolist() == expected
+    assert annotations.assigned_per_annotation.tolist() == expected
 
 
 @given(tables(limits=True, exclusions=True))

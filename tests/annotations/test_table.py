@@ -278,7 +278,7 @@ def test_a_rater_asked_for_no_class_was_not_asked():
     annotations = Annotations.from_rows(
         [], images=[1], raters=["ann", "bob"], categories=["cat"], assigned_categories={"bob": []}
     )
-    assert annotations.asked.tolist() == [[True, False]]
+    assert annotations.assigned_any_class.tolist() == [[True, False]]
 
 
 # ---- select

@@ -63,7 +63,7 @@ def test_observed_distances_equal_a_plain_loop(name, annotations):
     expected = [
         (row, loop(annotations, measure, row, np.flatnonzero((annotations.image == image) & (annotations.rater == r))))
         for row, (image, own) in enumerate(zip(annotations.image, annotations.rater, strict=True))
-        for r in np.flatnonzero(annotations.asked[image])
+        for r in np.flatnonzero(annotations.assigned_any_class[image])
         if r != own
     ]
     found = observed_distances(annotations, measure)
@@ -156,14 +156,14 @@ def test_the_target_is_the_left_side():
 
 @given(annotations=tables(limits=True), seed=st.integers(0, 99))
 def test_another_image_and_a_rater_asked_there_are_drawn(annotations, seed):
-    if annotations.asked.any(axis=1).sum() < 2:
+    if annotations.assigned_any_class.any(axis=1).sum() < 2:
         with pytest.raises(InputError, match="at least two images with raters assigned"):
             draw_references(annotations, 1, seed)
         return
     drawn = draw_references(annotations, 3, seed)
     assert drawn.image.shape == drawn.rater.shape == (3, len(annotations))
     assert (drawn.image != annotations.image).all()
-    assert annotations.asked[drawn.image, drawn.rater].all()
+    assert annotations.assigned_any_class[drawn.image, drawn.rater].all()
     # all marks of one rater in one image meet the same rater
     key = annotations.image * len(annotations.raters) + annotations.rater
     for images, raters in zip(drawn.image, drawn.rater, strict=True):

@@ -24,7 +24,7 @@ def coco_precision(
 ) -> np.ndarray:
     """(T, K) average precision of each class; NaN where the ground truth has no mark of it."""
     rows = np.arange(len(annotations))
-    askable = annotations.asked_of_marks
+    askable = annotations.assigned_per_annotation
     both = annotations.assigned[:, [truth, found]].all(axis=1)[annotations.image]
     sides = [rows[both & (annotations.rater == own) & askable[:, truth] & askable[:, found]] for own in (truth, found)]
     images = np.flatnonzero(annotations.assigned[:, [truth, found]].all(axis=1))

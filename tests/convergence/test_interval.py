@@ -237,11 +237,17 @@ def test_a_spread_by_hand():
 def test_a_model_is_placed_with_both_ends_inside():
     spread = Spread(np.array([0.4, 0.5, 0.6]))
     low, high = spread.interval.tolist()
-    assert [spread.place(value) for value in (0, low, 0.5, high, 1)] == ["below", "inside", "inside", "inside", "above"]
+    assert [spread.position(value) for value in (0, low, 0.5, high, 1)] == [
+        "below",
+        "inside",
+        "inside",
+        "inside",
+        "above",
+    ]
     assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4, 69.6]. The model agrees")
     for value in (66.8, -0.1, None, "0.5", float("nan")):
         with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
-            spread.place(value)
+            spread.position(value)
 
 
 def test_a_line_needs_different_alphas():

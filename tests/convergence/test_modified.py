@@ -77,8 +77,8 @@ def test_a_class_only_the_detections_have_does_not_count():
 
 def a_comparable(annotations):
     """Whether there is a mark on an image and of a class that its rater and another were asked for."""
-    own = annotations.asked_of_marks[np.arange(len(annotations)), annotations.rater]
-    return bool((annotations.askable.any(axis=1) & own).any())
+    own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
+    return bool((annotations.others_assigned.any(axis=1) & own).any())
 
 
 @pytest.mark.parametrize("kind", MEASURES)

@@ -24,7 +24,7 @@ def columns(result, images):
     for image in images:
         rows += [list(row) for row in result.units.values[result.units.image == image]]
         if not (annotations.image == image).any() and annotations.comparable_images[image]:
-            rows.append([NO_OBJECT if asked else NOT_ASSIGNED for asked in annotations.asked[image]])
+            rows.append([NO_OBJECT if asked else NOT_ASSIGNED for asked in annotations.assigned_any_class[image]])
     values = np.array(rows, dtype=float).reshape(-1, len(annotations.raters))
     values[values == NOT_ASSIGNED] = np.nan
     return values

@@ -72,7 +72,7 @@ def test_every_figure_as_a_plain_loop(annotations, seed):
     raters = range(len(annotations.raters))
     for one in raters:
         drew = np.bincount(annotations.image[annotations.rater == one], minlength=len(annotations.images)) > 0
-        assert found.images[one, one] == (annotations.asked[:, one] | drew).sum()
+        assert found.images[one, one] == (annotations.assigned_any_class[:, one] | drew).sum()
         for two in raters:
             if one >= two:
                 continue

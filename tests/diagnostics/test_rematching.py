@@ -47,7 +47,7 @@ def some_groups(annotations, seed):
 def values_of(cells, groups, annotations):
     """(G, I) values, NaN where there is no cell."""
     values = np.full((len(groups), len(annotations.images)), np.nan)
-    values[cells.figure, cells.image] = cells.value
+    values[cells.statistic, cells.image] = cells.value
     return values
 
 
@@ -93,7 +93,7 @@ def test_blocks_of_any_size_give_the_same(annotations, seed, largest):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rematching, "LARGEST_BLOCK", largest)
         in_blocks = rematch(result, groups)
-    np.testing.assert_array_equal(in_blocks.figure, at_once.figure)
+    np.testing.assert_array_equal(in_blocks.statistic, at_once.statistic)
     np.testing.assert_array_equal(in_blocks.image, at_once.image)
     np.testing.assert_array_equal(in_blocks.value, at_once.value)
     np.testing.assert_allclose(in_blocks.whole(5), at_once.whole(5), atol=1e-12)
@@ -104,8 +104,8 @@ def test_only_the_images_asked_for(annotations, seed):
     result, groups = agreement(annotations, bootstrap=0), some_groups(annotations, seed)
     wanted = np.random.default_rng(seed).random((5, len(annotations.images))) < 0.5
     everything, part = rematch(result, groups), rematch(result, groups, wanted)
-    chosen = wanted[everything.figure, everything.image]
-    np.testing.assert_array_equal(part.figure, everything.figure[chosen])
+    chosen = wanted[everything.statistic, everything.image]
+    np.testing.assert_array_equal(part.statistic, everything.statistic[chosen])
     np.testing.assert_array_equal(part.value, everything.value[chosen])
 
 
@@ -175,7 +175,7 @@ def test_a_borrowed_column_is_the_column_of_its_rows():
     rows = np.array([2, 0, 2, 1])
     borrowed, taken = Borrowed(column, rows), column.take(rows)
     assert len(borrowed) == 4
-    for verb in ("absent", "bounds", "drawn_bounds", "area"):
+    for verb in ("absent", "bounds", "outline_bounds", "area"):
         np.testing.assert_array_equal(getattr(borrowed, verb)(), getattr(taken, verb)())
     some = np.array([3, 0])
     np.testing.assert_array_equal(borrowed.take(some).bounds(), taken.take(some).bounds())

@@ -76,7 +76,7 @@ def test_every_figure_as_a_plain_loop(annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
     found = rater_vitality(result)
     images = range(len(annotations.images))
-    part = annotations.asked.copy()
+    part = annotations.assigned_any_class.copy()
     part[annotations.image, annotations.rater] = True  # asked, or drew what they were not asked for
     for rater in range(len(annotations.raters)):
         rest = without(result, rater)

@@ -58,7 +58,7 @@ def test_a_missing_file_is_not_asked_or_nothing_marked(folder):
 def test_pictures_and_a_value_to_ignore(tmp_path):
     folder = write(tmp_path / "m", {("ann", "a.png"): ONE * 2, ("bob", "a.png"): TWO + TWO * 8})
     write(tmp_path, {("pictures", "a.png"): np.dstack([ONE * 9] * 3)})
-    found = read_mask_folders(folder, pictures=tmp_path / "pictures", ignore_value=9)
+    found = read_mask_folders(folder, image_folder=tmp_path / "pictures", ignore_value=9)
     (stack,) = found.label_stacks()
     assert stack.ignore.tolist() == [[False, False], [True, True]]
     assert stack.labels.tolist() == [[[0, 2], [0, 0]], [[0, 0], [0, 0]]]
@@ -120,7 +120,7 @@ def test_files_that_cannot_be_used_are_named(folder, name, message):
         ({"assigned": {"a": ["eve"], "sub/b": []}}, "got 'eve'"),
         ({"assigned": {"a": ["ann", "bob"]}}, "expected a list for every image, got none for 'sub/b'"),
         ({"assigned": {"a": ["ann"], "sub/b": ["ann"]}}, "got masks of 'bob' on 'a'"),
-        ({"pictures": "nowhere"}, "pictures: expected a folder"),
+        ({"image_folder": "nowhere"}, "image_folder: expected a folder"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(folder, options, message):

@@ -22,7 +22,7 @@ def test_by_hand():
     np.testing.assert_allclose(column.extent(), [[8, 19, 29.5, 12, 21, 30.5], [9, 18, 29.5, 11, 22, 30.5]], atol=1e-12)
     np.testing.assert_allclose(column.union(np.array([[0, 1]])).rows(), [[10, 20, 30, 4, 4, 1, 0, 0, 0]], atol=1e-12)
     assert np.isnan(column.bounds()).all()
-    assert np.isnan(column.drawn_bounds()).all()
+    assert np.isnan(column.outline_bounds()).all()
 
 
 def test_take_absent_and_ties():

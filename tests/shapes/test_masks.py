@@ -21,7 +21,7 @@ def test_runs_go_down_the_columns_by_hand():
     masks = Masks.from_arrays([[[0, 1, 1], [1, 1, 0]]])
     assert (masks.size.tolist(), masks.first.tolist(), masks.length.tolist()) == ([[3, 2]], [1], [4])
     assert masks.area().tolist() == [4]
-    assert masks.bounds().tolist() == masks.drawn_bounds().tolist() == [[0, 0, 3, 2]]
+    assert masks.bounds().tolist() == masks.outline_bounds().tolist() == [[0, 0, 3, 2]]
 
 
 @given(st.lists(canvases(), min_size=1, max_size=5))

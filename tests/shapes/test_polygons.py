@@ -54,7 +54,7 @@ def test_a_ring_without_area_encloses_nothing(flat):
     column = Polygons.from_rings([[flat], [flat, SQUARE]])
     assert column.area().tolist() == [0, 16]
     assert np.isnan(column.bounds()[0]).all()
-    assert np.isfinite(column.drawn_bounds()).all()
+    assert np.isfinite(column.outline_bounds()).all()
 
 
 @given(st.lists(st.lists(rings(), min_size=1, max_size=3), max_size=5))
@@ -85,14 +85,14 @@ def test_absent_polygons_keep_their_place():
     assert column.absent().tolist() == [True, False, True, False]
     assert column.area().tolist() == [0, 16, 0, 16]
     assert [len(column.rings(row)) for row in range(4)] == [0, 1, 0, 2]
-    drawn = column.drawn_bounds()
+    drawn = column.outline_bounds()
     assert np.isnan(drawn[[0, 2]]).all()
     assert drawn[[1, 3]].tolist() == [[0, 0, 4, 4]] * 2
 
 
 def test_no_polygons_have_every_shape():
     empty = Polygons.from_rings([])
-    assert (len(empty), empty.bounds().shape, empty.area().shape, empty.drawn_bounds().shape) == (
+    assert (len(empty), empty.bounds().shape, empty.area().shape, empty.outline_bounds().shape) == (
         0,
         (0, 4),
         (0,),

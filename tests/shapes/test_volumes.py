@@ -15,7 +15,7 @@ def naive_sections(column, row):
     """Slice -> region of one volume, one contour after the other."""
     regions = {}
     for inclusion in (True, False):
-        for g in range(column.mark_start[row], column.mark_start[row + 1]):
+        for g in range(column.annotation_start[row], column.annotation_start[row + 1]):
             points = column.points[column.contour_start[g] : column.contour_start[g + 1]]
             if column.inclusion[g] != inclusion or len(np.unique(points, axis=0)) < 3:
                 continue
@@ -61,7 +61,7 @@ def test_contours_of_fewer_than_three_points_enclose_nothing_and_are_counted():
     assert column.area().tolist() == [0, 16, 0, 0]
     assert column.absent().tolist() == [False, False, False, True]
     np.testing.assert_array_equal(column.bounds()[1:3], [[0, 0, 4, 4], [np.nan] * 4])
-    np.testing.assert_array_equal(column.drawn_bounds()[1:], [[0, 0, 5, 5], [1, 1, 5, 5], [np.nan] * 4])
+    np.testing.assert_array_equal(column.outline_bounds()[1:], [[0, 0, 5, 5], [1, 1, 5, 5], [np.nan] * 4])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -69,7 +69,7 @@ def test_sections_equal_shapely_one_by_one(seed):
     column = random_volumes(np.random.default_rng(seed), 12)
     expected = [naive_sections(column, row) for row in range(12)]
     assert [dict.fromkeys(regions) for regions in expected] == [
-        dict.fromkeys(np.sort(column.sections.slice[column.sections.mark == row]).tolist()) for row in range(12)
+        dict.fromkeys(np.sort(column.sections.slice[column.sections.annotation == row]).tolist()) for row in range(12)
     ]
     areas = [sum(region.area for region in regions.values()) for regions in expected]
     np.testing.assert_allclose(column.area(), areas, rtol=1e-12)
@@ -88,7 +88,7 @@ def test_take_gives_the_same_volumes_in_another_order(made):
     taken = column.take(rows)
     np.testing.assert_array_equal(taken.area(), area[rows])
     np.testing.assert_array_equal(taken.bounds(), bounds[rows])
-    np.testing.assert_array_equal(taken.z, np.concatenate([column.z[column.mark == row] for row in rows]))
+    np.testing.assert_array_equal(taken.z, np.concatenate([column.z[column.annotation == row] for row in rows]))
     assert len(column.take(np.array([], np.intp))) == 0
 
 
@@ -102,7 +102,7 @@ def test_union_is_the_union_slice_by_slice(seed):
         parts = [naive_sections(column, row) for row in members]
         for number in set().union(*parts):
             expected = shapely.union_all([regions[number] for regions in parts if number in regions])
-            here = (joined.sections.mark == line) & (joined.sections.slice == number)
+            here = (joined.sections.annotation == line) & (joined.sections.slice == number)
             assert shapely.area(joined.sections.geometry[here][0]) == pytest.approx(expected.area, rel=1e-12)
     again = volumes(  # its contours say the same as its sections
         [
@@ -112,7 +112,7 @@ def test_union_is_the_union_slice_by_slice(seed):
                     joined.points[joined.contour_start[g] : joined.contour_start[g + 1]],
                     joined.inclusion[g],
                 )
-                for g in range(joined.mark_start[line], joined.mark_start[line + 1])
+                for g in range(joined.annotation_start[line], joined.annotation_start[line + 1])
             ]
             for line in range(3)
         ]

@@ -66,7 +66,7 @@ def test_volumes_on_a_grid_equal_whole_arrays(grid):
     assert made is column.voxels(grid)
     for row in range(10):
         whole = np.zeros(grid, np.bool_)
-        for g in range(column.mark_start[row], column.mark_start[row + 1]):
+        for g in range(column.annotation_start[row], column.annotation_start[row + 1]):
             x, y = (column.points[column.contour_start[g] : column.contour_start[g + 1]] / 8192).T
             cells = skimage_polygon(np.rint(y * (grid[1] - 1)), np.rint(x * (grid[2] - 1)))
             whole[round(column.z[g] / 22.5 * (grid[0] - 1))][cells] = True

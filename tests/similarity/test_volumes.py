@@ -42,7 +42,7 @@ def test_equals_shapely_slice_by_slice(seed):
     column = random_volumes(np.random.default_rng(seed), 15)
     made = column.sections
     regions = [
-        dict(zip(made.slice[made.mark == row].tolist(), made.geometry[made.mark == row], strict=True))
+        dict(zip(made.slice[made.annotation == row].tolist(), made.geometry[made.annotation == row], strict=True))
         for row in range(15)
     ]
     expected = []
@@ -97,12 +97,12 @@ def test_the_grid_equals_whole_arrays(grid):
         column.contour_start,
         column.slice,
         column.inclusion,
-        column.mark_start,
+        column.annotation_start,
         column.scan,
         column.scans,
     )
     whole = np.zeros((8, *grid), np.bool_)
-    for g, row in enumerate(column.mark):
+    for g, row in enumerate(column.annotation):
         x, y = (column.points[column.contour_start[g] : column.contour_start[g + 1]] / 8192).T
         cells = skimage_polygon(np.rint(y * (grid[1] - 1)), np.rint(x * (grid[2] - 1)))
         whole[row][round(column.z[g] / 22.5 * (grid[0] - 1))][cells] = True

@@ -29,8 +29,8 @@ def test_every_pair_of_raters_of_every_unit(annotations):
     rows = found.units.values.tolist()
     drawn = set(annotations.image.tolist())
     for image in range(len(annotations.images)):
-        if image not in drawn and annotations.asked[image].sum() >= 2:
-            rows.append([-1 if asked else NOT_ASSIGNED for asked in annotations.asked[image]])
+        if image not in drawn and annotations.assigned_any_class[image].sum() >= 2:
+            rows.append([-1 if asked else NOT_ASSIGNED for asked in annotations.assigned_any_class[image]])
     assert len(result) == len(rows)
     assert result.value == pytest.approx(naive(rows), nan_ok=True)
     assert (result.agreeing <= result.assigned).all()

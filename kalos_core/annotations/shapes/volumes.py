@@ -52,8 +52,8 @@ def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surrou
         _span(scan[row_of[sound]], z[sound], len(start) - 1),
     )
     inclusion = np.array([contour.inclusion for contour in contours], np.bool_)
-    mark_start = run_starts(np.bincount(row_of, minlength=len(given)))
-    return Volumes(points, run_starts(count), slice_, inclusion, mark_start, scan, scans)
+    annotation_start = run_starts(np.bincount(row_of, minlength=len(given)))
+    return Volumes(points, run_starts(count), slice_, inclusion, annotation_start, scan, scans)
 
 
 def _is_list(value: object) -> bool:

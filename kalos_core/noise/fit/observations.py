@@ -246,7 +246,7 @@ def _events(
     """Unmatched marks of both, and the mean number of marks, of each image that two raters were asked for."""
     raters, images = len(annotations.raters), len(annotations.images)
     left, right = np.triu_indices(raters, 1)
-    shared = annotations.asked[:, left] & annotations.asked[:, right]
+    shared = annotations.assigned_any_class[:, left] & annotations.assigned_any_class[:, right]
     place = np.zeros((raters, raters), np.intp)
     place[left, right] = np.arange(len(left))
     count = np.zeros((images, len(left)), np.intp)
