@@ -11,7 +11,6 @@ from scipy import optimize
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError
-from kalos_core.noise.fit import assemble, observe
 from kalos_core.noise.fit.angles import MOST_KAPPA, fit_axial
 from kalos_core.noise.fit.distributions import (
     CONSTANTS,
@@ -23,7 +22,7 @@ from kalos_core.noise.fit.distributions import (
     estimate_distributions,
     size_curve,
 )
-from kalos_core.noise.fit.observations import Observations
+from kalos_core.noise.fit.observations import Observations, observe
 from kalos_core.noise.fit.shifts import NU_RANGE, fit_tails
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import (
@@ -49,8 +48,8 @@ PRINTED = {
 def default_model(annotations: Annotations, name: str) -> NoiseModel:
     """The model to ship, fitted on annotations called `name`; its numbers rounded to `DIGITS`.
 
-    What the paper prints is taken from there. Where other distributions have too few rows: those of marks with another class are
-    the distributions of localization; those of fragments have fewer parameters.
+    What the paper prints is taken from there. Where other distributions have too few rows, those of annotations with
+    another class are the distributions of localization, and those of fragments have fewer parameters.
 
     Parameters
     ----------
@@ -61,63 +60,56 @@ def default_model(annotations: Annotations, name: str) -> NoiseModel:
     Raises
     ------
     InputError
-        Where the data do not even tell that.
+        Where the data are too few even for that.
     """
     seen = observe(annotations)
     estimates = estimate_distributions(seen)
     translation = estimates["localization.translation"].distribution
     if not isinstance(translation, Shift) or not len(seen.parent_area):
         raise InputError(
-            f"{name}: expected at least {LEAST_ROWS} marks matched and a whole drawn as two, got "
+            f"{name}: expected at least {LEAST_ROWS} matched annotations and a whole annotated as two, got "
             f"{len(seen.correct)} and {len(seen.parent_area)}"
         )
     few = _from_few(seen, translation.nu) | _as_same_class(seen, estimates)
     sourced = {
-        distribution: (constant, Provenance("paper", reason))
-        for distribution, (constant, reason) in (CONSTANTS | PRINTED).items()
+        part: (constant, Provenance("paper", reason)) for part, (constant, reason) in (CONSTANTS | PRINTED).items()
     }
-    for distribution in DISTRIBUTIONS:
-        if distribution not in sourced:
-            sourced[distribution] = _sourced(
-                estimates[distribution] if estimates[distribution].distribution else few[distribution], name
-            )
-    return assemble(
-        {distribution: _rounded(sourced[distribution][0]) for distribution in DISTRIBUTIONS},
-        {distribution: sourced[distribution][1] for distribution in DISTRIBUTIONS},
+    for part in DISTRIBUTIONS:
+        if part not in sourced:
+            sourced[part] = _sourced(estimates[part] if estimates[part].distribution else few[part], name)
+    return NoiseModel.of(
+        {part: _rounded(sourced[part][0]) for part in DISTRIBUTIONS},
+        provenance={part: sourced[part][1] for part in DISTRIBUTIONS},
     )
 
 
-def _sourced(found: Estimate, name: str) -> tuple[Parameters, Provenance]:
+def _sourced(found: Estimate, data: str) -> tuple[Parameters, Provenance]:
     if found.distribution is None:
-        raise InputError(f"{name}: expected data that tell each distribution, got {found.reason}")
+        raise InputError(f"{data}: expected data that determine each distribution, got {found.reason}")
     ends = tuple((_short(low), _short(high)) for low, high in found.interval)
-    return found.distribution, Provenance("fitted", f"{found.reason} ({name})", found.rows, ends)
+    return found.distribution, Provenance("fitted", f"{found.reason} ({data})", found.rows, ends)
 
 
 def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
     """Distributions with a parameter or two less than those that are fitted to many rows, each with its reason."""
     wholes = len(seen.parent_area)
     what = f"only {counted(wholes, 'whole drawn as two')}"
-    distributions = {
+    found = {
         "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5),
         "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even distributions"),
     }
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
         moved = _shift(shifts.translation, shifts.area, tails)
-        distributions[f"topology.{rank}_{distance}"] = Estimate(
-            moved, wholes, f"{what}, so with the tails of localization"
-        )
+        found[f"topology.{rank}_{distance}"] = Estimate(moved, wholes, f"{what}, so with the tails of localization")
         enlarged = KAPPA if rank == "first" else 0.0
         for part in ("width", "height"):
-            distribution = _shift(getattr(shifts, part) + enlarged, np.zeros(wholes), NU_RANGE[1])
-            distributions[f"topology.{rank}_{part}"] = Estimate(
-                distribution, wholes, f"{what}, so normal without a trend"
-            )
-    return distributions
+            normal = _shift(getattr(shifts, part) + enlarged, np.zeros(wholes), NU_RANGE[1])
+            found[f"topology.{rank}_{part}"] = Estimate(normal, wholes, f"{what}, so normal without a trend")
+    return found
 
 
 def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Distributions of marks with another class, from those of marks with the same."""
+    """Distributions of annotations with another class, from those of annotations with the same."""
     few = counted(len(seen.wrong_class), "mark matched with one of another class")
     reason = f"only {few}, so as for those of one class"
     rows = len(seen.correct)

@@ -1,4 +1,4 @@
-"""The noise model: all distributions with where they are from, to and from JSON; fitted here, put to use in `generate`."""
+"""The noise model: all distributions with where they are from, fitted, put to use, tested, to and from JSON."""
 
 from __future__ import annotations
 
@@ -16,24 +16,17 @@ from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, Problems, listed
-from kalos_core.noise.parameters import (
-    DISTRIBUTIONS,
-    GROUPS,
-    Category,
-    Localization,
-    Parameters,
-    Provenance,
-    Topology,
-    Unmatched,
-    to_plain,
-)
+from kalos_core.noise.fit.distributions import CONSTANTS, estimate_distributions
+from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, goodness_of_fit
+from kalos_core.noise.fit.observations import Observations, observe
+from kalos_core.noise.generated import GeneratedRaters
+from kalos_core.noise.generation import generate_raters
+from kalos_core.noise.parameters import DISTRIBUTIONS, GROUPS, NoiseParameters, Parameters, Provenance, to_plain
+from kalos_core.noise.sources import ClassSource, FalsePositiveSource
 from kalos_core.readers.files import load_json
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from kalos_core.noise.fit import FitTests, Observations
-    from kalos_core.noise.generate import GeneratedRaters
 
 FORMAT = "kalos noise model"
 VERSION = 1
@@ -44,7 +37,7 @@ DEFAULTS = Path(__file__).with_name("defaults.json")
 
 
 @dataclass(frozen=True)
-class NoiseModel:
+class NoiseModel(NoiseParameters):
     """How raters differ from a reference, in four kinds of difference (KαLOS §9).
 
     `NoiseModel.default()` is the shipped one, `NoiseModel.fit(annotations)` one of your own raters.
@@ -72,10 +65,6 @@ class NoiseModel:
     kalos_core.errors.InputError: noise model: expected version 1, got 0
     """
 
-    localization: Localization
-    category: Category
-    unmatched: Unmatched
-    topology: Topology
     provenance: Mapping[str, Provenance] = field(hash=False)
     observations: Observations | None = field(default=None, compare=False, repr=False)
 
@@ -106,7 +95,7 @@ class NoiseModel:
     def fit(cls, annotations: Annotations) -> NoiseModel:
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
-        Everything comes from ``variations(annotations, max_merge=2, threshold=0.5)`` and by maximum likelihood. A distribution
+        It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
         with fewer than 30 observations keeps its default, and `provenance` says so. Directions of shifts lead from the
         rater of a pair who comes first in the table to the other.
 
@@ -115,9 +104,24 @@ class NoiseModel:
         InputError
             For fewer than two raters, no boxes, or images of unknown size.
         """
-        from kalos_core.noise.fit import fit_noise
-
-        return fit_noise(annotations)
+        seen = observe(annotations)
+        estimates = estimate_distributions(seen)
+        default = cls.default()
+        distributions: dict[str, Parameters] = {}
+        provenance: dict[str, Provenance] = {}
+        for name in DISTRIBUTIONS:
+            if name in CONSTANTS:
+                distributions[name], reason = CONSTANTS[name]
+                provenance[name] = Provenance("paper", reason)
+                continue
+            found = estimates[name]
+            if found.distribution is None:
+                distributions[name] = default.distribution(name)
+                provenance[name] = Provenance("default", found.reason, found.rows)
+            else:
+                distributions[name] = found.distribution
+                provenance[name] = Provenance("fitted", found.reason, found.rows, found.interval)
+        return cls.of(distributions, provenance=provenance, observations=seen)
 
     def generate(
         self,
@@ -125,27 +129,109 @@ class NoiseModel:
         raters: int | Sequence[str] = 3,
         magnitude: float | Sequence[float] = 1.0,
         seed: int = 0,
-        **options: Any,
+        *,
+        reference: str | Sequence[str] | None = None,
+        schools: Sequence[int] | None = None,
+        school_magnitude: float | Sequence[float] = 1.0,
+        class_source: ClassSource | None = None,
+        false_positive_source: FalsePositiveSource | None = None,
     ) -> GeneratedRaters:
-        """Raters who differ from a reference as this model says, and what happened to which mark.
+        """Raters who differ from a reference as this model says (KαLOS §9.4).
 
-        See `kalos_core.noise.generate.generate_raters`, which takes the same arguments.
+        Each rater is generated in four stages: annotations are missed and added, split and merged, given another
+        class, and all that are left are moved and scaled. An annotation is changed by one stage only.
+
+        Parameters
+        ----------
+        annotations : Annotations
+            With boxes and sizes of images. Polygons and masks follow their boxes: they are moved and scaled, cut across
+            the longer side where an annotation is split, and joined where two are merged. Other shapes are left out
+            with a warning.
+        raters : int or names
+            How many, or what they are called.
+        magnitude : float, or one for each rater
+            Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
+            reference itself, 1 differs from it as the model's distributions say that two real raters differ.
+        seed : int
+            A rater's annotations depend on it, on the rater's number and on the order of the table, but not on how
+            many raters follow.
+        reference : name or names, optional
+            The rater to generate from; of several, one for each school. Not needed where only one rater has
+            annotations.
+        schools : sizes, optional
+            Schools of thought (KαLOS §5, experiment 6): the first so many raters are generated from one reference, the
+            next so many from another. Without several `reference` raters, each school's reference is itself generated
+            from the one there is.
+        school_magnitude : float, or one for each school
+            Lambda of the references of the schools.
+        class_source : ClassSource, optional
+            Which classes are taken for one another; by default the confusions among the raters of `annotations`,
+            smoothed by class frequency.
+        false_positive_source : FalsePositiveSource, optional
+            Where annotations are added; by default where other images have annotations.
+
+        Returns
+        -------
+        GeneratedRaters
+
+        Raises
+        ------
+        InputError
+            For negative magnitudes or another number of them than of raters, annotations without a box, images of
+            unknown size, no annotations at all, schools that do not add up, or a source that does not know the
+            reference's classes.
+
+        Examples
+        --------
+        >>> rows = [
+        ...     {"image": image, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]}
+        ...     for image in range(20)
+        ...     for x in (10, 40, 70)
+        ... ]
+        >>> reference = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(20)})
+        >>> noisy = NoiseModel.default().generate(reference, raters=3, magnitude=[0.5, 1, 2], seed=1)
+        >>> list(noisy.annotations.raters)
+        ['synthetic 1', 'synthetic 2', 'synthetic 3']
+        >>> noisy.events.to_pandas().columns[:5].tolist()
+        ['rater', 'image', 'stage', 'event', 'outcome']
         """
-        from kalos_core.noise.generate import generate_raters
+        return generate_raters(
+            self,
+            annotations,
+            raters,
+            magnitude,
+            seed,
+            reference,
+            schools,
+            school_magnitude,
+            class_source,
+            false_positive_source,
+        )
 
-        return generate_raters(self, annotations, raters=raters, magnitude=magnitude, seed=seed, **options)
+    def tests(self, similarity: ArrayLike | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> FitTests:
+        """Every test of how well a fitted model describes what it was fitted to, as one table.
 
-    def tests(self, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0) -> FitTests:
-        """How well a fitted model describes what it was fitted to, see `kalos_core.noise.fit.fit_tests`."""
-        from kalos_core.noise.fit import fit_tests
+        Parameters
+        ----------
+        similarity : (K, K) float64, optional
+            Of each two classes, such as the cosine of their mean embeddings; without one, Mantel's test is not
+            applicable.
+        permutations : int, at least 1
+            Of Mantel's test and of independence.
+        seed : int
 
-        return fit_tests(self, similarity, permutations, seed)
+        Raises
+        ------
+        InputError
+            For a model without observations, or a matrix of another shape or with values that are not finite.
 
-    def distribution(self, name: str) -> Parameters:
-        """The distribution of one of the names in `DISTRIBUTIONS`."""
-        group, _, part = name.partition(".")
-        found: Parameters = getattr(getattr(self, group), part)
-        return found
+        Examples
+        --------
+        >>> NoiseModel.default().tests()
+        Traceback (most recent call last):
+        kalos_core.errors.InputError: model: expected one from NoiseModel.fit, got one without observations
+        """
+        return goodness_of_fit(observations_of(self), self.topology.opposition, similarity, permutations, seed)
 
     def _values(self, name: str) -> dict[str, float]:
         """The numbers of a distribution by name; several of one kind are numbered from 1."""
@@ -192,6 +278,13 @@ class NoiseModel:
         """
         name, content = _content(source)
         return _model(name, content)
+
+
+def observations_of(model: NoiseModel) -> Observations:
+    """What a model was fitted to; an error where it does not carry it."""
+    if model.observations is None:
+        raise InputError("model: expected one from NoiseModel.fit, got one without observations")
+    return model.observations
 
 
 @cache

@@ -6,8 +6,9 @@ heights, an area as the share of the image's. Angles are in radians from the x a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -376,6 +377,31 @@ GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmat
 
 DISTRIBUTIONS = tuple(f"{group}.{entry.name}" for group, record in GROUPS.items() for entry in fields(record))
 """The names of all distributions, such as ``"localization.translation"``."""
+
+
+@dataclass(frozen=True)
+class NoiseParameters:
+    """The distributions of all four kinds of difference: what raters are generated from."""
+
+    localization: Localization
+    category: Category
+    unmatched: Unmatched
+    topology: Topology
+
+    @classmethod
+    def of(cls, distributions: Mapping[str, Parameters], **more: Any) -> Self:
+        """From the distributions by name (see `DISTRIBUTIONS`); `more` are the further fields of a subclass."""
+        groups: dict[str, Any] = {
+            group: record(**{entry.name: distributions[f"{group}.{entry.name}"] for entry in fields(record)})
+            for group, record in GROUPS.items()
+        }
+        return cls(**groups, **more)
+
+    def distribution(self, name: str) -> Parameters:
+        """The distribution of one of the names in `DISTRIBUTIONS`."""
+        group, _, part = name.partition(".")
+        found: Parameters = getattr(getattr(self, group), part)
+        return found
 
 
 def to_plain(record: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kalos_core.figures import (
     plot_residuals,
     plot_size_errors,
 )
-from kalos_core.noise.fit import Shifts, observe
+from kalos_core.noise.fit.observations import Shifts, observe
 
 PLOTS = [plot_residuals, plot_angles, plot_size_errors, plot_areas, plot_confusions]
 

@@ -32,7 +32,7 @@ def test_numbers_are_as_long_as_they_are_sure():
 def test_data_that_tell_too_little_are_refused():
     rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
     few = Annotations.from_rows(rows, image_size={1: (64, 64)})
-    with pytest.raises(InputError, match=r"few\.json: expected at least 30 marks matched .* got 1 and 0"):
+    with pytest.raises(InputError, match=r"few\.json: expected at least 30 matched annotations .* got 1 and 0"):
         default_model(few, "few.json")
 
 

@@ -6,14 +6,13 @@ import pytest
 
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.events import EVENTS, OUTCOMES, STAGES, SignalLoss
-from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import Chance, EventRate
 from tests.noise.models import FixedFalsePositives, quiet, table
 
 
 @pytest.fixture(scope="module")
 def noisy(lvis):
-    return generate_raters(NoiseModel.default(), lvis, raters=2, magnitude=2, reference="r1", seed=1)
+    return NoiseModel.default().generate(lvis, raters=2, magnitude=2, reference="r1", seed=1)
 
 
 def same(cell, names, code):
@@ -70,8 +69,8 @@ def test_an_event_says_what_a_mark_was_and_what_it_became(noisy):
 def test_an_addition_says_for_which_class_of_the_image_it_was_taken():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    frame = generate_raters(
-        model, reference, raters=1, false_positive_source=FixedFalsePositives([10, 10, 30, 30])
+    frame = model.generate(
+        reference, raters=1, false_positive_source=FixedFalsePositives([10, 10, 30, 30])
     ).events.to_pandas()
     line = frame[(frame.event == "addition") & (frame.outcome == "done")].iloc[0]
     assert (line.image, line.category_from, line.category_to) == (1, "cat", "dog")

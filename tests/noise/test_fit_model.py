@@ -8,9 +8,9 @@ from scipy import stats
 
 from kalos_core import Annotations, InputError, NoiseModel
 from kalos_core.noise import DISTRIBUTIONS
-from kalos_core.noise.fit import Observations, Shifts, fit_tests
 from kalos_core.noise.fit.distributions import CONSTANTS, KAPPA, LEAST_ROWS, estimate_distributions
 from kalos_core.noise.fit.goodness import confusion_matrix
+from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.parameters import CARDINAL, Shift
 
 ROWS = 1000
@@ -211,7 +211,7 @@ RING = np.roll(np.eye(5), 1, axis=1)
 
 @pytest.fixture(scope="module")
 def tested(drawn):
-    return fit_tests(replace(TRUE, observations=drawn), RING, permutations=99).to_pandas()
+    return replace(TRUE, observations=drawn).tests(RING, permutations=99).to_pandas()
 
 
 def test_known_distributions_pass_and_others_do_not(drawn, tested):
@@ -243,7 +243,7 @@ def test_mantel_takes_a_similarity_of_the_classes(drawn, tested):
 @pytest.mark.parametrize("similarity", [np.eye(3), np.full((5, 5), np.nan), "alike", [[1, 2], [3]]])
 def test_a_similarity_that_does_not_fit_is_refused(drawn, similarity):
     with pytest.raises(InputError, match=r"similarity: expected (finite )?numbers"):
-        fit_tests(replace(TRUE, observations=drawn), similarity)
+        replace(TRUE, observations=drawn).tests(similarity)
 
 
 def test_the_same_seed_gives_the_same_table(fitted):

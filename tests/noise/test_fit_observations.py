@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, NoiseModel, variations
-from kalos_core.noise.fit import observe
+from kalos_core.noise.fit.observations import observe
 
 SIZE = (200, 100)
 

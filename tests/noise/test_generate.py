@@ -6,7 +6,6 @@ from scipy import stats
 
 from kalos_core import Annotations, InputError, KalosWarning
 from kalos_core.noise import NoiseModel
-from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import AxialAngle, Chance, EventRate
 from kalos_core.noise.scene import Scene
 from kalos_core.noise.sources import (
@@ -33,7 +32,7 @@ def done(made, event):
 
 def test_a_mark_moves_and_grows_by_what_was_drawn_times_the_magnitude():
     model = quiet(localization={"translation": always(0.1), "angle": towards(0), "width": always(np.log(2))})
-    once, twice = (generate_raters(model, ONE, raters=8, magnitude=level) for level in (1, 2))
+    once, twice = (model.generate(ONE, raters=8, magnitude=level) for level in (1, 2))
     # a tenth of the width to the right; the width doubles or halves
     assert {tuple(box) for box in xywh(once.annotations)} == {(90.0, 40.0, 40.0, 20.0), (105.0, 40.0, 10.0, 20.0)}
     assert {tuple(box) for box in xywh(twice.annotations)} == {(90.0, 40.0, 80.0, 20.0), (127.5, 40.0, 5.0, 20.0)}
@@ -44,26 +43,26 @@ def test_a_mark_moves_and_grows_by_what_was_drawn_times_the_magnitude():
 
 def test_down_is_a_share_of_the_height():
     model = quiet(localization={"translation": always(0.1), "angle": towards(1)})
-    assert xywh(generate_raters(model, ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
+    assert xywh(model.generate(ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
 
 
 def test_a_centre_stops_at_the_edge_and_the_event_says_how_far_it_got():
     model = quiet(localization={"translation": always(0.9), "angle": towards(0)})
-    made = generate_raters(model, ONE, raters=1)
+    made = model.generate(ONE, raters=1)
     assert xywh(made.annotations) == [[190.0, 40.0, 20.0, 20.0]]
     assert made.events.shift.round(4).tolist() == [[0.55, 0.0]]
 
 
 def test_a_side_stays_between_a_pixel_and_the_image():
     model = quiet(localization={"width": always(20.0), "height": always(0)})
-    widths = {tuple(box[2:]) for box in xywh(generate_raters(model, ONE, raters=8).annotations)}
+    widths = {tuple(box[2:]) for box in xywh(model.generate(ONE, raters=8).annotations)}
     assert widths == {(1.0, 20.0), (200.0, 20.0)}
 
 
 def test_another_class_comes_with_its_own_shift_and_is_not_moved_again():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [80, 40, 20, 20]))
     own = {"occurrence": Chance(1.0), "translation": always(0.2), "angle": AxialAngle(0.0, SHARP)}
-    made = generate_raters(quiet(category=own, localization={"height": always(1.0)}), reference, raters=6)
+    made = quiet(category=own, localization={"height": always(1.0)}).generate(reference, raters=6)
     names = made.annotations.categories[made.annotations.category].tolist()
     assert names == ["dog", "cat"] * 6
     assert {tuple(box) for box in xywh(made.annotations)} == {(40.0, 40.0, 20.0, 20.0), (120.0, 40.0, 20.0, 20.0)}
@@ -72,14 +71,14 @@ def test_another_class_comes_with_its_own_shift_and_is_not_moved_again():
 
 
 def test_a_class_without_another_cannot_be_mistaken():
-    made = generate_raters(quiet(category={"occurrence": Chance(1.0)}), ONE, raters=1)
+    made = quiet(category={"occurrence": Chance(1.0)}).generate(ONE, raters=1)
     assert made.events.counts()["wrong_class"]["impossible"] == 1
     assert made.events.counts()["shift"]["done"] == 1
 
 
 def test_a_mark_is_missed_once_and_every_further_event_is_lost():
     model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
-    made = generate_raters(model, ONE, raters=["r"])
+    made = model.generate(ONE, raters=["r"])
     assert len(made.annotations) == 0
     assert made.annotations.assigned.tolist() == [[True]]
     counts = made.events.counts()["deletion"]
@@ -90,7 +89,7 @@ def test_a_mark_is_missed_once_and_every_further_event_is_lost():
 
 def test_on_an_image_without_marks_nothing_can_be_missed():
     model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
-    made = generate_raters(model, table((1, "cat", [80, 40, 20, 20]), images=[0, 1]), raters=1)
+    made = model.generate(table((1, "cat", [80, 40, 20, 20]), images=[0, 1]), raters=1)
     of_empty = made.events.image == 0
     assert set(made.events.outcome[of_empty]) == {"impossible"}
     assert set(made.events.reference_rows[of_empty].ravel()) == {-1}
@@ -100,7 +99,7 @@ def test_additions_are_the_free_proposals_each_once():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
     false_positives = FixedFalsePositives([10, 10, 30, 30], [82, 42, 20, 20], [98.5, 40, 20, 20], [150, 60, 10, 10])
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(model, reference, raters=2, false_positive_source=false_positives)
+    made = model.generate(reference, raters=2, false_positive_source=false_positives)
     # the second overlaps the cat by 0.68; the third by 1.5 x 20 of 770: less than a tenth
     added = made.truth[:, 0] == -1
     assert [xywh(made.annotations)[row] for row in np.flatnonzero(added)] == [
@@ -124,7 +123,7 @@ def test_a_split_mark_is_cut_across_its_longer_side():
     pixels[40:60, 60:100] = True
     row = {"image": 1, "rater": "ann", "category": "cat", "box": [60, 40, 40, 20], "polygon": square, "mask": pixels}
     reference = Annotations.from_rows([row], image_size={1: (200, 100)})
-    made = generate_raters(quiet(topology=halves()), reference, raters=1)
+    made = quiet(topology=halves()).generate(reference, raters=1)
     # 80, 50 less and plus a tenth of 200: centres at 60 and 100, half as wide
     expected = [[50.0, 40.0, 20.0, 20.0], [90.0, 40.0, 20.0, 20.0]]
     assert xywh(made.annotations) == expected
@@ -140,14 +139,14 @@ def test_each_fragment_has_the_half_of_the_outline_on_its_side():
     reference = Annotations.from_rows(
         [{"image": 1, "rater": "ann", "category": "cat", "polygon": arrow}], image_size={1: (200, 100)}
     )
-    polygons = generate_raters(quiet(topology=halves()), reference, raters=1).annotations.shapes["polygon"]
+    polygons = quiet(topology=halves()).generate(reference, raters=1).annotations.shapes["polygon"]
     assert polygons.area().round(2).tolist() == [200.0, 300.0]  # half of its box; three quarters
 
 
 def test_two_marks_are_merged_into_the_box_around_both():
     reference = table((1, "cat", [20, 20, 20, 20]), (1, "cat", [50, 30, 20, 20]), (1, "dog", [45, 20, 5, 20]))
     model = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
-    made = generate_raters(model, reference, raters=1)
+    made = model.generate(reference, raters=1)
     assert xywh(made.annotations) == [[20.0, 20.0, 50.0, 30.0], [45.0, 20.0, 5.0, 20.0]]
     assert made.truth.tolist() == [[0, 1], [2, -1]]
     # each cat was drawn and found the other: the second came too late; the dog has no partner
@@ -219,7 +218,7 @@ def test_the_score_of_two_fragments_is_the_product_of_the_fitted_densities():
 
 def test_without_magnitude_every_rater_is_the_reference(lvis):
     reference = lvis.select(raters=["r2"])
-    made = generate_raters(NoiseModel.default(), lvis, raters=2, magnitude=0, reference="r2")
+    made = NoiseModel.default().generate(lvis, raters=2, magnitude=0, reference="r2")
     twice = np.concatenate([reference.category] * 2)
     assert (made.annotations.category == twice).all()
     for kind, attribute in (("box", "corners"), ("polygon", "points")):
@@ -232,12 +231,12 @@ def test_without_magnitude_every_rater_is_the_reference(lvis):
 
 def test_a_rater_does_not_depend_on_how_many_follow():
     reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
-    few = generate_raters(NoiseModel.default(), reference, raters=["a", "b"], magnitude=[1, 3], seed=5)
-    many = generate_raters(NoiseModel.default(), reference, raters=["a", "b", "c"], magnitude=[1, 3, 2], seed=5)
+    few = NoiseModel.default().generate(reference, raters=["a", "b"], magnitude=[1, 3], seed=5)
+    many = NoiseModel.default().generate(reference, raters=["a", "b", "c"], magnitude=[1, 3, 2], seed=5)
     first_two = np.isin(many.annotations.rater, (0, 1))
     assert xywh(few.annotations) == xywh(many.annotations.select(rows=first_two))
     assert few.events.to_pandas().equals(many.events.to_pandas().query("rater != 'c'"))
-    other = generate_raters(NoiseModel.default(), reference, raters=["a", "b"], magnitude=[1, 3], seed=6)
+    other = NoiseModel.default().generate(reference, raters=["a", "b"], magnitude=[1, 3], seed=6)
     assert xywh(few.annotations) != xywh(other.annotations)
 
 
@@ -245,9 +244,7 @@ def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first
     reference = table(*[(image, "cat", [10 * image, 20, 20, 30]) for image in range(9)])
     model = quiet(localization={"translation": always(0.1), "angle": towards(0)})
     false_positives = FixedFalsePositives([150, 60, 10, 10])
-    made = generate_raters(
-        model, reference, raters=5, magnitude=0, schools=[3, 2], false_positive_source=false_positives
-    )
+    made = model.generate(reference, raters=5, magnitude=0, schools=[3, 2], false_positive_source=false_positives)
     assert list(made.reference.raters) == ["school 1", "school 2"]
     assert made.reference_rater.tolist() == [0, 0, 0, 1, 1]
     assert made.original is made.schools.reference
@@ -261,13 +258,11 @@ def test_what_a_school_adds_is_one_object_for_its_members():
     reference = table((1, "cat", [80, 40, 20, 20]), (2, "dog", [0, 0, 9, 9]))
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
     false_positives = FixedFalsePositives([10, 10, 30, 30])
-    made = generate_raters(
-        model, reference, raters=2, magnitude=0, schools=[2], reference="ann", false_positive_source=false_positives
+    made = model.generate(
+        reference, raters=2, magnitude=0, schools=[2], reference="ann", false_positive_source=false_positives
     )
     assert made.schools is None  # one school is no school
-    made = generate_raters(
-        model, reference, raters=4, magnitude=0, schools=[2, 2], false_positive_source=false_positives
-    )
+    made = model.generate(reference, raters=4, magnitude=0, schools=[2, 2], false_positive_source=false_positives)
     assert made.object.ravel().tolist() == [0, 1, 2] * 4
     assert made.truth.ravel().tolist() == [0, 1, -1] * 4
 
@@ -275,9 +270,7 @@ def test_what_a_school_adds_is_one_object_for_its_members():
 def test_a_school_that_misses_everything_teaches_nothing():
     everything = EventRate(4.0, 0.0)
     missing = quiet(unmatched={"rate": everything, "deletion": Chance(1.0)})
-    made = generate_raters(
-        missing, ONE, raters=3, schools=[2, 1], false_positive_source=FixedFalsePositives([10, 10, 30, 30])
-    )
+    made = missing.generate(ONE, raters=3, schools=[2, 1], false_positive_source=FixedFalsePositives([10, 10, 30, 30]))
     assert (len(made.reference), len(made.annotations), len(made.truth)) == (0, 0, 0)
     assert made.annotations.assigned.all()
     assert set(made.events.outcome) == {"impossible"}
@@ -286,9 +279,9 @@ def test_a_school_that_misses_everything_teaches_nothing():
 def test_a_split_that_is_merged_again_is_one_object():
     reference = table((1, "cat", [60, 40, 40, 20]))
     model = quiet(topology=halves())
-    split = generate_raters(model, reference, raters=2, magnitude=0, schools=[1, 1])
+    split = model.generate(reference, raters=2, magnitude=0, schools=[1, 1])
     merging = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
-    again = generate_raters(merging, split.annotations, raters=1, reference="synthetic 1")
+    again = merging.generate(split.annotations, raters=1, reference="synthetic 1")
     assert split.truth.tolist() == [[0], [0], [0], [0]]
     assert again.truth.tolist() == [[0, 1]]
 
@@ -296,7 +289,7 @@ def test_a_split_that_is_merged_again_is_one_object():
 def test_two_real_raters_can_be_two_schools():
     rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 10, 20, 20]} for r, x in (("a", 10), ("b", 50))]
     both = Annotations.from_rows(rows, image_size={1: (100, 100)})
-    made = generate_raters(quiet(), both, raters=3, schools=[2, 1], reference=["a", "b"])
+    made = quiet().generate(both, raters=3, schools=[2, 1], reference=["a", "b"])
     assert [box[0] for box in xywh(made.annotations)] == [10.0, 10.0, 50.0]
     assert made.truth.ravel().tolist() == [0, 0, 1]
     assert made.schools is None
@@ -315,7 +308,7 @@ def test_everybody_was_asked_for_what_the_reference_was_asked_for():
         exclusions=[(2, "ann", "cat")],
     )
     model = quiet(category={"occurrence": Chance(1.0)}, unmatched={"rate": EventRate(3.0, 0.0)})
-    made = generate_raters(model, reference, raters=2, reference="ann").annotations
+    made = model.generate(reference, raters=2, reference="ann").annotations
     assert made.assigned.tolist() == [[True, True], [True, True], [False, False]]
     assert made.assigned_categories.tolist() == [[True, True, False]] * 2
     assert made.excluded.tolist() == [[1, 0, 0], [1, 1, 0]]
@@ -325,7 +318,7 @@ def test_everybody_was_asked_for_what_the_reference_was_asked_for():
 def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
     row = {"image": 1, "rater": "ann", "category": "cat", "box": [8, 4, 20, 20], "keypoints": [[9, 9], [10, 10]]}
     with pytest.warns(KalosWarning, match="left out: keypoints"):
-        made = generate_raters(quiet(), Annotations.from_rows([row], image_size={1: (200, 100)}), raters=1)
+        made = quiet().generate(Annotations.from_rows([row], image_size={1: (200, 100)}), raters=1)
     assert list(made.annotations.shapes) == ["box"]
 
 
@@ -361,7 +354,7 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
 )
 def test_arguments_that_cannot_be_used(wrong, message):
     with pytest.raises(InputError, match=message.replace("[", "\\[")):
-        generate_raters(quiet(), ONE, **{"raters": 3} | wrong)
+        quiet().generate(ONE, **{"raters": 3} | wrong)
 
 
 def test_a_reference_that_cannot_be_used():
@@ -377,48 +370,46 @@ def test_a_reference_that_cannot_be_used():
         ),
     ):
         with pytest.raises(InputError, match=message):
-            generate_raters(quiet(), Annotations.from_rows(rows, images=[1], raters=None if rows else ["ann"]))
+            quiet().generate(Annotations.from_rows(rows, images=[1], raters=None if rows else ["ann"]))
     with pytest.raises(InputError, match="annotations: expected Annotations, got list"):
-        generate_raters(quiet(), [])
+        quiet().generate([])
     two = table((1, "cat", [80, 40, 20, 20]), raters=["ann", "bob"])
     with pytest.raises(InputError, match="reference: expected a rater with marks, got 'bob', who has none"):
-        generate_raters(quiet(), two, reference="bob")
+        quiet().generate(two, reference="bob")
 
 
 def test_a_rate_far_beyond_the_images_it_was_fitted_on():
     model = quiet(unmatched={"rate": EventRate(0.0, 20.0)})
     with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 at"):
-        generate_raters(model, ONE)
+        model.generate(ONE)
 
 
 def test_the_most_events_grow_with_the_marks(monkeypatch):
     monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)
-    made = generate_raters(quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}), ONE)
+    made = quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE)
     assert len(made.events) > 50
     with pytest.raises(InputError, match="at most 100 events on all images, got 200 at magnitude 1"):
-        generate_raters(quiet(unmatched={"rate": EventRate(np.log(200), 0.0)}), ONE)
+        quiet(unmatched={"rate": EventRate(np.log(200), 0.0)}).generate(ONE)
 
 
 @pytest.mark.parametrize("magnitude", [1e7, 1e300])
 def test_a_magnitude_of_which_nothing_is_left(magnitude):
     model = quiet(unmatched={"rate": EventRate(0.0, 0.0)})
     with pytest.raises(InputError, match=r"got 1e\+\d+ at magnitude 1e\+\d+, .*choose a lower magnitude"):
-        generate_raters(model, ONE, magnitude=magnitude)
+        model.generate(ONE, magnitude=magnitude)
 
 
 def test_two_proposals_at_one_place_are_one_object():
     rows = [{"image": 1, "rater": "net", "category": "thing", "box": [x, 60, 20, 20]} for x in (100, 100, 101, 150)]
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(
-        model, ONE, raters=2, false_positive_source=DetectedFalsePositives(Annotations.from_rows(rows))
-    )
+    made = model.generate(ONE, raters=2, false_positive_source=DetectedFalsePositives(Annotations.from_rows(rows)))
     added = made.annotations.select(rows=np.flatnonzero(made.truth[:, 0] < 0))
     assert added.shapes["box"].corners[:, 0].tolist() == [100, 150, 100, 150]
     assert len(np.unique(made.object[made.truth[:, 0] < 0])) == 2
 
 
 def test_sources_are_named_in_the_result():
-    made = generate_raters(quiet(), ONE, raters=1, false_positive_source=TransplantedFalsePositives(per_image=3))
+    made = quiet().generate(ONE, raters=1, false_positive_source=TransplantedFalsePositives(per_image=3))
     assert (made.class_source, made.false_positive_source) == (
         "class frequency",
         "annotations of other images (3 an image)",

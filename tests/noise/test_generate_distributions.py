@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kalos_core import Annotations
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.draws import draw_angle, draw_change, draw_opposition
-from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.moving import Placement, move_masks
 from kalos_core.noise.parameters import AxialAngle, CardinalAngle, Chance, EventRate, Opposition, Shift, SizeCurve
 from kalos_core.noise.sources import TransplantedFalsePositives
@@ -50,7 +49,7 @@ def references(draw):
     st.sampled_from([None, [2, 1]]),
 )
 def test_distributions(reference, magnitude, seed, schools):
-    made = generate_raters(BUSY, reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
+    made = BUSY.generate(reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
     marks, events, begin = made.annotations, made.events, made.reference
     assert len(made.truth) == len(marks)
     assert marks.id.tolist() == list(range(1, len(marks) + 1))
@@ -81,7 +80,7 @@ def test_distributions(reference, magnitude, seed, schools):
     assert shapely.is_valid(marks.shapes["polygon"].geometries).all()
     assert not marks.shapes["polygon"].absent().any()
     assert not marks.shapes["mask"].absent().any()
-    again = generate_raters(BUSY, reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
+    again = BUSY.generate(reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
     assert np.array_equal(again.annotations.shapes["box"].corners, corners)
     assert np.array_equal(again.object, made.object)
 
@@ -89,7 +88,7 @@ def test_distributions(reference, magnitude, seed, schools):
 @settings(max_examples=8)
 @given(references(), st.integers(0, 99))
 def test_nothing_happens_without_magnitude(reference, seed):
-    made = generate_raters(BUSY, reference, raters=1, magnitude=0, seed=seed)
+    made = BUSY.generate(reference, raters=1, magnitude=0, seed=seed)
     for kind, name in (("box", "corners"), ("polygon", "points"), ("mask", "first"), ("mask", "length")):
         column = made.annotations.shapes[kind]
         assert np.array_equal(getattr(column, name), getattr(reference.shapes[kind], name))
@@ -173,8 +172,8 @@ def many(images: int, marks: int = 4) -> Annotations:
 def test_the_number_of_events_is_poisson_and_half_of_them_are_deletions():
     rate = np.exp(0.2 + 0.1 * 4)
     model = quiet(unmatched={"rate": EventRate(0.2, 0.1), "deletion": Chance(0.5)})
-    made = generate_raters(
-        model, many(2_000), raters=2, magnitude=[1, 0.5], false_positive_source=TransplantedFalsePositives(8)
+    made = model.generate(
+        many(2_000), raters=2, magnitude=[1, 0.5], false_positive_source=TransplantedFalsePositives(8)
     )
     for rater, level in enumerate((1, 0.5)):
         own = (made.events.rater == rater) & (made.events.stage == "unmatched")
@@ -190,7 +189,7 @@ def test_lost_deletions_are_those_that_draw_a_mark_again():
     # of n equal marks and Poisson(m) draws with replacement, n (1 - exp(-m / n)) are drawn at least once
     n, m, images = 4, 3.0, 2_000
     model = quiet(unmatched={"rate": EventRate(np.log(m), 0.0), "deletion": Chance(1.0)})
-    made = generate_raters(model, many(images, n), raters=1)
+    made = model.generate(many(images, n), raters=1)
     got = made.events.counts()["deletion"]["done"] / images
     assert got == pytest.approx(n * (1 - np.exp(-m / n)), abs=5 / np.sqrt(images))
     loss = made.signal_loss()
@@ -205,7 +204,7 @@ def test_small_marks_are_missed_in_proportion_to_their_weight():
     model = quiet(
         unmatched={"rate": EventRate(np.log(0.3), 0.0), "deletion": Chance(1.0), "selection": curve},
     )
-    made = generate_raters(model, table(*marks), raters=1)
+    made = model.generate(table(*marks), raters=1)
     drawn = made.events.reference_rows[made.events.event == "deletion", 0]
     share = (drawn % 2 == 1).mean()
     expected = weights[1] / weights.sum()
@@ -216,7 +215,7 @@ def test_chances_are_scaled_by_the_magnitude_up_to_one():
     model = quiet(
         topology={"susceptibility": SizeCurve(0.0, 0.5), "split": Chance(0.7)}, category={"occurrence": Chance(0.1)}
     )
-    made = generate_raters(model, many(2_000), raters=4, magnitude=[0.5, 1, 2, 30], seed=1)
+    made = model.generate(many(2_000), raters=4, magnitude=[0.5, 1, 2, 30], seed=1)
     chance = SizeCurve(0.0, 0.5).probability(400 / 20_000)
     events = made.events
     for rater, level in enumerate((0.5, 1, 2, 30)):
@@ -229,7 +228,7 @@ def test_chances_are_scaled_by_the_magnitude_up_to_one():
 
 
 def test_everything_is_split_or_merged_where_the_chance_is_one():
-    made = generate_raters(quiet(topology={"susceptibility": ALWAYS}), many(50), raters=1)
+    made = quiet(topology={"susceptibility": ALWAYS}).generate(many(50), raters=1)
     counts = made.events.counts()
     assert sum(counts["split"].values()) + sum(counts["merge"].values()) == 200
     assert made.signal_loss().attempted[1] == 200

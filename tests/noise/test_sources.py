@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from kalos_core import Annotations, InputError, variations
-from kalos_core.noise.generate import generate_raters
 from kalos_core.noise.parameters import Chance, EventRate
 from kalos_core.noise.sources import (
     ConfusionClasses,
@@ -205,7 +204,7 @@ def test_detections_are_found_by_their_image_and_keep_their_outline():
     source = DetectedFalsePositives(Annotations.from_rows([elsewhere, triangle, square]))
     assert source.propose(reference, RNG(0)).image.tolist() == [0, 0]
     model = quiet(unmatched={"rate": EventRate(4.0, 0.0), "deletion": Chance(0.0)})
-    made = generate_raters(model, with_outline, raters=1, false_positive_source=source)
+    made = model.generate(with_outline, raters=1, false_positive_source=source)
     assert made.annotations.shapes["polygon"].area().round(6).tolist() == [400.0, 200.0, 100.0]
     assert made.false_positive_source == "detections (3 on 2 images)"
     with pytest.raises(InputError, match="detections: expected images of the reference, got 99"):

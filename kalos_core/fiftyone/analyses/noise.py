@@ -27,7 +27,6 @@ from kalos_core.fiftyone.noise import (
 from kalos_core.fiftyone.progress import Progress, Report
 from kalos_core.fiftyone.runs import Run, check_run_key, digest_arrays, load_figures, writing
 from kalos_core.noise import ClassSource, FalsePositiveSource, GeneratedRaters, NoiseModel
-from kalos_core.noise.generate import generate_raters
 
 MAKING = 0.45
 """Share of the work done when the labels are made of what was drawn."""
@@ -68,7 +67,7 @@ def inject_noise(
         The rater, or label field, to draw from: Detections with or without masks, or Polylines. Several: one for each
         school. Not needed where there is only one.
     raters, magnitude, seed, schools
-        As in `kalos_core.noise.generate.generate_raters`.
+        As in `kalos_core.noise.NoiseModel.generate`.
     model : "default", "fit", path, JSON text or NoiseModel
         The shipped model, one fitted on the raters of the choice, or one that was saved.
     class_source : "confusion", "embeddings", "taxonomy" or ClassSource
@@ -122,8 +121,7 @@ def inject_noise(
         labels = drawing.read(samples)
         report(COMPARING, f"Drawing raters from {len(labels.annotations):,} annotations")
         used, title = model_of(model, labels)
-        result = generate_raters(
-            used,
+        result = used.generate(
             labels.annotations,
             raters=raters,
             magnitude=magnitude,

@@ -21,7 +21,6 @@ from kalos_core.fiftyone.noise.writing import UNCHANGED
 from kalos_core.fiftyone.raters import rater_fields
 from kalos_core.figures import EVENT_LABELS
 from kalos_core.noise import GeneratedRaters, NoiseModel
-from kalos_core.noise.generate import generate_raters
 from kalos_core.shapes import Polygons
 
 OTHERS = 24
@@ -93,8 +92,7 @@ def preview_noise(
     few = _few(samples, reference, sample_id)
     drawing = Drawing.of(few, reference, choice or LabelChoice(), with_others=False)
     labels = drawing.read(few)
-    result = generate_raters(
-        model_of(model, labels)[0],
+    result = model_of(model, labels)[0].generate(
         labels.annotations,
         raters=1,
         magnitude=magnitude,

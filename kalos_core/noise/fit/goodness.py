@@ -23,8 +23,6 @@ from kalos_core.noise.parameters import Opposition
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kalos_core.noise.model import NoiseModel
-
 PERMUTATIONS = 999
 
 
@@ -86,34 +84,10 @@ class FitTests:
         return pd.DataFrame({name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
-def fit_tests(
-    model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = PERMUTATIONS, seed: int = 0
+def goodness_of_fit(
+    seen: Observations, opposition: Opposition, similarity: ArrayLike | None, permutations: int, seed: int
 ) -> FitTests:
-    """Every test of fit of a model, as one table.
-
-    Parameters
-    ----------
-    model : NoiseModel
-        From `NoiseModel.fit`: it carries what it was fitted to.
-    similarity : (K, K) float64, optional
-        Of each two classes, such as the cosine of their mean embeddings; without one, Mantel's test is not applicable.
-    permutations : int, at least 1
-        Of Mantel's test and of independence.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        For a model without observations, or a matrix of another shape or with values that are not finite.
-
-    Examples
-    --------
-    >>> from kalos_core import NoiseModel
-    >>> fit_tests(NoiseModel.default())
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: model: expected one from NoiseModel.fit, got one without observations
-    """
-    seen = observations_of(model)
+    """Every test of fit, of the distributions fitted to these observations; see `NoiseModel.tests`."""
     permutations = check_whole(permutations, "permutations", least=1)
     alike = check_similarity(similarity, len(seen.categories))
     rng = np.random.default_rng(check_whole(seed, "seed"))
@@ -123,7 +97,7 @@ def fit_tests(
         *_of_angles("category.angle", seen.wrong_class.angles),
         *_of_areas("unmatched.selection", seen.unmatched_area, seen.matched_area, "unmatched", "matched"),
         *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole drawn as two", "other"),
-        *_of_opposition(seen, model.topology.opposition),
+        *_of_opposition(seen, opposition),
         *_of_classes(seen, alike, permutations, rng),
     ]
     return FitTests(
@@ -135,13 +109,6 @@ def fit_tests(
         rows=np.array([line.rows for line in lines], np.intp),
         note=object_array([line.note for line in lines]),
     )
-
-
-def observations_of(model: NoiseModel) -> Observations:
-    """What a model was fitted to; an error where it does not carry it."""
-    if model.observations is None:
-        raise InputError("model: expected one from NoiseModel.fit, got one without observations")
-    return model.observations
 
 
 def check_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:

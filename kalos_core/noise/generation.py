@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from kalos_core.noise.draft import Columns, Draft
 from kalos_core.noise.events import EVENTS, OUTCOMES, STAGE_OF_EVENT, STAGES, Events
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.moving import Origins, build_shapes
+from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.reference import cast_of, prepare_reference
 from kalos_core.noise.scene import Scene
 from kalos_core.noise.sources import (
@@ -27,87 +27,23 @@ from kalos_core.noise.sources import (
 )
 from kalos_core.noise.stages import miss_and_add, mistake_categories, shift_rest, split_and_merge
 
-if TYPE_CHECKING:
-    from kalos_core.noise.model import NoiseModel
-
-__all__ = ["GeneratedRaters", "generate_raters"]
-
 PROPOSALS, RATERS, SCHOOLS = range(3)
 """Streams of random numbers: one for the proposals, one for each rater, one for each school."""
 
 
 def generate_raters(
-    model: NoiseModel,
+    parameters: NoiseParameters,
     annotations: Annotations,
-    *,
-    raters: int | Sequence[str] = 3,
-    magnitude: float | Sequence[float] = 1.0,
-    seed: int = 0,
-    reference: str | Sequence[str] | None = None,
-    schools: Sequence[int] | None = None,
-    school_magnitude: float | Sequence[float] = 1.0,
-    class_source: ClassSource | None = None,
-    false_positive_source: FalsePositiveSource | None = None,
+    raters: int | Sequence[str],
+    magnitude: float | Sequence[float],
+    seed: int,
+    reference: str | Sequence[str] | None,
+    schools: Sequence[int] | None,
+    school_magnitude: float | Sequence[float],
+    class_source: ClassSource | None,
+    false_positive_source: FalsePositiveSource | None,
 ) -> GeneratedRaters:
-    """Raters who differ from a reference as a model says (KαLOS §9.4).
-
-    Each rater is drawn in four stages: marks are missed and added, split and merged, mistaken for another class, and
-    all that is left is moved and scaled. A mark is changed by one stage only.
-
-    Parameters
-    ----------
-    model : NoiseModel
-    annotations : Annotations
-        With boxes and sizes of images. Polygons and masks follow their boxes: they are moved and scaled, cut across
-        the longer side where a mark is split, and joined where two are merged. Other shapes are left out with a
-        warning.
-    raters : int or names
-        How many, or what they are called.
-    magnitude : float, or one for each rater
-        Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
-        reference itself, 1 differs from it as the model's distributions say that two real raters differ.
-    seed : int
-        A rater's marks depend on it, on the rater's number and on the order of the table, but not on how many raters
-        follow.
-    reference : name or names, optional
-        The rater to draw from; of several, one for each school. Not needed where only one rater has marks.
-    schools : sizes, optional
-        Schools of thought (KαLOS §5, experiment 6): the first so many raters are drawn from one reference, the next so
-        many from another. Without several `reference` raters, each school's is drawn from the one there is.
-    school_magnitude : float, or one for each school
-        Lambda of that draw.
-    class_source : ClassSource, optional
-        Which classes are taken for one another; by default the confusions among the raters of `annotations`, smoothed
-        by class frequency.
-    false_positive_source : FalsePositiveSource, optional
-        Where marks are added; by default at the places of marks of other images.
-
-    Returns
-    -------
-    GeneratedRaters
-
-    Raises
-    ------
-    InputError
-        For negative magnitudes or another number of them than of raters, marks without a box, images of unknown
-        size, no marks at all, schools that do not add up, or a source that does not know the reference's classes.
-
-    Examples
-    --------
-    >>> from kalos_core import Annotations
-    >>> from kalos_core.noise import NoiseModel
-    >>> rows = [
-    ...     {"image": image, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]}
-    ...     for image in range(20)
-    ...     for x in (10, 40, 70)
-    ... ]
-    >>> reference = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(20)})
-    >>> noisy = generate_raters(NoiseModel.default(), reference, raters=3, magnitude=[0.5, 1, 2], seed=1)
-    >>> list(noisy.annotations.raters)
-    ['synthetic 1', 'synthetic 2', 'synthetic 3']
-    >>> noisy.events.to_pandas().columns[:5].tolist()
-    ['rater', 'image', 'stage', 'event', 'outcome']
-    """
+    """Raters who differ from a reference as the parameters say; see `NoiseModel.generate`."""
     names = _names(raters)
     lambdas = _magnitudes(magnitude, len(names), "magnitude", "rater")
     seed = check_whole(seed, "seed")
@@ -124,7 +60,7 @@ def generate_raters(
     proposals = false_positive_source.propose(
         table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
     )
-    generation = _Generation(model, seed, class_source, false_positive_source, proposals, len(table))
+    generation = _Generation(parameters, seed, class_source, false_positive_source, proposals, len(table))
     drawn = None
     if len(sizes) > len(table.raters):
         titles = [f"school {number + 1}" for number in range(len(sizes))]
@@ -138,7 +74,7 @@ def generate_raters(
 class _Generation:
     """What all draws of one call share; `objects` is the number of the original marks."""
 
-    model: NoiseModel
+    parameters: NoiseParameters
     seed: int
     class_source: ClassSource
     false_positive_source: FalsePositiveSource
@@ -206,10 +142,10 @@ class _Generation:
         if draft.magnitude == 0:
             draft.keep_rest()
         else:
-            miss_and_add(draft, self.model.unmatched)
-            split_and_merge(draft, self.model.topology)
-            mistake_categories(draft, self.model.category)
-            shift_rest(draft, self.model.localization)
+            miss_and_add(draft, self.parameters.unmatched)
+            split_and_merge(draft, self.parameters.topology)
+            mistake_categories(draft, self.parameters.category)
+            shift_rest(draft, self.parameters.localization)
         return draft.finished()
 
     def _table(
