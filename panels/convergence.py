@@ -5,7 +5,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import FEW_IMAGES, InputError, read_models
 from kalos_core.figures import (
-    DrawnLine,
+    NamedLine,
     convergence_title,
     directions_heatmap,
     directions_title,
@@ -278,7 +278,7 @@ def _bars(parts, models):
 
 def _scatter(points, lines):
     """Rounded, as all data of a panel travels with every click."""
-    drawn = [DrawnLine(line["name"], line["slope"], line["intercept"]) for line in lines]
+    drawn = [NamedLine(line["name"], line["slope"], line["intercept"]) for line in lines]
     return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), drawn)
 
 

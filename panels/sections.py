@@ -116,7 +116,7 @@ def _classes(found, chosen):
     names, alphas, images = found["category"], found["alpha"], found["images"]
     return Part(
         class_difficulty_title(names, alphas, images),
-        class_difficulty_bars(names, alphas, images, found["alpha_interval"], chosen=chosen),
+        class_difficulty_bars(names, alphas, images, found["alpha_interval"], selected=chosen),
         left_out(alphas, images),
     )
 
@@ -125,7 +125,7 @@ def _vitality(found, chosen):
     if "reason" in found:
         return Part(found["reason"])
     raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, chosen=chosen))
+    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, selected=chosen))
 
 
 def _collaboration(found):

@@ -237,7 +237,7 @@ class VariationsPanel(RunPanel):
 def _shares(found, level):
     if "reason" in found:
         return Part(found["reason"])
-    figure = shares_over_thresholds(found["threshold"], found["counts"], found["equilibrium"], chosen=float(level))
+    figure = shares_over_thresholds(found["threshold"], found["counts"], found["equilibrium"], selected=float(level))
     return Part(shares_title(found["equilibrium"], found["no_equilibrium"]), figure)
 
 

@@ -31,6 +31,7 @@ ORDER = [
     "ranking",
     "readers",
     "noise",
+    "display",
     "figures",
     "report",
     "distributed",

@@ -5,6 +5,7 @@ whatever shows it.
 """
 
 from kalos_core._agreement import BANDS, band
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, VARIATION_LABELS, signed, significant, with_interval
 from kalos_core.figures.agreement import (
     BIN_WIDTH,
     agreement_title,
@@ -31,9 +32,9 @@ from kalos_core.figures.classes import (
     left_out,
     plot_class_difficulty,
 )
-from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS, signed, significant, with_interval
+from kalos_core.figures.common import COLOURS, NEUTRAL, RATER_COLOURS
 from kalos_core.figures.convergence import (
-    DrawnLine,
+    NamedLine,
     boundary_histogram,
     boundary_title,
     convergence_title,
@@ -48,8 +49,6 @@ from kalos_core.figures.convergence import (
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.events import (
     EVENT_COLOURS,
-    EVENT_LABELS,
-    OUTCOME_LABELS,
     event_bars,
     events_title,
     image_event_bars,
@@ -121,7 +120,7 @@ from kalos_core.figures.truth import (
     smyth_title,
     tree_title,
 )
-from kalos_core.figures.variations import VARIATION_LABELS, plot_variations, variation_bars, variations_title
+from kalos_core.figures.variations import plot_variations, variation_bars, variations_title
 
 __all__ = [
     "BANDS",
@@ -139,7 +138,7 @@ __all__ = [
     "PUBLISHED_CALIBRATIONS",
     "RATER_COLOURS",
     "VARIATION_LABELS",
-    "DrawnLine",
+    "NamedLine",
     "PublishedAlpha",
     "PublishedCalibration",
     "accuracy_heatmap",

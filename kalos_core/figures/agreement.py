@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BANDS, Agreement, band
+from kalos_core.display import Numbers, with_interval
+from kalos_core.figures.bars import BAR_HEIGHT, row_layout
 from kalos_core.figures.common import (
-    BAR_HEIGHT,
     NEUTRAL,
     OWN,
     PALE,
-    Numbers,
+    Layout,
     as_intervals,
     as_numbers,
     as_plain,
-    lying_bars,
+    framed,
     whiskers,
-    with_interval,
 )
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 BIN_WIDTH = 0.1
 
@@ -74,37 +71,29 @@ def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.in
 
 def alpha_histogram(image_alpha: Numbers, title: str = "") -> go.Figure:
     """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`."""
-    import plotly.graph_objects as go
-
     edges, counts = alpha_bins(image_alpha)
     ranges = [f"{low:.1f} to {high:.1f}" for low, high in itertools.pairwise(edges)]
-    figure = go.Figure(
-        go.Bar(
-            x=((edges[:-1] + edges[1:]) / 2).tolist(),
-            y=counts.tolist(),
-            width=[BIN_WIDTH * 0.92] * len(counts),
-            marker={"color": NEUTRAL},
-            customdata=ranges,
-            hovertemplate="%{y} images with alpha %{customdata}<extra>click to see them</extra>",
-            name="images",
-        )
+    bars = go.Bar(
+        x=((edges[:-1] + edges[1:]) / 2).tolist(),
+        y=counts.tolist(),
+        width=[BIN_WIDTH * 0.92] * len(counts),
+        marker={"color": NEUTRAL},
+        customdata=ranges,
+        hovertemplate="%{y} images with alpha %{customdata}<extra>click to see them</extra>",
+        name="images",
     )
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={
-            "title": {"text": "alpha of the image"},
-            "range": [edges[0] - 0.03, 1.03],
-            "dtick": 0.2,
-            "fixedrange": True,
-        },
-        yaxis={"title": {"text": "images"}, "fixedrange": True},
-        margin={"t": 60 if title else 25, "b": 45, "l": 50, "r": 10},
-        height=300,
-        showlegend=False,
+    return framed(
+        [bars],
+        title,
+        "alpha of the image",
+        "images",
+        300,
+        xaxis_range=[edges[0] - 0.03, 1.03],
+        xaxis_dtick=0.2,
+        margin={"t": 60 if title else 25, "l": 50},
         shapes=_band_shapes(float(edges[0])),
         annotations=_band_names(float(edges[0])),
     )
-    return figure
 
 
 def alpha_scale(
@@ -117,8 +106,6 @@ def alpha_scale(
 
     Values found with the same similarity stand out; those with another are pale: they are not comparable.
     """
-    import plotly.graph_objects as go
-
     rows = sorted(published, key=lambda record: -record.alpha)
     same = [record.similarity == similarity for record in rows]
     own = as_numbers([alpha])
@@ -143,7 +130,7 @@ def alpha_scale(
     )
     lowest = min(0.0, *own[np.isfinite(own)].tolist(), 0.0)
     names = ["this run", *(f"{record.dataset}, {record.task.split(',')[0]}" for record in rows)]
-    figure.update_layout(lying_bars(names, "", "mean alpha over images", lowest, 1.0))
+    figure.update_layout(row_layout(names, "", "mean alpha over images", lowest, 1.0))
     figure.update_layout(
         xaxis={"range": [lowest - 0.03, 1.03], "dtick": 0.2, "zeroline": False},
         margin={"t": 25, "l": 125},
@@ -159,7 +146,7 @@ def plot_agreement(result: Agreement) -> go.Figure:
     return alpha_histogram(result.image_alpha, agreement_title(result.alpha, result.alpha_interval))
 
 
-def _band_shapes(lowest: float) -> list[dict[str, Any]]:
+def _band_shapes(lowest: float) -> list[Layout]:
     """Grey bands, darker for less agreement, behind the bars."""
     edges = [1.0, *(least for least, _ in BANDS), min(lowest - 0.03, 0.0)]
     return [
@@ -180,7 +167,7 @@ def _band_shapes(lowest: float) -> list[dict[str, Any]]:
     ]
 
 
-def _band_names(lowest: float, size: int = 10) -> list[dict[str, Any]]:
+def _band_names(lowest: float, size: int = 10) -> list[Layout]:
     edges = [1.0, *(least for least, _ in BANDS)]
     names = [name for _, name in BANDS]
     return [

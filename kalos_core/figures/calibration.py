@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.calibration import GRID, Sample, Separation, densities, has_density, once_each
-from kalos_core.figures.common import NEUTRAL, significant, with_interval
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from kalos_core.display import significant, with_interval
+from kalos_core.figures.common import NEUTRAL, UPRIGHT, Layout, titled
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -89,8 +87,6 @@ def calibration_figure(
     `observed` and `expected` are what `distance_shares` answers, `curves` what `distance_curve` answers for both, at
     the distances `points`.
     """
-    import plotly.graph_objects as go
-
     named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
     figure = go.Figure()
     for (name, colour), shares in zip(named, (observed, expected), strict=True):
@@ -102,7 +98,7 @@ def calibration_figure(
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
     figure.update_layout(
-        title={"text": title, "font": {"size": 14}, "y": 0.97, "yanchor": "top"},
+        title=titled(title) | {"y": 0.97, "yanchor": "top"},
         xaxis={"title": {"text": "distance to the nearest mark (1 - similarity)"}, **ticks},
         xaxis2={
             "title": {"text": "similarity", "standoff": 4, "font": {"size": 14}},
@@ -150,7 +146,6 @@ def plot_calibration(found: Separation) -> go.Figure:
 
 
 def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
-    import plotly.graph_objects as go
 
     ranges = [
         f"{low:.2f} to {high:.2f} (similarity {1 - high:.2f} to {1 - low:.2f})"
@@ -170,7 +165,6 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
 
 
 def _line(name: str, colour: str, points: NDArray[np.float64], curve: NDArray[np.float64]) -> go.Scatter:
-    import plotly.graph_objects as go
 
     return go.Scatter(
         x=points[: len(curve)].tolist(),
@@ -190,24 +184,23 @@ def _known(value: float | None) -> bool:
 
 def _lines(
     tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[dict[str, Any]]:
+) -> list[Layout]:
     """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
-    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
-    shapes: list[dict[str, Any]] = []
+    shapes: list[Layout] = []
     low, high = tau_interval
     if _known(low) and _known(high):
         band = {"type": "rect", "x0": low, "x1": high, "layer": "below", "line": {"width": 0}}
-        shapes.append({**upright, **band, "fillcolor": "rgba(128, 128, 128, 0.2)"})
+        shapes.append({**UPRIGHT, **band, "fillcolor": "rgba(128, 128, 128, 0.2)"})
     if _known(ks_at):
-        shapes.append({**upright, "x0": ks_at, "x1": ks_at, "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}})
+        shapes.append({**UPRIGHT, "x0": ks_at, "x1": ks_at, "line": {"color": NEUTRAL, "width": 1, "dash": "dot"}})
     if _known(tau):
-        shapes.append({**upright, "x0": tau, "x1": tau, "line": {"color": OBSERVED_COLOUR, "width": 2, "dash": "dash"}})
+        shapes.append({**UPRIGHT, "x0": tau, "x1": tau, "line": {"color": OBSERVED_COLOUR, "width": 2, "dash": "dash"}})
     return shapes
 
 
 def _labels(
     tau: float | None, ks_at: float | None, tau_interval: Sequence[float | None] | NDArray[np.float64]
-) -> list[dict[str, Any]]:
+) -> list[Layout]:
     """The numbers at the lines, all on the side where there is more room."""
     texts = [
         (tau, f"τ* = {with_interval(tau, tau_interval)} (dashed)"),

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.figures.common import (
-    NEUTRAL,
-    PALE,
-    Intervals,
-    Numbers,
-    as_intervals,
-    as_numbers,
-    lying_bars,
-    significant,
-    value_range,
-    whiskers,
-    with_interval,
-    with_value_column,
-)
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.figures.bars import value_bars
+from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 
 MOST_CLASSES = 12
 """Bars that fit beside the grid at once."""
@@ -98,7 +84,7 @@ def class_difficulty_bars(
     images: Sequence[int],
     intervals: Intervals | None = None,
     limit: int = MOST_CLASSES,
-    chosen: str | None = None,
+    selected: str | None = None,
     title: str = "",
 ) -> go.Figure:
     """Mean alpha of each class with its interval and number of images, the hardest first.
@@ -111,34 +97,27 @@ def class_difficulty_bars(
     intervals : (K, 2), optional
     limit : int
         Most bars.
-    chosen : str, optional
+    selected : str, optional
         The class that stands out.
     """
-    import plotly.graph_objects as go
-
     order = hardest_classes(alpha, images, limit)
     values, ends = as_numbers(alpha)[order], as_intervals(intervals, len(categories))[order]
-    names = [categories[place] for place in order]
-    low, high = value_range(values, ends)
-    figure = go.Figure(
-        go.Bar(
-            x=values.tolist(),
-            y=list(range(len(order))),
-            orientation="h",
-            marker={"color": [NEUTRAL if name == chosen else PALE for name in names]},
-            error_x=whiskers(values, ends),
-            customdata=[
-                f"<b>{name}</b>: alpha {with_interval(value, pair)}, {images[place]:,} images"
-                for name, value, pair, place in zip(names, values, ends, order, strict=True)
-            ],
-            hovertemplate="%{customdata}<extra>click to see them</extra>",
-            name="alpha",
-        )
-    )
-    figure.update_layout(lying_bars(names, title, "mean alpha of the class", low, high))
-    return with_value_column(
-        figure,
-        [f"{significant(value)} ({images[place]:,})" for value, place in zip(values.tolist(), order, strict=True)],
+    names = [categories[index] for index in order]
+    counts = [f"{images[index]:,}" for index in order]
+    return value_bars(
+        names,
+        values,
+        [
+            f"<b>{name}</b>: alpha {with_interval(value, pair)}, {count} images"
+            for name, value, pair, count in zip(names, values, ends, counts, strict=True)
+        ],
+        [f"{significant(value)} ({count})" for value, count in zip(values.tolist(), counts, strict=True)],
+        axis="mean alpha of the class",
+        name="alpha",
+        colours=[NEUTRAL if name == selected else PALE for name in names],
+        title=title,
+        intervals=ends,
+        click="click to see them",
     )
 
 

@@ -1,21 +1,24 @@
-"""What all figures share: colours, and numbers as people read them."""
+"""What all figures share: colours, values as plotly takes them, and the frame around a plot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-Numbers = Sequence[float | None] | NDArray[np.float64]
-"""Values, None or NaN where undefined."""
+from kalos_core.display import Numbers
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
 """(n, 2) values: both ends of the interval of each value."""
+
+Matrix = Sequence[Numbers] | NDArray[np.float64]
+"""(n, m) values, None or NaN where undefined."""
+
+Layout = dict[str, Any]
+"""A part of a plotly layout or trace, as plotly's own nested names."""
 
 COLOURS = {
     "correct": "#009E73",
@@ -33,7 +36,6 @@ RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288
 NEUTRAL = "#8C96A3"
 """Bars of a quantity that is no variation type: a grey that reads on light and dark."""
 
-
 PALE = "rgba(140, 150, 163, 0.45)"
 """`NEUTRAL`, so pale that a whisker shows on it, on light and dark."""
 
@@ -43,45 +45,28 @@ OWN = "#E69F00"
 WHISKER = "#7A8594"
 """Intervals, and lines that mark a value."""
 
-BAR_HEIGHT = 22
-"""Pixels of one bar that lies on its side, with the gap to the next."""
+TITLE_HEIGHT = 40
+"""Pixels above a plot with a title; one without has 10."""
+
+LEGEND_BELOW: Layout = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}}
+"""A legend under the name of the x axis."""
+
+LEGEND_AT_BOTTOM: Layout = LEGEND_BELOW | {"yref": "container", "y": 0, "yanchor": "bottom"}
+"""A legend at the lower edge of the figure, however high the plot is."""
+
+UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
+"""A line from the lower to the upper edge of a plot."""
 
 
-def significant(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, "undefined" for None and NaN.
-
-    Examples
-    --------
-    >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
-    ('0.689', '-0.0500', '1.00', 'undefined')
-    """
-    return "undefined" if value is None or np.isnan(value) else f"{value:#.{digits}g}".rstrip(".")
-
-
-def with_interval(value: float | None, interval: Numbers) -> str:
-    """A number with its interval, as far as there is one.
+def rater_colour(number: int) -> str:
+    """The colour of the n-th rater; they begin again after the last one.
 
     Examples
     --------
-    >>> with_interval(0.689, [0.634, 0.745]), with_interval(0.689, [None, None])
-    ('0.689 [0.634, 0.745]', '0.689')
+    >>> rater_colour(0) == rater_colour(len(RATER_COLOURS)) == RATER_COLOURS[0]
+    True
     """
-    low, high = interval
-    if low is None or high is None or np.isnan(low) or np.isnan(high):
-        return significant(value)
-    return f"{significant(value)} [{significant(low)}, {significant(high)}]"
-
-
-def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign.
-
-    Examples
-    --------
-    >>> signed(0.0412), signed(-0.02), signed(0.0), signed(None)
-    ('+0.0412', '-0.0200', '0.00', 'undefined')
-    """
-    text = significant(value, digits)
-    return f"+{text}" if value is not None and value > 0 else text
+    return RATER_COLOURS[number % len(RATER_COLOURS)]
 
 
 def as_numbers(values: Numbers) -> NDArray[np.float64]:
@@ -93,6 +78,17 @@ def as_numbers(values: Numbers) -> NDArray[np.float64]:
     [0.5, nan]
     """
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def as_matrix(rows: Matrix) -> NDArray[np.float64]:
+    """Rows of values as an array (n, m), NaN where undefined; (0, 0) without rows.
+
+    Examples
+    --------
+    >>> as_matrix([[None, 0.5], [0.5, None]]).tolist(), as_matrix([]).shape
+    ([[nan, 0.5], [0.5, nan]], (0, 0))
+    """
+    return np.array([as_numbers(row) for row in rows], dtype=np.float64).reshape(len(rows), -1 if len(rows) else 0)
 
 
 def as_plain(values: NDArray[np.float64]) -> list[float | None]:
@@ -116,10 +112,10 @@ def as_intervals(intervals: Intervals | None, count: int) -> NDArray[np.float64]
     """
     if intervals is None:
         return np.full((count, 2), np.nan)
-    return np.array([as_numbers(interval) for interval in intervals], dtype=np.float64).reshape(count, 2)
+    return as_matrix(intervals).reshape(count, 2)
 
 
-def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> dict[str, Any]:
+def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> Layout:
     """Error bars of plotly: how far (count, 2) intervals reach to both sides of (count,) values."""
     return {
         "type": "data",
@@ -133,20 +129,20 @@ def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> dic
 
 
 def value_range(*values: NDArray[np.float64]) -> tuple[float, float]:
-    """Least and largest of what is drawn on an axis of alphas, from 0 or below to at most 1.
+    """Least and largest of the values on an axis of alphas, from 0 or below to at most 1.
 
     Examples
     --------
     >>> value_range(np.array([0.3, np.nan])), value_range(np.array([-0.25, 0.9]))
     ((0.0, 0.3), (-0.25, 0.9))
     """
-    drawn = np.concatenate([part.ravel() for part in values])
-    drawn = drawn[np.isfinite(drawn)]
-    return min(0.0, *drawn.tolist(), 0.0), max(0.0, *drawn.tolist(), 0.0)
+    known = np.concatenate([part.ravel() for part in values])
+    known = known[np.isfinite(known)]
+    return min(0.0, *known.tolist(), 0.0), max(0.0, *known.tolist(), 0.0)
 
 
 def shortened(name: str, length: int = 18) -> str:
-    """A name that leaves room for the figure beside it.
+    """A name that leaves room for the plot next to it.
 
     Examples
     --------
@@ -156,42 +152,25 @@ def shortened(name: str, length: int = 18) -> str:
     return name if len(name) <= length else f"{name[: length - 1].rstrip()}…"
 
 
-def lying_bars(
-    names: Sequence[str], title: str, axis: str, lowest: float, highest: float, *, first: str = ""
-) -> dict[str, Any]:
-    """The layout of bars that lie on their side, the first on top, with room for a text after the longest one."""
-    reach = max(highest - lowest, 1e-9)
-    return {
-        "title": {"text": title, "font": {"size": 14}},
-        "xaxis": {
-            "title": {"text": axis},
-            "range": [lowest - 0.05 * reach if lowest < 0 else 0, highest + 0.34 * reach],
-            "fixedrange": True,
-            "zeroline": True,
-            "zerolinewidth": 2,
-            "zerolinecolor": WHISKER,
-        },
-        "yaxis": {
-            "title": {"text": first},
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": [shortened(name) for name in names],
-            "range": [len(names) - 0.4, -0.6],
-            "fixedrange": True,
-            "showgrid": False,
-            "zeroline": False,
-            "ticklabelstandoff": 6,
-        },
-        "margin": {"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
-        "height": (40 if title else 10) + 45 + BAR_HEIGHT * max(len(names), 2) + 10,
-        "showlegend": False,
-        "bargap": 0.25,
-    }
+def titled(text: str) -> Layout:
+    """The title of a figure."""
+    return {"text": text, "font": {"size": 14}}
 
 
-def with_value_column(figure: go.Figure, texts: Sequence[str]) -> go.Figure:
-    """Bars that lie on their side with their values in a column at the right, clear of bars and whiskers."""
-    edge = figure.layout.xaxis.range[1]
-    column = {"x": edge, "xanchor": "right", "showarrow": False, "font": {"size": 11}}
-    figure.update_layout(annotations=[{"y": row, "text": text, **column} for row, text in enumerate(texts)])
-    return figure
+def margin(title: str, *, left: int = 60, bottom: int = 45) -> Layout:
+    """Pixels around a plot, with room above for a title where there is one."""
+    return {"t": TITLE_HEIGHT if title else 10, "b": bottom, "l": left, "r": 10}
+
+
+def framed(traces: Sequence[go.Figure], title: str, x: str, y: str, height: int, **layout: Any) -> go.Figure:
+    """Traces with a title and named axes that cannot be zoomed; `layout` adds to this frame."""
+    figure = go.Figure(list(traces))
+    figure.update_layout(
+        title=titled(title),
+        xaxis={"title": {"text": x}, "fixedrange": True},
+        yaxis={"title": {"text": y}, "fixedrange": True},
+        margin=margin(title),
+        height=height,
+        showlegend=False,
+    )
+    return figure.update_layout(**layout)

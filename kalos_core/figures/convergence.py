@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.convergence import PUBLISHED_LINE, LabelConvergence
+from kalos_core.display import VARIATION_LABELS, Numbers, significant
+from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
 from kalos_core.figures.common import (
-    BAR_HEIGHT,
     COLOURS,
+    LEGEND_AT_BOTTOM,
+    LEGEND_BELOW,
     NEUTRAL,
     OWN,
     PALE,
+    UPRIGHT,
     WHISKER,
     Intervals,
-    Numbers,
     as_intervals,
     as_numbers,
     as_plain,
+    framed,
+    margin,
     shortened,
-    significant,
+    titled,
 )
-from kalos_core.figures.variations import VARIATION_LABELS
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 MOST_POINTS = 2000
 """Points that a scatter draws, so that a browser stays quick; a line is fitted on all of them all the same."""
 
 
 @dataclass(frozen=True)
-class DrawnLine:
+class NamedLine:
     """A straight line from alpha to mAP, and its name."""
 
     name: str
@@ -63,7 +65,7 @@ def replicate_scatter(
     alpha: Numbers,
     precision: Numbers,
     threshold: Numbers,
-    lines: Sequence[DrawnLine] = (),
+    lines: Sequence[NamedLine] = (),
     title: str = "",
     seed: int = 0,
 ) -> go.Figure:
@@ -73,13 +75,11 @@ def replicate_scatter(
     ----------
     alpha, precision, threshold : (M,)
         At most `MOST_POINTS` of those that are defined are drawn, chosen at random.
-    lines : sequence of DrawnLine
+    lines : sequence of NamedLine
     title : str
     seed : int
         Decides which points are drawn.
     """
-    import plotly.graph_objects as go
-
     x, y, level = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
     chosen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     count = len(chosen)
@@ -96,28 +96,27 @@ def replicate_scatter(
         hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
         name=shown,
     )
-    figure = go.Figure([points, *(_line(line, ends, place) for place, line in enumerate(lines))])
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "mean alpha of a subset"}, "fixedrange": True, "zeroline": False},
-        yaxis={"title": {"text": "modified mAP of a subset"}, "fixedrange": True, "zeroline": False},
-        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
-        height=380,
+    return framed(
+        [points, *(_line(line, ends, number) for number, line in enumerate(lines))],
+        title,
+        "mean alpha of a subset",
+        "modified mAP of a subset",
+        380,
+        xaxis_zeroline=False,
+        yaxis_zeroline=False,
         showlegend=True,
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
+        legend=LEGEND_BELOW,
     )
-    return figure
 
 
-def _line(line: DrawnLine, ends: list[float], place: int) -> go.Scatter:
-    import plotly.graph_objects as go
+def _line(line: NamedLine, ends: list[float], number: int) -> go.Scatter:
 
     sign = "+" if line.intercept >= 0 else "−"
     return go.Scatter(
         x=ends,
         y=[line.slope * end + line.intercept for end in ends],
         mode="lines",
-        line={"color": WHISKER if place else OWN, "width": 3, "dash": "dash" if place else "solid"},
+        line={"color": WHISKER if number else OWN, "width": 3, "dash": "dash" if number else "solid"},
         hoverinfo="skip",
         name=f"{line.name}: mAP = {line.slope:.3f} α {sign} {abs(line.intercept):.3f}",
     )
@@ -140,89 +139,53 @@ def interval_bars(
     models : (n,) mappings of a model's name to its mAP, optional
     title : str
     """
-    import plotly.graph_objects as go
-
     middle, ends = as_numbers(means), as_intervals(intervals, len(names))
-    rows = list(range(len(names)))
-    marks = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
-    values = [*(100 * ends[np.isfinite(ends)]).tolist(), *(value for _, _, value in marks)] or [0.0, 100.0]
+    points = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
+    values = [*(100 * ends[np.isfinite(ends)]).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
-    figure = go.Figure([*_interval_traces(names, middle, ends), *([_diamonds(marks)] if marks else [])])
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
+    hover = [f"{name}: {_map_text(mean, pair)}" for name, mean, pair in zip(names, middle, ends, strict=True)]
+    line = {"width": 3, "color": WHISKER}
+    traces = [
+        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval"),
+        ticks(as_plain(100 * middle), range(len(names)), BAR_HEIGHT - 4, line, "mean", hoverinfo="skip"),
+    ]
+    figure = go.Figure([*traces, *([_diamonds(points)] if points else [])])
+    space = margin(title, left=140, bottom=90) | {"r": 20}
+    return figure.update_layout(
+        title=titled(title),
         xaxis={
             "title": {"text": "mAP"},
             "range": [max(min(values) - 0.12 * reach, 0), min(max(values) + 0.12 * reach, 104)],
             "fixedrange": True,
             "zeroline": False,
         },
-        yaxis={
-            "tickvals": rows,
-            "ticktext": [shortened(name) for name in names],
-            "range": [len(rows) - 0.4, -0.8],
-            "fixedrange": True,
-            "showgrid": False,
-            "zeroline": False,
-            "ticklabelstandoff": 6,
-        },
-        margin={"t": 40 if title else 10, "b": 90, "l": 140, "r": 20},
-        height=(40 if title else 10) + 100 + 2 * BAR_HEIGHT * max(len(rows), 2),
+        yaxis=row_axis(names, -0.8),
+        margin=space,
+        height=space["t"] + 100 + 2 * BAR_HEIGHT * max(len(names), 2),
         showlegend=True,
-        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
+        legend=LEGEND_AT_BOTTOM,
         bargap=0.45,
     )
-    return figure
 
 
-def _interval_traces(
-    names: Sequence[str], middle: NDArray[np.float64], ends: NDArray[np.float64]
-) -> tuple[go.Bar, go.Scatter]:
-    """A bar from end to end in each row, and a tick at its mean."""
-    import plotly.graph_objects as go
-
-    rows = list(range(len(names)))
-    told = [_told(value, pair) for value, pair in zip(middle, ends, strict=True)]
-    bars = go.Bar(
-        base=as_plain(100 * ends[:, 0]),
-        x=as_plain(100 * (ends[:, 1] - ends[:, 0])),
-        y=rows,
-        orientation="h",
-        marker={"color": PALE},
-        customdata=[f"{name}: {text}" for name, text in zip(names, told, strict=True)],
-        hovertemplate="%{customdata}<extra></extra>",
-        name="label convergence, 95 % interval",
-    )
-    ticks = go.Scatter(
-        x=as_plain(100 * middle),
-        y=rows,
-        mode="markers",
-        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 4, "line": {"width": 3, "color": WHISKER}},
-        hoverinfo="skip",
-        name="mean",
-    )
-    return bars, ticks
-
-
-def _diamonds(marks: Sequence[tuple[int, str, float]]) -> go.Scatter:
+def _diamonds(points: Sequence[tuple[int, str, float]]) -> go.Scatter:
     """Models, each with its row, name and mAP."""
-    import plotly.graph_objects as go
-
     return go.Scatter(
-        x=[value for _, _, value in marks],
-        y=[row for row, _, _ in marks],
-        text=[shortened(name) for _, name, _ in marks],
+        x=[value for _, _, value in points],
+        y=[row for row, _, _ in points],
+        text=[shortened(name) for _, name, _ in points],
         textposition="top center",
         textfont={"size": 11},
         mode="markers+text",
         marker={"symbol": "diamond", "size": 12, "color": OWN},
-        customdata=[name for _, name, _ in marks],
+        customdata=[name for _, name, _ in points],
         hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
         cliponaxis=False,
         name="model",
     )
 
 
-def _told(mean: float, interval: NDArray[np.float64]) -> str:
+def _map_text(mean: float, interval: NDArray[np.float64]) -> str:
     if not np.isfinite([mean, *interval]).all():
         return "undefined"
     return f"{100 * mean:.2f} [{100 * interval[0]:.2f}, {100 * interval[1]:.2f}] mAP"
@@ -247,7 +210,7 @@ def shares_over_thresholds(
     equilibrium: float | None = None,
     title: str = "",
     *,
-    chosen: float | None = None,
+    selected: float | None = None,
 ) -> go.Figure:
     """The share of every variation type over the threshold, stacked, with the equilibrium as a dotted line.
 
@@ -258,50 +221,43 @@ def shares_over_thresholds(
         Findings of each of `VARIATION_TYPES`.
     equilibrium : float, optional
     title : str
-    chosen : float, optional
+    selected : float, optional
         A threshold to mark with a solid line.
     """
-    import plotly.graph_objects as go
-
     table = VariationShares(as_numbers(threshold), np.asarray(counts))
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=table.threshold.tolist(),
-                y=as_plain(100 * table.shares[:, place]),
-                customdata=table.counts[:, place].tolist(),
-                stackgroup="types",
-                mode="lines",
-                line={"width": 0.5, "color": COLOURS[name]},
-                fillcolor=COLOURS[name],
-                hovertemplate="%{customdata:,} (%{y:.3~g} %)",
-                name=VARIATION_LABELS[name],
-            )
-            for place, name in enumerate(VARIATION_TYPES)
-        ]
-    )
+    areas = [
+        go.Scatter(
+            x=table.threshold.tolist(),
+            y=as_plain(100 * table.shares[:, column]),
+            customdata=table.counts[:, column].tolist(),
+            stackgroup="types",
+            mode="lines",
+            line={"width": 0.5, "color": COLOURS[name]},
+            fillcolor=COLOURS[name],
+            hovertemplate="%{customdata:,} (%{y:.3~g} %)",
+            name=VARIATION_LABELS[name],
+        )
+        for column, name in enumerate(VARIATION_TYPES)
+    ]
     known = equilibrium is not None and np.isfinite(equilibrium)
-    lines = [*([(equilibrium, "dot")] if known else []), *([] if chosen is None else [(chosen, "solid")])]
+    lines = [*([(equilibrium, "dot")] if known else []), *([] if selected is None else [(selected, "solid")])]
     white = {"width": 2, "color": "#FFFFFF"}  # on the colours of the types, in every theme
-    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
     note = {"xref": "x", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={
-            "title": {"text": "threshold (least similarity)"},
-            "range": [table.threshold.min(), table.threshold.max()] if len(table.threshold) > 1 else None,
-            "fixedrange": True,
-        },
-        yaxis={"title": {"text": "% of findings"}, "range": [0, 100], "fixedrange": True},
-        margin={"t": 62 if title else 28, "b": 105, "l": 60, "r": 10},
-        height=420,
+    return framed(
+        areas,
+        title,
+        "threshold (least similarity)",
+        "% of findings",
+        420,
+        xaxis_range=[table.threshold.min(), table.threshold.max()] if len(table.threshold) > 1 else None,
+        yaxis_range=[0, 100],
+        margin={"t": 62 if title else 28, "b": 105},
         hovermode="x unified",
         showlegend=True,
-        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
-        shapes=[{**upright, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
+        legend=LEGEND_AT_BOTTOM,
+        shapes=[{**UPRIGHT, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
         annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {significant(equilibrium)}"}] if known else [],
     )
-    return figure
 
 
 def boundary_title(count: int, median: float | None, identical: int) -> str:
@@ -330,43 +286,35 @@ def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.F
     counts : (B,)
     title : str
     """
-    import plotly.graph_objects as go
-
     ends, values = as_numbers(edges), as_numbers(counts)
-    figure = go.Figure(
-        go.Bar(
-            x=((ends[:-1] + ends[1:]) / 2).tolist(),
-            y=values.tolist(),
-            width=np.diff(ends).tolist(),
-            marker={"color": COLOURS["correct"]},
-            customdata=np.stack([ends[:-1], ends[1:]], axis=1).tolist(),
-            hovertemplate="%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}<extra></extra>",
-            name="correct findings",
-        )
+    bars = go.Bar(
+        x=((ends[:-1] + ends[1:]) / 2).tolist(),
+        y=values.tolist(),
+        width=np.diff(ends).tolist(),
+        marker={"color": COLOURS["correct"]},
+        customdata=np.stack([ends[:-1], ends[1:]], axis=1).tolist(),
+        hovertemplate="%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}<extra></extra>",
+        name="correct findings",
     )
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={
-            "title": {"text": "distance of outlines (1 − similarity)"},
-            "range": [ends[0], ends[-1]],
-            "fixedrange": True,
-        },
-        yaxis={"title": {"text": "correct findings"}, "fixedrange": True, "rangemode": "tozero"},
-        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
-        height=280,
+    return framed(
+        [bars],
+        title,
+        "distance of outlines (1 − similarity)",
+        "correct findings",
+        280,
+        xaxis_range=[ends[0], ends[-1]],
+        yaxis_rangemode="tozero",
         bargap=0.05,
-        showlegend=False,
     )
-    return figure
 
 
 def plot_convergence(result: LabelConvergence) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = result.convergence
-    lines = [DrawnLine("fitted here", line.slope, line.intercept) for line in [result.fitted] if line is not None]
+    lines = [NamedLine("fitted here", line.slope, line.intercept) for line in [result.fitted] if line is not None]
     if result.line is not None:
         name = "published" if result.line is PUBLISHED_LINE else "given"
-        lines.append(DrawnLine(name, result.line.slope, result.line.intercept))
+        lines.append(NamedLine(name, result.line.slope, result.line.intercept))
     levels = np.tile(result.thresholds, len(result.alpha))
     title = convergence_title(found.mean, found.interval, result.images_per_replicate)
     return replicate_scatter(result.alpha.ravel(), result.map.ravel(), levels, lines, title)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import plotly.graph_objects as go
 
-from kalos_core.figures.common import Numbers, as_numbers
+from kalos_core.figures.common import Matrix, as_matrix
 from kalos_core.figures.heatmaps import square_heatmap
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
-
-def directions_title(raters: Sequence[str], matrix: Sequence[Numbers] | NDArray[np.float64]) -> str:
+def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
     """Which rater's labels are the worst guess of which other's, in one line.
 
     Examples
@@ -23,16 +19,14 @@ def directions_title(raters: Sequence[str], matrix: Sequence[Numbers] | NDArray[
     >>> directions_title(["ann", "bob"], [[None, 0.4], [0.5, None]])
     'Lowest: 40.0 mAP for bob as detections of ann'
     """
-    values = _table(raters, matrix)
+    values = as_matrix(matrix)
     if not np.isfinite(values).any():
         return "No two raters can be compared"
     truth, found = divmod(int(np.nanargmin(values)), len(raters))
     return f"Lowest: {100 * values[truth, found]:.1f} mAP for {raters[found]} as detections of {raters[truth]}"
 
 
-def directions_heatmap(
-    raters: Sequence[str], matrix: Sequence[Numbers] | NDArray[np.float64], title: str = ""
-) -> go.Figure:
+def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -> go.Figure:
     """Modified mAP with the rater of the row as ground truth and the rater of the column as detections.
 
     Parameters
@@ -41,12 +35,8 @@ def directions_heatmap(
     matrix : (R, R) mAP in [0, 1], None or NaN where undefined
     title : str
     """
-    figure = square_heatmap(raters, 100 * _table(raters, matrix), "mAP", title)
+    figure = square_heatmap(raters, 100 * as_matrix(matrix), "mAP", title)
     pairs = [[f"{found} as detections of {truth}" for found in raters] for truth in raters]
     figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.2f} mAP<extra></extra>")
     figure.update_layout(xaxis_title_text="detections", yaxis_title_text="ground truth", margin_l=140)
     return figure
-
-
-def _table(raters: Sequence[str], matrix: Sequence[Numbers] | NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([as_numbers(row) for row in matrix]).reshape(len(raters), len(raters))

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-from kalos_core.figures.common import BAR_HEIGHT, COLOURS, PALE, WHISKER, significant
+import plotly.graph_objects as go
+
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, significant
+from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
+from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.noise import GeneratedRaters
 from kalos_core.noise.events import EVENTS, OUTCOMES
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-EVENT_LABELS = {
-    "deletion": "missed",
-    "addition": "added",
-    "split": "split",
-    "merge": "merged",
-    "wrong_class": "wrong class",
-    "shift": "moved",
-}
-"""Events as people read them."""
 
 EVENT_COLOURS = {
     "deletion": COLOURS["missing"],
@@ -30,8 +20,6 @@ EVENT_COLOURS = {
     "wrong_class": COLOURS["wrong_class"],
 }
 """The colours of the variations that events turn up as; a split is the darker one of the two of topology."""
-
-OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its mark", "impossible": "impossible"}
 
 LONGEST_NAME = 26
 """Characters of a file name beside a bar."""
@@ -52,44 +40,32 @@ def events_title(references: Sequence[str], raters: int, changed: int, drawn: in
     return text if signal_loss is None else f"{text}, signal loss {significant(100 * signal_loss)} %"
 
 
-def event_bars(events: Mapping[str, Mapping[str, int]]) -> go.Figure:
+def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:
     """How many events of each kind were done, were lost, and were impossible; shifts, which every mark has, left out.
 
     Parameters
     ----------
     events : mapping
         Kind -> outcome -> number, as of `Events.counts`.
+    title : str
     """
-    import plotly.graph_objects as go
-
     kinds = list(EVENT_COLOURS)
-    total = {kind: sum(events[kind].values()) for kind in kinds}
-    colours: list[Any] = [list(EVENT_COLOURS.values()), PALE, WHISKER]
-    figure = go.Figure(
-        [
-            go.Bar(
-                x=[events[kind][outcome] for kind in kinds],
-                y=[EVENT_LABELS[kind] for kind in kinds],
-                orientation="h",
-                name=OUTCOME_LABELS[outcome],
-                marker={"color": colour},
-                hovertemplate=f"%{{y}}: %{{x:,}} {outcome}<extra>click to see the labels</extra>",
-            )
-            for outcome, colour in zip(OUTCOMES, colours, strict=True)
-        ]
-    )
-    figure.data[-1].update(
+    colours: list[str | list[str]] = [list(EVENT_COLOURS.values()), PALE, WHISKER]
+    bars = [
+        row_bars(
+            [events[kind][outcome] for kind in kinds],
+            [EVENT_LABELS[kind] for kind in kinds],
+            colour,
+            f"%{{y}}: %{{x:,}} {outcome}<extra>click to see the labels</extra>",
+            OUTCOME_LABELS[outcome],
+        )
+        for outcome, colour in zip(OUTCOMES, colours, strict=True)
+    ]
+    bars[-1].update(
         text=[_counted(events[kind]) for kind in kinds], textposition="outside", textfont={"size": 11}, cliponaxis=False
     )
-    figure.update_layout(
-        barmode="stack",
-        xaxis={"title": {"text": "events"}, "range": [0, 1.6 * max(*total.values(), 1)], "fixedrange": True},
-        yaxis={"autorange": "reversed", "fixedrange": True, "ticklabelstandoff": 6},
-        margin={"t": 10, "b": 45, "l": 100, "r": 10},
-        height=300,
-        showlegend=False,
-    )
-    return figure
+    most = max(sum(events[kind].values()) for kind in kinds)
+    return count_bars(bars, "events", title).update_layout(xaxis_range=[0, 1.6 * max(most, 1)], margin_l=100)
 
 
 def _counted(outcomes: Mapping[str, int]) -> str:
@@ -107,40 +83,26 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
     counts : (I,) mappings
         Kind -> number, of all kinds but shifts.
     """
-    import plotly.graph_objects as go
-
-    places = list(range(len(files)))
-    figure = go.Figure(
-        [
-            go.Bar(
-                x=[own[kind] for own in counts],
-                y=places,
-                orientation="h",
-                name=EVENT_LABELS[kind],
-                marker={"color": colour},
-                customdata=list(files),
-                hovertemplate=f"%{{customdata}}: %{{x}} {EVENT_LABELS[kind]}<extra>click to open it</extra>",
-            )
-            for kind, colour in EVENT_COLOURS.items()
-        ]
-    )
+    rows = range(len(files))
+    bars = [
+        row_bars(
+            [own[kind] for own in counts],
+            rows,
+            colour,
+            f"%{{customdata}}: %{{x}} {EVENT_LABELS[kind]}<extra>click to open it</extra>",
+            EVENT_LABELS[kind],
+            customdata=list(files),
+        )
+        for kind, colour in EVENT_COLOURS.items()
+    ]
     shown = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in files]
-    figure.update_layout(
-        barmode="stack",
-        xaxis={"title": {"text": "events"}, "fixedrange": True, "rangemode": "tozero"},
-        yaxis={
-            "autorange": "reversed",
-            "fixedrange": True,
-            "tickvals": places,
-            "ticktext": shown,
-            "ticklabelstandoff": 6,
-        },
+    return count_bars(bars, "events").update_layout(
+        yaxis={"tickvals": list(rows), "ticktext": shown},
         showlegend=True,  # the App leaves it out otherwise
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
-        margin={"t": 40, "b": 45, "l": 170, "r": 10},
+        margin={"t": TITLE_HEIGHT, "l": 170},
         height=110 + BAR_HEIGHT * len(files),
     )
-    return figure
 
 
 def plot_events(result: GeneratedRaters) -> go.Figure:
@@ -156,6 +118,4 @@ def plot_events(result: GeneratedRaters) -> go.Figure:
         drawn,
         loss if loss == loss else None,
     )
-    figure = event_bars(counts)
-    figure.update_layout(title={"text": title, "font": {"size": 14}}, margin={"t": 40})
-    return figure
+    return event_bars(counts, title)

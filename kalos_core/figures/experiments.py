@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.subplots import make_subplots
 
-from kalos_core.figures.common import PALE, RATER_COLOURS, as_plain
+from kalos_core.figures.common import LEGEND_BELOW, PALE, Layout, as_plain, rater_colour
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 MAGNITUDE = "magnitude of noise, λ"
 
@@ -37,27 +35,24 @@ def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
     }
 
 
-def plot_accuracy(table: SolverAccuracy, figure: str, name: str) -> go.Figure:
-    """A figure of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
+def plot_accuracy(table: SolverAccuracy, metric: str, name: str) -> go.Figure:
+    """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
     counts = np.unique(table.raters).tolist()
     titles = [f"{count} synthetic rater{'s' if count > 1 else ' and the reference'}" for count in counts]
     drawing = make_subplots(1, len(counts), shared_yaxes=True, subplot_titles=titles)
-    for place, solver in enumerate(dict.fromkeys(table.solver.tolist())):
+    for number, solver in enumerate(dict.fromkeys(table.solver.tolist())):
         for column, count in enumerate(counts):
             chosen = (table.solver == solver) & (table.raters == count) & (table.cost == "soft")
             levels = np.unique(table.magnitude[chosen])
             values = [
-                table.mean(figure, solver=solver, raters=count, cost="soft", magnitude=level)
+                table.mean(metric, solver=solver, raters=count, cost="soft", magnitude=level)
                 for level in levels.tolist()
             ]
             line = go.Scatter(
                 x=levels.tolist(),
                 y=values,
                 mode="lines+markers",
-                line={"color": RATER_COLOURS[place]},
+                line={"color": rater_colour(number)},
                 name=solver,
                 showlegend=column == 0,
                 hovertemplate=f"{solver}, λ %{{x:g}}: %{{y:.4f}}<extra></extra>",
@@ -71,11 +66,9 @@ def plot_accuracy(table: SolverAccuracy, figure: str, name: str) -> go.Figure:
 
 def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     """How similar the pairs are that solvers matched rightly, missed, or matched wrongly, all magnitudes together."""
-    import plotly.graph_objects as go
-
     rng = np.random.default_rng(seed)
     drawing = go.Figure()
-    for place, solver in enumerate(dict.fromkeys(table.solver.tolist())):
+    for number, solver in enumerate(dict.fromkeys(table.solver.tolist())):
         chosen = np.flatnonzero(table.solver == solver)
         counts = {case: table.count(solver, case) for case in CASES}
         chosen = np.concatenate([_some(chosen[table.case[chosen] == case], rng) for case in CASES])
@@ -84,7 +77,7 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
                 x=table.case[chosen].tolist(),
                 y=table.similarity[chosen].tolist(),
                 name=", ".join([solver, *(f"{case} {count:,}" for case, count in counts.items())]),
-                marker={"color": RATER_COLOURS[place], "size": 3, "opacity": 0.4},
+                marker={"color": rater_colour(number), "size": 3, "opacity": 0.4},
                 boxpoints="outliers",
             )
         )
@@ -96,19 +89,11 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
 
 def plot_schools(table: SchoolImpact) -> go.Figure:
     """Alpha of each two schools, the highest first."""
-    import plotly.graph_objects as go
-
     order = np.argsort(-table.alpha, kind="stable")
-    error = {
-        "type": "data",
-        "symmetric": False,
-        "array": as_plain((table.high - table.alpha)[order]),
-        "arrayminus": as_plain((table.alpha - table.low)[order]),
-    }
     bars = go.Bar(
         x=table.schools[order].tolist(),
         y=as_plain(table.alpha[order]),
-        error_y=error,
+        error_y=_errors(table, order),
         marker={"color": PALE},
         hovertemplate="%{x}: alpha %{y:.3f}<extra></extra>",
     )
@@ -120,8 +105,6 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
 
 def plot_loss(table: SignalLossTable) -> go.Figure:
     """Signal loss over the magnitude, beside the paper's."""
-    import plotly.graph_objects as go
-
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
     drawing = go.Figure(
         [
@@ -129,11 +112,11 @@ def plot_loss(table: SignalLossTable) -> go.Figure:
                 x=table.magnitude.tolist(),
                 y=as_plain(100 * values),
                 mode="lines+markers",
-                line={"color": RATER_COLOURS[place], "dash": dash},
+                line={"color": rater_colour(number), "dash": dash},
                 name=name,
                 hovertemplate="λ %{x:g}: %{y:.2f} %<extra></extra>",
             )
-            for place, (name, values, dash) in enumerate(curves)
+            for number, (name, values, dash) in enumerate(curves)
         ]
     )
     drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
@@ -145,26 +128,18 @@ def _curves(
     table: AlphaTable, x: NDArray[np.generic], groups: Sequence[tuple[str, NDArray[np.bool_]]], title: str
 ) -> go.Figure:
     """Mean alpha with its interval, a curve for each group of rows."""
-    import plotly.graph_objects as go
-
     drawing = go.Figure(
         [
             go.Scatter(
                 x=x[rows].tolist(),
                 y=as_plain(table.alpha[rows]),
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": as_plain((table.high - table.alpha)[rows]),
-                    "arrayminus": as_plain((table.alpha - table.low)[rows]),
-                    "thickness": 1,
-                },
+                error_y=_errors(table, rows) | {"thickness": 1},
                 mode="lines+markers",
-                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)]},
+                line={"color": rater_colour(number)},
                 name=name,
                 hovertemplate=f"{name}, %{{x:g}}: %{{y:.3f}}<extra></extra>",
             )
-            for place, (name, rows) in enumerate(groups)
+            for number, (name, rows) in enumerate(groups)
         ]
     )
     drawing.update_xaxes(title_text=title, fixedrange=True)
@@ -172,10 +147,19 @@ def _curves(
     return _framed(drawing)
 
 
+def _errors(table: AlphaTable | SchoolImpact, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Layout:
+    """Error bars of the alphas of some rows."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": as_plain((table.high - table.alpha)[rows]),
+        "arrayminus": as_plain((table.alpha - table.low)[rows]),
+    }
+
+
 def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     return rows if len(rows) <= MOST_DRAWN else rng.choice(rows, MOST_DRAWN, replace=False)
 
 
 def _framed(drawing: go.Figure) -> go.Figure:
-    legend = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}}
-    return drawing.update_layout(height=400, margin={"t": 40, "b": 60, "l": 60, "r": 10}, legend=legend)
+    return drawing.update_layout(height=400, margin={"t": 40, "b": 60, "l": 60, "r": 10}, legend=LEGEND_BELOW)

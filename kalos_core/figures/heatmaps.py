@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.figures.common import as_plain, shortened, significant
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from kalos_core.display import significant
+from kalos_core.figures.common import Layout, as_plain, margin, shortened, titled
 
 LIGHT = 0.45
 """From this share of the colours upwards, black reads better on them than white."""
@@ -31,8 +29,6 @@ def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: 
         What the numbers are.
     title : str
     """
-    import plotly.graph_objects as go
-
     texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
     hover = [
         [f"<b>{a}</b> and <b>{b}</b>: {quantity} {text}" if text else "" for b, text in zip(names, row, strict=True)]
@@ -58,21 +54,20 @@ def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: 
         )
     )
     size = max(36, min(56, 400 // max(len(names), 1)))
+    space = margin(title, left=110, bottom=60)
     figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
+        title=titled(title),
         xaxis={"side": "bottom", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
         yaxis={"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks}
         | {"ticklabelstandoff": 6},
-        margin={"t": 40 if title else 10, "b": 60, "l": 110, "r": 10},
-        height=(40 if title else 10) + 60 + max(size * len(names), 120),
+        margin=space,
+        height=space["t"] + 60 + max(size * len(names), 120),
         annotations=_cell_texts(values, texts, low, high) if len(names) <= MOST_VALUES_WRITTEN else [],
     )
     return figure
 
 
-def _cell_texts(
-    values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float
-) -> list[dict[str, Any]]:
+def _cell_texts(values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float) -> list[Layout]:
     """The values, white on the dark half of the colours and black on the light one."""
     return [
         {"x": x, "y": y, "text": texts[y][x], "showarrow": False}

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
+    LEGEND_AT_BOTTOM,
     NEUTRAL,
     OWN,
     PALE,
-    RATER_COLOURS,
     WHISKER,
     Intervals,
-    Numbers,
+    Matrix,
     as_intervals,
+    as_matrix,
     as_numbers,
     as_plain,
-    lying_bars,
-    significant,
-    value_range,
-    whiskers,
-    with_interval,
-    with_value_column,
+    rater_colour,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.nominal import LabelAgreement, MajorityAgreement, RaterAccuracy, TeamComparison, landis_koch
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""
@@ -83,30 +78,25 @@ def kappa_bars(
     intervals : (Q, 2), optional
     title : str
     """
-    import plotly.graph_objects as go
-
     order = least_first(kappa)
-    names = [questions[place] for place in order]
-    values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(as_numbers(kappa)))[order]
+    names = [questions[index] for index in order]
+    values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(questions))[order]
     texts = [with_interval(value, pair) for value, pair in zip(values, ends, strict=True)]
-    hover = [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)]
-    figure = go.Figure(
-        go.Bar(
-            x=as_plain(values),
-            y=list(range(len(names))),
-            orientation="h",
-            marker={"color": PALE},
-            error_x=whiskers(values, ends),
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            name="kappa",
-        )
+    figure = value_bars(
+        names,
+        values,
+        [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)],
+        [f"{significant(value)} {landis_koch(value)}" for value in values],
+        axis="free-marginal kappa",
+        name="kappa",
+        colours=PALE,
+        title=title,
+        intervals=ends,
+        room=ROOM_FOR_BANDS,
     )
-    low, high = value_range(values, ends)
-    figure.update_layout(lying_bars(names, title, "free-marginal kappa", low, high + ROOM_FOR_BANDS * (high - low)))
     for bound in (0.6, 0.8):
         figure.add_vline(x=bound, line={"width": 1, "dash": "dot", "color": WHISKER})
-    return with_value_column(figure, [f"{significant(value)} {landis_koch(value)}" for value in values])
+    return figure
 
 
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
@@ -154,8 +144,6 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_chosen: Numbe
         Over all decisions, and where somebody chose the concept; those undefined in the second come last.
     title : str
     """
-    import plotly.graph_objects as go
-
     upper, lower = as_numbers(everywhere), as_numbers(where_chosen)
     order = majority_order(everywhere, where_chosen)
     shown = [str(names[place]) for place in order]
@@ -175,16 +163,14 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_chosen: Numbe
             (lower, OWN, "diamond", "where somebody chose it"),
         )
     ]
-    figure = go.Figure(traces)
-    figure.update_layout(lying_bars(shown, title, "% of raters with the majority", 0.0, 100.0))
-    figure.update_layout(
-        xaxis={"range": [48, 102]},
+    figure = go.Figure(traces, layout=row_layout(shown, title, "% of raters with the majority", 0.0, 100.0))
+    return figure.update_layout(
+        xaxis_range=[48, 102],
         showlegend=True,
-        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
-        margin={"b": 75},
+        legend=LEGEND_AT_BOTTOM,
+        margin_b=75,
         height=figure.layout.height + 30,
     )
-    return figure
 
 
 def plot_majority(result: MajorityAgreement) -> go.Figure:
@@ -194,7 +180,7 @@ def plot_majority(result: MajorityAgreement) -> go.Figure:
     return majority_dots(result.table.concepts.tolist(), result.concept_all, result.concept_chosen, title)
 
 
-def accuracy_title(raters: Sequence[str], accuracy: NDArray[np.float64] | Sequence[Numbers]) -> str:
+def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     """What pairwise accuracy says, in one line.
 
     Examples
@@ -202,7 +188,7 @@ def accuracy_title(raters: Sequence[str], accuracy: NDArray[np.float64] | Sequen
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
     'Raters label alike in 85.0 % of decisions: ann and bob most (0.900), ann and cid least (0.800)'
     """
-    values = np.array([as_numbers(row) for row in accuracy]).reshape(len(raters), -1)
+    values = as_matrix(accuracy)
     a, b = np.triu_indices(len(raters), 1)
     pairs = values[a, b]
     known = np.flatnonzero(np.isfinite(pairs))
@@ -217,7 +203,7 @@ def accuracy_title(raters: Sequence[str], accuracy: NDArray[np.float64] | Sequen
 
 def accuracy_heatmap(
     raters: Sequence[str],
-    accuracy: NDArray[np.float64] | Sequence[Numbers],
+    accuracy: Matrix,
     to_majority: Numbers | None = None,
     title: str = "",
 ) -> go.Figure:
@@ -230,7 +216,7 @@ def accuracy_heatmap(
     to_majority : (R,), optional
     title : str
     """
-    values = np.array([as_numbers(row) for row in accuracy]).reshape(len(raters), -1)
+    values = as_matrix(accuracy)
     names = list(raters)
     if to_majority is not None:
         names.append("majority")
@@ -255,24 +241,20 @@ def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None
     intervals : (n, 2), optional
     title : str
     """
-    import plotly.graph_objects as go
-
     numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
     texts = [with_interval(value, pair) for value, pair in zip(numbers, ends, strict=True)]
-    figure = go.Figure(
-        go.Bar(
-            x=as_plain(numbers),
-            y=list(range(len(names))),
-            orientation="h",
-            marker={"color": [RATER_COLOURS[k] if k < 2 else NEUTRAL for k in range(len(names))], "opacity": 0.8},
-            error_x=whiskers(numbers, ends),
-            customdata=[f"<b>{name}</b>: {text}" for name, text in zip(names, texts, strict=True)],
-            hovertemplate="%{customdata}<extra></extra>",
-            name="kappa",
-        )
+    return value_bars(
+        names,
+        numbers,
+        [f"<b>{name}</b>: {text}" for name, text in zip(names, texts, strict=True)],
+        [significant(value) for value in numbers],
+        axis="free-marginal kappa",
+        name="kappa",
+        colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
+        title=title,
+        intervals=ends,
+        opacity=0.8,
     )
-    figure.update_layout(lying_bars(names, title, "free-marginal kappa", *value_range(numbers, ends)))
-    return with_value_column(figure, [significant(value) for value in numbers])
 
 
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:

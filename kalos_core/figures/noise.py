@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
+from kalos_core.display import significant
 from kalos_core.errors import lookup
-from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, RATER_COLOURS, shortened, significant
+from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, RATER_COLOURS, Layout, framed, shortened, titled
 from kalos_core.noise.fit.angles import AngleFit, angle_models
-from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift, observations_of
+from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from kalos_core.noise.model import NoiseModel
+from kalos_core.noise.model import NoiseModel, observations_of
 
 SHIFTED = {
     "localization": "marks of the same class",
@@ -111,9 +108,6 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
 
 def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
     """Changes over the area of the mark, with the fitted trend and the medians of ten groups of areas (Fig. 11)."""
-    import plotly.graph_objects as go
-    from scipy import stats
-
     shifts, size = _measured(model, group, part)
     if len(size) < LEAST_DRAWN:
         return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
@@ -151,8 +145,6 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     of : str
         ``"unmatched"`` or ``"parents"``.
     """
-    from scipy import stats
-
     seen = observations_of(model)
     named = lookup(
         {
@@ -244,15 +236,13 @@ def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray
     low, high = np.zeros_like(area), np.full_like(area, most)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        below = found.distribution(middle, area) < 0.5
+        below = found.cumulative(middle, area) < 0.5
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray((low + high) / 2)
 
 
 def _histogram(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
     """Bars of density; what lies outside is counted in the whole, and not drawn."""
-    import plotly.graph_objects as go
-
     counts, edges = np.histogram(values, bins, (low, high))
     width = (high - low) / bins
     return go.Bar(
@@ -274,28 +264,26 @@ def _angle_line(found: AngleFit, colour: str, degrees: NDArray[np.float64], best
 
 
 def _line(name: str, colour: str, x: ArrayLike, y: ArrayLike) -> go.Scatter:
-    import plotly.graph_objects as go
-
     line = {"color": colour, "width": 2}
     return go.Scatter(
         x=np.asarray(x).tolist(), y=np.asarray(y).tolist(), mode="lines", line=line, hoverinfo="skip", name=name
     )
 
 
-def _figure(traces: list[Any], title: str, x: str, y: str) -> go.Figure:
-    import plotly.graph_objects as go
-
-    figure = go.Figure(traces)
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": x}, "fixedrange": True, "zeroline": False},
-        yaxis={"title": {"text": y}, "fixedrange": True, "zeroline": False},
+def _figure(traces: list[go.Bar | go.Scatter], title: str, x: str, y: str) -> go.Figure:
+    return framed(
+        traces,
+        title,
+        x,
+        y,
+        380,
+        xaxis_zeroline=False,
+        yaxis_zeroline=False,
         margin={"t": 50, "b": 90, "l": 65, "r": 15},
         legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
+        showlegend=None,
         bargap=0,
-        height=380,
     )
-    return figure
 
 
 def _empty(title: str) -> go.Figure:
@@ -304,10 +292,8 @@ def _empty(title: str) -> go.Figure:
 
 def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[str], title: str) -> go.Figure:
     """One or two square heatmaps of the same classes, side by side."""
-    import plotly.graph_objects as go
-
     figure = go.Figure()
-    layout: dict[str, Any] = {}
+    layout: Layout = {}
     for number, (what, values, name) in enumerate(matrices):
         suffix = "" if number == 0 else "2"
         left, right = (0.0, 1.0) if len(matrices) == 1 else ((0.0, 0.42), (0.58, 1.0))[number]
@@ -329,7 +315,7 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
         layout[f"xaxis{suffix}"] = {**ticks, "domain": [left, right], "title": {"text": name}, "anchor": f"y{suffix}"}
         layout[f"yaxis{suffix}"] = {**ticks, "autorange": "reversed", "anchor": f"x{suffix}"}
     margin = {"t": 50, "b": 110, "l": 120, "r": 15}
-    figure.update_layout(title={"text": title, "font": {"size": 14}}, margin=margin, height=440, **layout)
+    figure.update_layout(title=titled(title), margin=margin, height=440, **layout)
     return figure
 
 

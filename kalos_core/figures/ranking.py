@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kalos_core.display import Numbers, significant
 from kalos_core.errors import lookup
+from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
-    BAR_HEIGHT,
     PALE,
-    RATER_COLOURS,
     WHISKER,
     Intervals,
-    Numbers,
+    Matrix,
     as_intervals,
+    as_matrix,
     as_numbers,
     as_plain,
-    lying_bars,
+    framed,
+    rater_colour,
     shortened,
-    significant,
+    titled,
     value_range,
-    with_value_column,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.ranking import DetectorRanking, Rankings
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
@@ -90,15 +88,13 @@ def bump_chart(
         What the values are.
     title : str
     """
-    import plotly.graph_objects as go
-
     figure = go.Figure()
     for place, system in enumerate(systems):
         told = [
             f"<b>{system}</b> under {truth}: rank {rank:g}, {measure} {significant(value)}"
             for truth, rank, value in zip(truths, ranks[:, place], values[:, place], strict=True)
         ]
-        colour = RATER_COLOURS[place % len(RATER_COLOURS)]
+        colour = rater_colour(place)
         figure.add_scatter(
             x=list(range(len(truths))),
             y=as_plain(ranks[:, place]),
@@ -112,7 +108,7 @@ def bump_chart(
     count = max(len(systems), 2)
     named = [shortened(truth, 12) for truth in truths]
     figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
+        title=titled(title),
         xaxis={
             "tickvals": list(range(len(truths))),
             "ticktext": named,
@@ -150,7 +146,7 @@ def plot_ranking(rankings: Rankings) -> go.Figure:
     )
 
 
-def tau_title(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers]) -> str:
+def tau_title(truths: Sequence[str], tau: Matrix) -> str:
     """How alike truths rank, in one line.
 
     Examples
@@ -158,7 +154,7 @@ def tau_title(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers
     >>> tau_title(["ann", "bob", "eve"], [[1, 0.9, 0.5], [0.9, 1, 0.7], [0.5, 0.7, 1]])
     'Rankings agree at τ 0.700 on average; least under ann and eve (0.500)'
     """
-    values = np.array([as_numbers(row) for row in tau])
+    values = as_matrix(tau)
     values[np.tril_indices(len(values))] = np.nan
     if not np.isfinite(values).any():
         return "No two truths rank the same systems"
@@ -171,7 +167,7 @@ def tau_title(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers
     return f"Rankings agree at τ {mean} on average; least under {truths[first]} and {truths[second]} ({least})"
 
 
-def tau_heatmap(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbers], title: str = "") -> go.Figure:
+def tau_heatmap(truths: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
     """Kendall's tau between the rankings under every two truths; the diagonal is empty.
 
     Parameters
@@ -180,7 +176,7 @@ def tau_heatmap(truths: Sequence[str], tau: NDArray[np.float64] | Sequence[Numbe
     tau : (T, T) symmetric, None or NaN where undefined
     title : str
     """
-    values = np.array([as_numbers(row) for row in tau])
+    values = as_matrix(tau)
     np.fill_diagonal(values, np.nan)
     return square_heatmap(truths, values, "Kendall's τ", title)
 
@@ -239,42 +235,24 @@ def bounds_bars(
         NaN where undefined.
     title : str
     """
-    import plotly.graph_objects as go
-
     ends = as_intervals(bounds, len(detectors))
-    spans = ["undefined" if np.isnan(low) else f"{significant(low)} to {significant(high)}" for low, high in ends]
-    bars = go.Bar(
-        base=as_plain(ends[:, 0]),
-        x=as_plain(ends[:, 1] - ends[:, 0]),
-        y=list(range(len(detectors))),
-        orientation="h",
-        marker={"color": PALE},
-        customdata=[f"<b>{name}</b>: {span}" for name, span in zip(detectors, spans, strict=True)],
-        hovertemplate="%{customdata}<extra>any to high agreement</extra>",
-        name="bounds",
-    )
-    truth, detector = np.nonzero(np.isfinite(areas))
-    values = areas[truth, detector]
-    colours = [RATER_COLOURS[place % len(RATER_COLOURS)] for place in truth.tolist()]
+    texts = ["undefined" if np.isnan(low) else f"{significant(low)} to {significant(high)}" for low, high in ends]
+    names = [f"<b>{name}</b>: {text}" for name, text in zip(detectors, texts, strict=True)]
+    row, column = np.nonzero(np.isfinite(areas))
+    values = areas[row, column]
     hover = [
-        f"<b>{detectors[s]}</b> under {truths[t]}: {significant(value)}"
-        for t, s, value in zip(truth.tolist(), detector.tolist(), values, strict=True)
+        f"<b>{detectors[detector]}</b> under {truths[truth]}: {significant(value)}"
+        for truth, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
     ]
-    ticks = go.Scatter(
-        x=values.tolist(),
-        y=detector.tolist(),
-        mode="markers",
-        marker={"symbol": "line-ns", "size": BAR_HEIGHT - 6, "line": {"width": 2, "color": colours}},
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
-        name="raters",
-    )
+    line = {"width": 2, "color": [rater_colour(truth) for truth in row.tolist()]}
+    points = ticks(values.tolist(), column.tolist(), BAR_HEIGHT - 6, line, "raters")
+    points.update(customdata=hover, hovertemplate="%{customdata}<extra></extra>")
     low, high = value_range(ends, areas)
-    layout = lying_bars(detectors, title, "area under precision over recall", low, high)
+    layout = row_layout(detectors, title, "area under precision over recall", low, high)
     layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
     layout["xaxis"]["tickvals"] = [0, 0.5, 1]
-    figure = go.Figure([bars, ticks], layout=layout)
-    return with_value_column(figure, spans)
+    figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), points], layout=layout)
+    return with_value_column(figure, texts)
 
 
 def plot_bounds(result: DetectorRanking) -> go.Figure:
@@ -312,7 +290,7 @@ def curves_title(detector: str, areas: Numbers) -> str:
 def precision_curves(
     names: Sequence[str],
     recall: Sequence[float] | NDArray[np.float64],
-    precision: NDArray[np.float64] | Sequence[Numbers],
+    precision: Matrix,
     areas: Numbers,
     dashed: Sequence[bool] = (),
     title: str = "",
@@ -330,33 +308,34 @@ def precision_curves(
         Curves of another kind, such as those under estimated truths.
     title : str
     """
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    for place, (name, values, area) in enumerate(zip(names, precision, as_numbers(areas), strict=True)):
+    curves = []
+    for number, (name, values, area) in enumerate(zip(names, precision, as_numbers(areas), strict=True)):
         if np.isnan(area):
             continue
-        dash = DASHES[place % len(DASHES)] if len(dashed) and dashed[place] else "solid"
-        colour = RATER_COLOURS[place % len(RATER_COLOURS)] if dash == "solid" else WHISKER
-        figure.add_scatter(
-            x=list(recall),
-            y=as_plain(as_numbers(values)),
-            mode="lines",
-            line={"color": colour, "width": 2, "dash": dash},
-            hovertemplate=f"<b>{name}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-            name=f"{shortened(name)}: {significant(area)}",
+        dash = DASHES[number % len(DASHES)] if len(dashed) and dashed[number] else "solid"
+        colour = rater_colour(number) if dash == "solid" else WHISKER
+        curves.append(
+            go.Scatter(
+                x=list(recall),
+                y=as_plain(as_numbers(values)),
+                mode="lines",
+                line={"color": colour, "width": 2, "dash": dash},
+                hovertemplate=f"<b>{name}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
+                name=f"{shortened(name)}: {significant(area)}",
+            )
         )
-    axis = {"range": [0, 1.02], "fixedrange": True, "zeroline": False}
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "recall"}, **axis},
-        yaxis={"title": {"text": "precision, mean over skew"}, **axis},
-        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
-        height=380,
+    axis = {"range": [0, 1.02], "zeroline": False}
+    return framed(
+        curves,
+        title,
+        "recall",
+        "precision, mean over skew",
+        380,
+        xaxis=axis,
+        yaxis=axis,
         legend={"title": {"text": "area"}, "font": {"size": 11}},
         showlegend=True,
     )
-    return figure
 
 
 def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:

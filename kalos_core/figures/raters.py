@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality
-from kalos_core.figures.common import (
-    NEUTRAL,
-    RATER_COLOURS,
-    Intervals,
-    Numbers,
-    as_intervals,
-    as_numbers,
-    as_plain,
-    lying_bars,
-    signed,
-    significant,
-    value_range,
-    whiskers,
-    with_interval,
-    with_value_column,
-)
+from kalos_core.display import Numbers, signed, significant, with_interval
+from kalos_core.figures.bars import value_bars
+from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers, rater_colour
 from kalos_core.figures.heatmaps import square_heatmap
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
@@ -58,7 +42,7 @@ def vitality_bars(
     vitality: Numbers,
     images: Sequence[int] | None = None,
     intervals: Intervals | None = None,
-    chosen: str | None = None,
+    selected: str | None = None,
     title: str = "",
 ) -> go.Figure:
     """Alpha with all raters minus alpha without one, for each rater, from a line at zero.
@@ -69,7 +53,7 @@ def vitality_bars(
     vitality : (R,) None or NaN where undefined
     images : (R,) number of images behind each value, optional
     intervals : (R, 2), optional
-    chosen : str, optional
+    selected : str, optional
         The rater that stands out.
     """
     values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
@@ -78,12 +62,19 @@ def vitality_bars(
         f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}"
         for rater, value, pair, count in zip(raters, values, ends, counts, strict=True)
     ]
-    colours = [RATER_COLOURS[place % len(RATER_COLOURS)] for place in range(len(raters))]
-    shown = [0.95 if chosen in (None, rater) else 0.4 for rater in raters]
-    figure = _bars(values, ends, hover, colours, shown, "click to choose this rater")
-    low, high = value_range(values, ends)
-    figure.update_layout(lying_bars(raters, title, "vitality (change of alpha)", low, high))
-    return with_value_column(figure, [signed(value) for value in values])
+    return value_bars(
+        raters,
+        values,
+        hover,
+        [signed(value) for value in values],
+        axis="vitality (change of alpha)",
+        name="raters",
+        colours=[rater_colour(number) for number in range(len(raters))],
+        title=title,
+        intervals=ends,
+        opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
+        click="click to choose this rater",
+    )
 
 
 def plot_vitality(result: RaterVitality) -> go.Figure:
@@ -97,7 +88,7 @@ def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
     return signed(value) if np.isnan(ends).any() else f"{signed(value)} [{signed(ends[0])}, {signed(ends[1])}]"
 
 
-def collaboration_title(raters: Sequence[str], alpha: NDArray[np.float64] | Sequence[Numbers]) -> str:
+def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     """What collaboration says, in one line.
 
     Examples
@@ -115,16 +106,16 @@ def collaboration_title(raters: Sequence[str], alpha: NDArray[np.float64] | Sequ
     return f"{pair} agree most ({significant(values[best])}), {other} least ({significant(values[least])})"
 
 
-def _upper(alpha: NDArray[np.float64] | Sequence[Numbers]) -> NDArray[np.float64]:
+def _upper(alpha: Matrix) -> NDArray[np.float64]:
     """Each two raters once, NaN elsewhere."""
-    values = np.array([as_numbers(row) for row in alpha])
+    values = as_matrix(alpha)
     values[np.tril_indices(len(values))] = np.nan
     return values
 
 
 def collaboration_heatmap(
     raters: Sequence[str],
-    alpha: NDArray[np.float64] | Sequence[Numbers],
+    alpha: Matrix,
     order: Sequence[int] | NDArray[np.intp] | None = None,
     title: str = "",
 ) -> go.Figure:
@@ -138,7 +129,7 @@ def collaboration_heatmap(
         Order of the rows: that of the clustering.
     """
     order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
-    values = np.array([as_numbers(row) for row in alpha])[np.ix_(order, order)]
+    values = as_matrix(alpha)[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
     return square_heatmap([raters[place] for place in order], values, "alpha", title)
 
@@ -218,10 +209,18 @@ def session_bars(
         f"<b>{name}</b>: alpha {with_interval(value, pair)}{count}"
         for name, value, pair, count in zip(names, values, ends, counts, strict=True)
     ]
-    figure = _bars(values, ends, hover, [NEUTRAL] * len(names), [0.5] * len(names), "")
-    low, high = value_range(values, ends)
-    figure.update_layout(lying_bars(names, title, axis, low, high))
-    return with_value_column(figure, [significant(value) for value in values])
+    return value_bars(
+        names,
+        values,
+        hover,
+        [significant(value) for value in values],
+        axis=axis,
+        name="raters",
+        colours=NEUTRAL,
+        title=title,
+        intervals=ends,
+        opacity=0.5,
+    )
 
 
 def plot_intra_rater(result: IntraRater) -> go.Figure:
@@ -233,28 +232,4 @@ def plot_intra_rater(result: IntraRater) -> go.Figure:
         result.images.tolist(),
         result.alpha_interval,
         title=session_title(people, result.alpha),
-    )
-
-
-def _bars(
-    values: NDArray[np.float64],
-    ends: NDArray[np.float64],
-    hover: Sequence[str],
-    colours: Sequence[str],
-    opacity: Sequence[float],
-    extra: str,
-) -> go.Figure:
-    import plotly.graph_objects as go
-
-    return go.Figure(
-        go.Bar(
-            x=as_plain(values),
-            y=list(range(len(values))),
-            orientation="h",
-            marker={"color": list(colours), "opacity": list(opacity)},
-            error_x=whiskers(values, ends),
-            customdata=list(hover),
-            hovertemplate=f"%{{customdata}}<extra>{extra}</extra>",
-            name="raters",
-        )
     )

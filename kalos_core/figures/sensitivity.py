@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Sensitivity
+from kalos_core.display import Numbers, significant, with_interval
 from kalos_core.figures.common import (
     NEUTRAL,
+    UPRIGHT,
     WHISKER,
     Intervals,
-    Numbers,
+    Layout,
     as_intervals,
     as_numbers,
     as_plain,
-    significant,
+    framed,
     value_range,
-    with_interval,
 )
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 BAND = "rgba(128, 128, 128, 0.25)"
 
@@ -65,33 +62,30 @@ def sensitivity_curve(
         The thresholds between which the loss is told; each is one of `threshold`.
     title : str
     """
-    import plotly.graph_objects as go
-
     x, y = as_numbers(threshold), as_numbers(alpha)
     ends = as_intervals(intervals, len(x))
-    figure = go.Figure([*_band(x, ends), _line(x, y, ends)])
     low, high = value_range(y, ends)
-    marks = [(place, name) for place, name in ((anchor, "anchor"), (strict, "strict")) if place is not None]
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "threshold (least similarity)"}, "range": [0, 1], "dtick": 0.2, "fixedrange": True},
+    lines = [(at, name) for at, name in ((anchor, "anchor"), (strict, "strict")) if at is not None]
+    return framed(
+        [*_band(x, ends), _line(x, y, ends)],
+        title,
+        "threshold (least similarity)",
+        "mean alpha",
+        280,
+        xaxis={"range": [0, 1], "dtick": 0.2},
         yaxis={
-            "title": {"text": "mean alpha"},
             "range": [low - 0.05 if low < 0 else 0, max(high, 0.1) * 1.12],
-            "fixedrange": True,
             "zeroline": True,
             "zerolinecolor": WHISKER,
         },
-        margin={"t": 72 if title else 38, "b": 45, "l": 55, "r": 10},
-        height=280,
-        showlegend=False,
-        shapes=[_mark(place) for place, _ in marks],
+        margin={"t": 72 if title else 38, "l": 55},
+        shapes=[
+            {**UPRIGHT, "x0": at, "x1": at, "line": {"color": WHISKER, "width": 1.5, "dash": "dot"}} for at, _ in lines
+        ],
         annotations=[
-            _mark_name(place, f"{name} {place:g}", x, y) | {"yshift": 13 * row}
-            for row, (place, name) in enumerate(marks)
+            _line_name(at, f"{name} {at:g}", x, y) | {"yshift": 13 * row} for row, (at, name) in enumerate(lines)
         ],
     )
-    return figure
 
 
 def plot_sensitivity(result: Sensitivity) -> go.Figure:
@@ -102,8 +96,6 @@ def plot_sensitivity(result: Sensitivity) -> go.Figure:
 
 def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:
     """The interval at every threshold that has one, as one closed outline."""
-    import plotly.graph_objects as go
-
     known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
     if not known.any():
         return []
@@ -123,7 +115,6 @@ def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float64]) -> go.Scatter:
-    import plotly.graph_objects as go
 
     return go.Scatter(
         x=x.tolist(),
@@ -137,22 +128,17 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float
     )
 
 
-def _mark(place: float) -> dict[str, Any]:
-    line = {"color": WHISKER, "width": 1.5, "dash": "dot"}
-    return {"type": "line", "xref": "x", "yref": "paper", "x0": place, "x1": place, "y0": 0, "y1": 1, "line": line}
-
-
-def _mark_name(place: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, Any]:
+def _line_name(at: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Layout:
     """What a marked threshold is, with the alpha there."""
-    there = y[np.isclose(x, place)]
+    there = y[np.isclose(x, at)]
     text = f"{name}: {significant(float(there[0]))}" if len(there) else name
     return {
         "xref": "x",
         "yref": "paper",
-        "x": place,
+        "x": at,
         "y": 1,
         "yanchor": "bottom",
-        "xanchor": "center" if 0.2 < place < 0.8 else "left" if place <= 0.2 else "right",
+        "xanchor": "center" if 0.2 < at < 0.8 else "left" if at <= 0.2 else "right",
         "text": text,
         "showarrow": False,
         "font": {"size": 11},

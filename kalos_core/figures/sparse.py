@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kalos_core.display import Numbers, significant, with_interval
 from kalos_core.figures.common import (
+    LEGEND_BELOW,
     NEUTRAL,
     OWN,
     PALE,
-    RATER_COLOURS,
     WHISKER,
     Intervals,
-    Numbers,
     as_intervals,
     as_numbers,
     as_plain,
-    significant,
-    with_interval,
+    framed,
+    rater_colour,
 )
 from kalos_core.sparse import RemovalExperiment, RunningCurve
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
 """Agreement as it is, and corrected for chance."""
@@ -67,20 +64,16 @@ def running_figure(
         The step from which on the interval is narrow enough: a dotted line.
     title : str
     """
-    import plotly.graph_objects as go
-
     x = [int(count) for count in annotations]
-    figure = go.Figure()
+    lines = []
     for name, values, interval, colour in (
         ("probability of agreement", spa, spa_interval, SPA_COLOUR),
         ("alpha", alpha, alpha_interval, ALPHA_COLOUR),
     ):
         ends = as_intervals(interval, len(x))
         edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": name}
-        figure.add_scatter(x=x, y=as_plain(ends[:, 0]), **edge)
-        figure.add_scatter(x=x, y=as_plain(ends[:, 1]), fill="tonexty", fillcolor=PALE, **edge)
-        texts = [with_interval(v, pair) for v, pair in zip(as_numbers(values), ends, strict=True)]
-        figure.add_scatter(
+        texts = [with_interval(value, pair) for value, pair in zip(as_numbers(values), ends, strict=True)]
+        curve = go.Scatter(
             x=x,
             y=as_plain(as_numbers(values)),
             mode="lines",
@@ -90,10 +83,12 @@ def running_figure(
             name=name,
             legendgroup=name,
         )
+        lower = go.Scatter(x=x, y=as_plain(ends[:, 0]), **edge)
+        lines += [lower, go.Scatter(x=x, y=as_plain(ends[:, 1]), fill="tonexty", fillcolor=PALE, **edge), curve]
+    figure = _curves(lines, "annotations so far", "agreement", title)
     if narrow_from is not None:
         figure.add_vline(x=x[narrow_from], line={"width": 2, "dash": "dot", "color": WHISKER})
-    figure.update_layout(**_curves("annotations so far", "agreement", title), hovermode="x unified")
-    return figure
+    return figure.update_layout(hovermode="x unified")
 
 
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
@@ -106,62 +101,51 @@ def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
 
 def plot_removal(result: RemovalExperiment) -> go.Figure:
     """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=(items * number).tolist(),
-                y=_positive(variance),
-                mode="lines+markers",
-                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)]},
-                hovertemplate="%{x:,} annotations: variance %{y:.2e}",
-                name=f"{number} per item",
-            )
-            for place, (number, items, variance) in enumerate(
-                zip(result.per_item, result.items, result.per_item_variance, strict=True)
-            )
-        ]
-    )
-    place = result.weights.index("flat") if "flat" in result.weights else 0
-    figure.add_scatter(
+    curves = [
+        go.Scatter(
+            x=(items * number).tolist(),
+            y=_positive(variance),
+            mode="lines+markers",
+            line={"color": rater_colour(curve)},
+            hovertemplate="%{x:,} annotations: variance %{y:.2e}",
+            name=f"{number} per item",
+        )
+        for curve, (number, items, variance) in enumerate(
+            zip(result.per_item, result.items, result.per_item_variance, strict=True)
+        )
+    ]
+    shown = result.weights.index("flat") if "flat" in result.weights else 0
+    any_number = go.Scatter(
         x=result.annotations.tolist(),
-        y=_positive(result.variance[place]),
+        y=_positive(result.variance[shown]),
         mode="lines+markers",
         line={"color": NEUTRAL, "dash": "dash", "width": 3},
         hovertemplate="%{x:,.0f} annotations: variance %{y:.2e}",
-        name=f"any number, {result.weights[place]}",
+        name=f"any number, {result.weights[shown]}",
     )
-    gap = float(np.nanmax(np.abs(result.mean[place] - result.full[place])))
+    gap = float(np.nanmax(np.abs(result.mean[shown] - result.full[shown])))
     title = f"Fewer annotations, more variance; the mean stays within {significant(gap)}"
-    figure.update_layout(**_curves("annotations in usable items", "variance", title))
-    figure.update_yaxes(type="log")
-    return figure
+    return _curves([*curves, any_number], "annotations in usable items", "variance", title).update_yaxes(type="log")
 
 
 def plot_weights(result: RemovalExperiment) -> go.Figure:
     """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
-    import plotly.graph_objects as go
-
     gaps = result.against_flat
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=result.annotations.tolist(),
-                y=as_plain(gap),
-                mode="lines",
-                line={"color": RATER_COLOURS[place % len(RATER_COLOURS)], "width": 2},
-                hovertemplate="%{y:.2e}",
-                name=name,
-            )
-            for place, (name, gap) in enumerate(zip(result.weights, gaps, strict=True))
-        ]
-    )
+    curves = [
+        go.Scatter(
+            x=result.annotations.tolist(),
+            y=as_plain(gap),
+            mode="lines",
+            line={"color": rater_colour(number), "width": 2},
+            hovertemplate="%{y:.2e}",
+            name=name,
+        )
+        for number, (name, gap) in enumerate(zip(result.weights, gaps, strict=True))
+    ]
     best = result.weights[int(np.nanargmin(np.nansum(gaps, axis=1)))]
     title = f"{best} has the least variance in sum"
-    figure.update_layout(**_curves("annotations in usable items", "variance − that of flat", title))
-    figure.update_layout(hovermode="x unified")
-    return figure
+    figure = _curves(curves, "annotations in usable items", "variance − that of flat", title)
+    return figure.update_layout(hovermode="x unified")
 
 
 def _positive(values: NDArray[np.float64]) -> list[float | None]:
@@ -169,13 +153,16 @@ def _positive(values: NDArray[np.float64]) -> list[float | None]:
     return as_plain(np.where(values > 1e-18, values, np.nan))
 
 
-def _curves(x: str, y: str, title: str) -> dict[str, Any]:
-    return {
-        "title": {"text": title, "font": {"size": 14}},
-        "xaxis": {"title": {"text": x}, "fixedrange": True, "zeroline": False},
-        "yaxis": {"title": {"text": y}, "fixedrange": True, "zeroline": False, "exponentformat": "e"},
-        "margin": {"t": 40 if title else 10, "b": 45, "l": 70, "r": 10},
-        "height": 380,
-        "showlegend": True,  # the App draws none unless told
-        "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}},
-    }
+def _curves(traces: Sequence[go.Scatter], x: str, y: str, title: str) -> go.Figure:
+    return framed(
+        traces,
+        title,
+        x,
+        y,
+        380,
+        xaxis_zeroline=False,
+        yaxis={"zeroline": False, "exponentformat": "e"},
+        margin_l=70,
+        showlegend=True,  # the App draws none unless told
+        legend=LEGEND_BELOW,
+    )

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
+from scipy.cluster import hierarchy
 
+from kalos_core.display import Numbers, signed, significant
+from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
-    BAR_HEIGHT,
     NEUTRAL,
     OWN,
-    RATER_COLOURS,
     WHISKER,
-    Numbers,
     as_numbers,
     as_plain,
-    lying_bars,
+    framed,
+    margin,
+    rater_colour,
     shortened,
-    signed,
-    significant,
-    with_value_column,
+    value_range,
 )
 from kalos_core.pixels import PixelAgreement
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
 """What the table of raters shows (Lampert et al., Table II), in its order."""
@@ -78,9 +75,6 @@ def rater_tree(
     outliers : (R,) bool
     title : str
     """
-    import plotly.graph_objects as go
-    from scipy.cluster import hierarchy
-
     tree = np.asarray(linkage, dtype=np.float64)
     drawn = hierarchy.dendrogram(tree, no_plot=True)
     leaf_order = hierarchy.leaves_list(tree).tolist()
@@ -107,27 +101,23 @@ def rater_tree(
         hovertemplate="%{text}<extra></extra>",
         name="raters",
     )
-    figure = go.Figure([*branches, leaves])
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={
-            "title": {"text": "1 − F1 at which raters meet (Ward)"},
-            "fixedrange": True,
-            "range": [-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
-        },
+    space = margin(title, left=140)
+    return framed(
+        [*branches, leaves],
+        title,
+        "1 − F1 at which raters meet (Ward)",
+        "",
+        space["t"] + 55 + BAR_HEIGHT * max(len(raters), 3),
+        xaxis_range=[-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
         yaxis={
             "tickmode": "array",
             "tickvals": list(range(len(raters))),
             "ticktext": [shortened(raters[leaf]) for leaf in leaf_order],
-            "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
         },
-        margin={"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
-        height=(40 if title else 10) + 55 + BAR_HEIGHT * max(len(raters), 3),
-        showlegend=False,
+        margin=space,
     )
-    return figure
 
 
 def ratio_title(ratio: Numbers) -> str:
@@ -155,8 +145,6 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
         Of the curves.
     title : str
     """
-    import plotly.graph_objects as go
-
     curves = []
     for number, (ratio, name) in enumerate(zip(ratios, names or [""] * len(ratios), strict=True)):
         values = as_numbers(ratio)
@@ -165,21 +153,21 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
                 x=list(range(1, len(values) + 1)),
                 y=as_plain(values),
                 mode="lines+markers",
-                line={"color": RATER_COLOURS[number % len(RATER_COLOURS)], "width": 2},
+                line={"color": rater_colour(number), "width": 2},
                 hovertemplate="at least %{x} raters: %{y:.2%}<extra></extra>",
                 name=name,
             )
         )
-    figure = go.Figure(curves)
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "least number of raters"}, "fixedrange": True, "dtick": 1, "zeroline": False},
-        yaxis={"title": {"text": "share of what anybody marked"}, "fixedrange": True, "range": [0, 1.04]},
-        margin={"t": 40 if title else 10, "b": 45, "l": 60, "r": 10},
-        height=320,
+    return framed(
+        curves,
+        title,
+        "least number of raters",
+        "share of what anybody marked",
+        320,
+        xaxis={"dtick": 1, "zeroline": False},
+        yaxis_range=[0, 1.04],
         showlegend=len(curves) > 1,
     )
-    return figure
 
 
 def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
@@ -208,37 +196,27 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
     shares : mapping of a name, such as ``"sensitivity"``, to (R,) None or NaN where undefined
     title : str
     """
-    import plotly.graph_objects as go
-
-    figure = go.Figure(
-        [
-            go.Scatter(
-                x=as_plain(as_numbers(values)),
-                y=list(range(len(raters))),
-                customdata=list(raters),
-                mode="markers",
-                marker={"size": 10, "color": RATER_COLOURS[number % len(RATER_COLOURS)]},
-                hovertemplate=f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}<extra></extra>",
-                name=name,
-            )
-            for number, (name, values) in enumerate(shares.items())
-        ]
+    dots = [
+        go.Scatter(
+            x=as_plain(as_numbers(values)),
+            y=list(range(len(raters))),
+            customdata=list(raters),
+            mode="markers",
+            marker={"size": 10, "color": rater_colour(number)},
+            hovertemplate=f"<b>%{{customdata}}</b>: {name} %{{x:.3f}}<extra></extra>",
+            name=name,
+        )
+        for number, (name, values) in enumerate(shares.items())
+    ]
+    figure = go.Figure(dots, layout=row_layout(raters, title, "share of pixels; κ", 0.0, 1.0))
+    lowest, _ = value_range(*(as_numbers(each) for each in shares.values()))
+    return figure.update_layout(
+        xaxis_range=[lowest - 0.02, 1.02],
+        height=figure.layout.height + LEGEND,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+        margin_t=figure.layout.margin.t + LEGEND,
     )
-    layout: dict[str, Any] = lying_bars(raters, title, "share of pixels; κ", 0.0, 1.0)
-    layout["xaxis"]["range"] = [min(0.0, *_drawn(shares)) - 0.02, 1.02]
-    layout["height"] += LEGEND
-    layout["showlegend"] = True
-    layout["legend"] = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}
-    layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] + LEGEND}
-    figure.update_layout(layout)
-    return figure
-
-
-def _drawn(shares: dict[str, Numbers]) -> list[float]:
-    """All values that are defined, and 0."""
-    values = np.concatenate([np.zeros(1), *(as_numbers(each) for each in shares.values())])
-    drawn: list[float] = values[np.isfinite(values)].tolist()
-    return drawn
 
 
 def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "") -> go.Figure:
@@ -252,27 +230,22 @@ def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = 
         Why it is, "" where it is not.
     title : str
     """
-    import plotly.graph_objects as go
-
     values = as_numbers(r)
     why = list(reasons) or [""] * len(names)
     hover = [
         f"<b>{name}</b>: {reason or f'r {signed(value)}'}"
         for name, value, reason in zip(names, values, why, strict=True)
     ]
-    bars = go.Bar(
-        x=as_plain(values),
-        y=list(range(len(names))),
-        orientation="h",
-        marker={"color": NEUTRAL},
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
+    return value_bars(
+        names,
+        values,
+        hover,
+        [signed(value) for value in values],
+        axis="Pearson's r with agreement",
         name="properties",
+        colours=NEUTRAL,
+        title=title,
     )
-    low, high = (float(limit) for limit in (np.nanmin([*values, 0.0]), np.nanmax([*values, 0.0])))
-    figure = go.Figure(bars)
-    figure.update_layout(lying_bars(names, title, "Pearson's r with agreement", low, high))
-    return with_value_column(figure, [signed(value) for value in values])
 
 
 def correlation_title(names: Sequence[str], r: Numbers) -> str:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from kalos_core.figures.common import COLOURS, significant
+import plotly.graph_objects as go
+
+from kalos_core.display import VARIATION_LABELS, significant
+from kalos_core.figures.bars import count_bars, row_bars
+from kalos_core.figures.common import COLOURS
 from kalos_core.variation import VARIATION_TYPES, Variations
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-VARIATION_LABELS = {
-    "correct": "correct",
-    "wrong_class": "wrong class",
-    "merged": "merged",
-    "merged_wrong_class": "merged, wrong class",
-    "missing": "missing",
-    "additional": "additional",
-}
-"""Variation types as people read them."""
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
@@ -46,33 +36,20 @@ def variations_title(counts: Mapping[str, int]) -> str:
 
 def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
     """How many findings there are of each variation type."""
-    import plotly.graph_objects as go
-
     names = list(VARIATION_TYPES)
     total = max(sum(counts.values()), 1)
     values = [counts.get(name, 0) for name in names]
-    figure = go.Figure(
-        go.Bar(
-            x=values,
-            y=[VARIATION_LABELS[name] for name in names],
-            orientation="h",
-            marker={"color": [COLOURS[name] for name in names]},
-            text=[f"{value:,} ({significant(100 * value / total)} %)" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{text} findings<extra>click to see the labels</extra>",
-            name="findings",
-        )
+    bars = row_bars(
+        values,
+        [VARIATION_LABELS[name] for name in names],
+        [COLOURS[name] for name in names],
+        "%{text} findings<extra>click to see the labels</extra>",
+        "findings",
+        text=[f"{value:,} ({significant(100 * value / total)} %)" for value in values],
+        textposition="outside",
+        cliponaxis=False,
     )
-    figure.update_layout(
-        title={"text": title, "font": {"size": 14}},
-        xaxis={"title": {"text": "findings"}, "range": [0, 1.55 * max(*values, 1)], "fixedrange": True},
-        yaxis={"autorange": "reversed", "fixedrange": True, "ticklabelstandoff": 6},
-        margin={"t": 40 if title else 10, "b": 45, "l": 140, "r": 10},
-        height=300,
-        showlegend=False,
-    )
-    return figure
+    return count_bars([bars], "findings", title).update_layout(xaxis_range=[0, 1.55 * max(*values, 1)])
 
 
 def plot_variations(result: Variations) -> go.Figure:

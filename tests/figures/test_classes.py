@@ -69,7 +69,7 @@ def test_the_title_names_the_hardest_and_the_easiest():
 
 def test_a_bar_says_its_class_value_interval_and_count():
     ends = [[0.85, 0.95], [0.1, 0.3], [0.4, 0.6], [None, None], [None, None]]
-    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, chosen="van")
+    figure = class_difficulty_bars(NAMES, ALPHAS, IMAGES, ends, selected="van")
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [

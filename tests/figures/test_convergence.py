@@ -19,7 +19,7 @@ from kalos_core import (
 )
 from kalos_core.figures import (
     COLOURS,
-    DrawnLine,
+    NamedLine,
     boundary_histogram,
     boundary_title,
     convergence_title,
@@ -66,7 +66,7 @@ def test_titles(title, expected):
 
 
 def test_points_and_lines_are_where_they_belong():
-    lines = [DrawnLine("own", 0.5, 0.25), DrawnLine("published", 0.8, -0.1)]
+    lines = [NamedLine("own", 0.5, 0.25), NamedLine("published", 0.8, -0.1)]
     points, own, published = replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
     assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (0.2, 0.6), (0.5, 0.75))
     assert points.name == "2 points"

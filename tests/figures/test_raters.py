@@ -54,7 +54,7 @@ def test_a_bar_of_vitality_shows_its_sign_and_the_colour_of_its_rater():
 
 
 def test_a_chosen_rater_stands_out():
-    opacity = vitality_bars(RATERS, [0.1, 0.2, 0.3], chosen="ben").data[0].marker.opacity
+    opacity = vitality_bars(RATERS, [0.1, 0.2, 0.3], selected="ben").data[0].marker.opacity
     assert opacity[1] > opacity[0] == opacity[2]
 
 

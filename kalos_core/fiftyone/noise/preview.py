@@ -19,7 +19,7 @@ from kalos_core.fiftyone.labels import LabelChoice, check_samples
 from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, false_positive_source_of, model_of
 from kalos_core.fiftyone.noise.writing import UNCHANGED
 from kalos_core.fiftyone.raters import rater_fields
-from kalos_core.figures import EVENT_LABELS
+from kalos_core.display import EVENT_LABELS
 from kalos_core.noise import GeneratedRaters, NoiseModel
 from kalos_core.shapes import Polygons
 

@@ -1,0 +1,71 @@
+"""How results are written for people: names of types and numbers; without plotly, so that everything may import it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = Sequence[float | None] | NDArray[np.float64]
+"""Values, None or NaN where undefined."""
+
+VARIATION_LABELS = {
+    "correct": "correct",
+    "wrong_class": "wrong class",
+    "merged": "merged",
+    "merged_wrong_class": "merged, wrong class",
+    "missing": "missing",
+    "additional": "additional",
+}
+"""Variation types as people read them."""
+
+EVENT_LABELS = {
+    "deletion": "missed",
+    "addition": "added",
+    "split": "split",
+    "merge": "merged",
+    "wrong_class": "wrong class",
+    "shift": "moved",
+}
+"""Events of synthetic raters as people read them."""
+
+OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its mark", "impossible": "impossible"}
+"""Outcomes of events as people read them."""
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number with three significant digits, "undefined" for None and NaN.
+
+    Examples
+    --------
+    >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
+    ('0.689', '-0.0500', '1.00', 'undefined')
+    """
+    return "undefined" if value is None or np.isnan(value) else f"{value:#.{digits}g}".rstrip(".")
+
+
+def with_interval(value: float | None, interval: Numbers) -> str:
+    """A number with its interval, as far as there is one.
+
+    Examples
+    --------
+    >>> with_interval(0.689, [0.634, 0.745]), with_interval(0.689, [None, None])
+    ('0.689 [0.634, 0.745]', '0.689')
+    """
+    low, high = interval
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
+        return significant(value)
+    return f"{significant(value)} [{significant(low)}, {significant(high)}]"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A difference with its sign.
+
+    Examples
+    --------
+    >>> signed(0.0412), signed(-0.02), signed(0.0), signed(None)
+    ('+0.0412', '-0.0200', '0.00', 'undefined')
+    """
+    text = significant(value, digits)
+    return f"+{text}" if value is not None and value > 0 else text
