@@ -112,3 +112,10 @@ def total(group: NDArray[np.intp], amount: NDArray[Any], groups: int) -> NDArray
     [4.0, 5.0, 0.0]
     """
     return np.bincount(group, weights=amount, minlength=groups).astype(np.float64, copy=False)
+
+
+def freeze(owner: object, name: str, array: NDArray[Any]) -> None:
+    """Set a field of a frozen dataclass to a read-only view, leaving the caller's own array writable."""
+    view = array.view()
+    view.setflags(write=False)
+    object.__setattr__(owner, name, view)

@@ -24,7 +24,7 @@ def labels(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:a subset has:kalos_core.KalosWarning")
-@pytest.mark.filterwarnings("ignore:.* marks reach beyond their picture:kalos_core.KalosWarning")
+@pytest.mark.filterwarnings("ignore:.* annotations reach beyond their image:kalos_core.KalosWarning")
 @pytest.mark.usefixtures("labels")
 def test_python_examples_run():
     assert len(EXAMPLES) == 3

@@ -1,6 +1,22 @@
-"""`Annotations`, the frozen table of all marks of all raters, and how readers make one."""
+"""`Annotations`, the frozen table of all annotations of all raters, and how readers make one.
 
-from kalos_core.annotations.build import RawTable, build_annotations
-from kalos_core.annotations.table import Annotations, as_name, id_array, object_array
+* the table: `Annotations`
+* what readers hand over: `RawTable` (one entry an annotation), `Source` (images, raters, classes, who is assigned),
+  and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used
+* columns of names and ids: `as_name`, `id_array`, `object_array`
+"""
 
-__all__ = ["Annotations", "RawTable", "as_name", "build_annotations", "id_array", "object_array"]
+from kalos_core.annotations.build import OnInvalid, RawTable, Source
+from kalos_core.annotations.columns import as_name, id_array, object_array
+from kalos_core.annotations.table import Annotations, build_annotations
+
+__all__ = [
+    "Annotations",
+    "OnInvalid",
+    "RawTable",
+    "Source",
+    "as_name",
+    "build_annotations",
+    "id_array",
+    "object_array",
+]

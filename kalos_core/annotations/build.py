@@ -1,8 +1,7 @@
-"""From what a reader found to `Annotations`: every check of every record in one place."""
+"""From what a reader found to the columns of `Annotations`: every check of every record in one place."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -12,21 +11,23 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import id_array, object_array
 from kalos_core.annotations.shapes import SHAPE_FIELDS, ShapeFaults, Surroundings, build_shapes
-from kalos_core.annotations.table import Annotations
-from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, listed
+from kalos_core.errors import InputError, Problems, is_hashable, listed
 from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
-"""Pixels by which a mark may pass the edge of its picture before it is counted as reaching beyond."""
+"""Pixels by which an annotation may pass the edge of its image before it is counted as reaching beyond."""
 
 
 OnInvalid = Literal["raise", "skip"]
-"""What becomes of marks whose shape cannot be used: an error that names them, or they are left out and counted."""
+"""What becomes of annotations whose shape cannot be used: an error that names them, or they are left out, counted."""
+
+EXPECTED = {"image": "an image of the source", "rater": "a rater of the source", "category": "a category of the source"}
+"""What stands in a column of codes, for messages."""
 
 
 @dataclass
 class RawTable:
-    """What a reader found, one entry a mark, before any check. Absent values are None.
+    """What a reader found, one entry an annotation, before any check. Absent values are None.
 
     Fields of shapes are those of `SHAPE_FIELDS`; `Annotations.from_rows` says how each is written.
     """
@@ -49,139 +50,186 @@ class RawTable:
                 setattr(self, column.name, [None] * len(self.image))
 
 
-def build_annotations(
-    table: RawTable,
-    *,
-    source: str,
-    images: Sequence[Hashable],
-    files: Sequence[str],
-    raters: Sequence[str],
-    categories: Mapping[Any, str],
-    image_size: Sequence[tuple[float, float]],
-    assigned: Sequence[Sequence[str] | None],
-    assigned_categories: Mapping[str, Sequence[str]] | None = None,
-    exclusions: Sequence[tuple[Any, Any, Any]] = (),
-    person: Sequence[str] | None = None,
-    session: Sequence[str] | None = None,
-    raters_are_local: bool = False,
-    crowds: Sequence[int] | None = None,
-    slice_positions: Sequence[NDArray[np.float64] | None] | None = None,
-    pixel_spacing: Sequence[float] | None = None,
-    on_invalid: OnInvalid = "raise",
-    describe: Callable[[int], str] | None = None,
-    problems: Problems | None = None,
-    stacklevel: int = 3,
-) -> Annotations:
-    """Check what a reader found and turn it into `Annotations`; every reader ends here.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Source:
+    """What a reader knows of its source besides the annotations themselves. I images, R raters.
 
-    `categories` maps the source's keys to class names, in the order of the vocabulary. `assigned` has a list of rater
-    names per image, None for every rater. `describe` names the record of a row in messages. `problems` may already
-    hold what the reader itself found; all of it is raised together. With `on_invalid` "skip", marks whose shape cannot
-    be used are left out, named in a warning and counted in `Annotations.skipped`; any other fault is still an error.
+    Parameters
+    ----------
+    name : str
+        Of the file or folder, for messages.
+    images, files : sequences (I,)
+        Ids and file names.
+    raters : sequence (R,) of str
+    categories : mapping
+        The source's keys -> class names, in the order of the vocabulary.
+    image_size : sequence (I,) of (width, height)
+        In pixels, NaN where unknown.
+    assigned : sequence (I,)
+        Names of the raters who are assigned to each image, None for every rater.
+    assigned_categories : mapping, optional
+        Rater -> names of the classes the rater is assigned to; a rater that is not named: all classes.
+    exclusions : sequence of (image, rater, class name), optional
+    person, session : sequences (R,), optional
+    raters_are_local : bool
+    crowds : sequence (I,) of int, optional
+    slice_positions : sequence (I,) of arrays or None, optional
+    pixel_spacing : sequence (I,) of float, optional
+        These as in `Annotations` and `Annotations.from_rows`.
+    on_invalid : "raise" or "skip"
+        With "skip", annotations whose shape cannot be used are left out, named in a warning and counted in
+        `Annotations.skipped`; any other fault is still an error.
+    describe : callable, optional
+        Row of the raw table -> the name of its record, for messages.
+    problems : Problems, optional
+        What the reader itself found; all of it is raised together.
     """
-    if on_invalid not in ("raise", "skip"):
-        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {on_invalid!r}")
-    name_of = describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
-    found = problems if problems is not None else Problems(source)
-    names = list(dict.fromkeys(categories.values()))
-    image_code, rater_code, code_of_name = _codes(images), _codes(raters), _codes(names)
-    category_code = {key: code_of_name[name] for key, name in categories.items()}
 
-    who = _encode_assignment(assigned, images, raters, found)
-    image = _encode(table.image, image_code, "an image of the source", name_of, found)
-    rater = _encode(table.rater, rater_code, "a rater of the source", name_of, found)
-    category = _encode(table.category, category_code, "a category of the source", name_of, found)
-    _check_ids(table.id, name_of, found)
-    stray = _refused(who, image, rater)
-    found.add_all(stray, name_of, "a rater in its image's list", lambda row: f"rater {table.rater[row]!r}")
-    limits = _category_limits(assigned_categories, raters, names, found)
-    if limits is not None:
-        found.add_all(
-            _refused(limits, rater, category),
-            name_of,
-            "a class its rater was asked for",
-            lambda row: f"{names[category[row]]!r} by {raters[rater[row]]!r}",
-        )
-    excluded = _encode_exclusions(exclusions, (image_code, rater_code, code_of_name), found)
-    sizes = np.asarray(image_size, dtype=np.float64).reshape(-1, 2)
-    spacing = None if pixel_spacing is None else np.asarray(pixel_spacing, dtype=np.float64)
-    broken = Problems(source)
-    faults = ShapeFaults(found if on_invalid == "raise" else broken, name_of)
+    name: str
+    images: Sequence[Hashable]
+    files: Sequence[str]
+    raters: Sequence[str]
+    categories: Mapping[Any, str]
+    image_size: Sequence[tuple[float, float]]
+    assigned: Sequence[Sequence[str] | None]
+    assigned_categories: Mapping[str, Sequence[str]] | None = None
+    exclusions: Sequence[tuple[Any, Any, Any]] = ()
+    person: Sequence[str] = ()
+    session: Sequence[str] = ()
+    raters_are_local: bool = False
+    crowds: Sequence[int] = ()
+    slice_positions: Sequence[NDArray[np.float64] | None] | None = None
+    pixel_spacing: Sequence[float] | None = None
+    on_invalid: OnInvalid = "raise"
+    describe: Callable[[int], str] | None = None
+    problems: Problems | None = None
+
+    @property
+    def class_names(self) -> list[str]:
+        """The class vocabulary, each name once."""
+        return list(dict.fromkeys(self.categories.values()))
+
+
+def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list[str]]:
+    """The fields of `Annotations`, and what to warn of. Raises one `InputError` that names every unusable record."""
+    if source.on_invalid not in ("raise", "skip"):
+        raise InputError(f"on_invalid: expected 'raise' or 'skip', got {source.on_invalid!r}")
+    name_of = source.describe or (lambda row: f"record {row + 1} (id {table.id[row]!r})")
+    problems = source.problems or Problems(source.name)
+    codes = _vocabulary_codes(source)
+    assigned = _encode_assignment(source, problems)
+    columns = {name: _encode(getattr(table, name), codes[name], name, name_of, problems) for name in codes}
+    _check_ids(table.id, name_of, problems)
+    limits = _category_limits(source, problems)
+    _check_assignment(table, source, columns, assigned, limits, name_of, problems)
+    excluded = _encode_exclusions(source, problems)
+    broken = Problems(source.name)
+    faults = ShapeFaults(problems if source.on_invalid == "raise" else broken, name_of)
+    image_size = np.asarray(source.image_size, dtype=np.float64).reshape(-1, 2)
     given = {kind: getattr(table, kind) for kind in SHAPE_FIELDS}
-    shapes = build_shapes(given, Surroundings(image, sizes, slice_positions, spacing), faults)
-    found.raise_if_any()
-    kept = np.ones(len(image), np.bool_)
-    kept[sorted(faults.rows)] = False
-    rows = np.flatnonzero(kept)
+    shapes = build_shapes(given, _surroundings(source, columns["image"], image_size), faults)
+    problems.raise_if_any()
+    skipped = np.bincount(columns["image"][sorted(faults.rows)], minlength=len(source.images))
+    columns["id"] = id_array(table.id)
+    messages = []
     if faults.rows:
-        shapes = _leave_out(shapes, rows, broken, stacklevel + 1)
-    made = Annotations(
-        image=image[rows],
-        rater=rater[rows],
-        category=category[rows],
-        id=id_array(table.id)[rows],
-        shapes=shapes,
-        images=object_array(images),
-        files=object_array(files),
-        raters=object_array(raters),
-        categories=object_array(names),
-        image_size=sizes,
-        assigned=who,
-        assigned_categories=limits,
-        person=object_array(person or []),
-        session=object_array(session or []),
-        raters_are_local=raters_are_local,
-        crowds=np.asarray(crowds if crowds is not None else [], dtype=np.intp),
-        skipped=np.bincount(image[~kept], minlength=len(images)),
-        excluded=excluded,
-    )
-    _warn_of_marks_outside(made, source, stacklevel + 1)
-    return made
+        kept = np.setdiff1d(np.arange(len(table.id)), sorted(faults.rows))
+        columns = {name: values[kept] for name, values in columns.items()}
+        shapes = {kind: column.take(kept) for kind, column in shapes.items()}
+        messages.append(f"{broken.text()}\nThey are left out.")
+    outside = reaching_outside(shapes, image_size[columns["image"]])
+    if outside.any():
+        ids = listed(columns["id"][outside])
+        number = f"{outside.sum():,} annotations"
+        messages.append(f"{source.name}: {number} reach beyond their image and are kept as they are (ids {ids})")
+    return {
+        **columns,
+        "shapes": shapes,
+        "images": object_array(source.images),
+        "files": object_array(source.files),
+        "raters": object_array(source.raters),
+        "categories": object_array(source.class_names),
+        "image_size": image_size,
+        "assigned": assigned,
+        "assigned_categories": limits,
+        "person": object_array(source.person),
+        "session": object_array(source.session),
+        "raters_are_local": source.raters_are_local,
+        "crowds": np.asarray(source.crowds, dtype=np.intp),
+        "skipped": skipped,
+        "excluded": excluded,
+    }, messages
+
+
+def _vocabulary_codes(source: Source) -> dict[str, dict[Any, int]]:
+    """Column -> what may stand in it -> code."""
+    of_class = _codes(source.class_names)
+    return {
+        "image": _codes(source.images),
+        "rater": _codes(source.raters),
+        "category": {key: of_class[name] for key, name in source.categories.items()},
+    }
 
 
 def _codes(vocabulary: Sequence[Hashable]) -> dict[Any, int]:
     return {entry: code for code, entry in enumerate(vocabulary)}
 
 
-def _encode_assignment(
-    assigned: Sequence[Sequence[str] | None],
-    images: Sequence[Hashable],
-    raters: Sequence[str],
-    problems: Problems,
-) -> NDArray[np.bool_]:
+def _encode_assignment(source: Source, problems: Problems) -> NDArray[np.bool_]:
     """(I, R) True where a rater is in the list of an image, or the image has none."""
-    code = _codes(raters)
-    who = np.zeros((len(images), len(raters)), np.bool_)
-    for position, listed_raters in enumerate(assigned):
-        if listed_raters is None:
-            who[position] = True
+    code = _codes(source.raters)
+    assigned = np.zeros((len(source.images), len(source.raters)), np.bool_)
+    for position, names in enumerate(source.assigned):
+        if names is None:
+            assigned[position] = True
             continue
-        strangers = [name for name in listed_raters if not (is_hashable(name) and name in code)]
-        if strangers:
-            problems.add(f"image {images[position]!r}", "known raters assigned to it", listed(map(repr, strangers)))
+        unknown = [name for name in names if not (is_hashable(name) and name in code)]
+        if unknown:
+            record = f"image {source.images[position]!r}"
+            problems.add(record, "known raters assigned to it", listed(map(repr, unknown)))
         else:
-            who[position, [code[name] for name in listed_raters]] = True
-    return who
+            assigned[position, [code[name] for name in names]] = True
+    return assigned
 
 
-def _refused(asked: NDArray[np.bool_], row_code: NDArray[np.intp], column_code: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Marks whose cell of `asked` is False; unknown codes (-1) are a fault of their own."""
+def _check_assignment(
+    table: RawTable,
+    source: Source,
+    columns: Mapping[str, NDArray[np.intp]],
+    assigned: NDArray[np.bool_],
+    limits: NDArray[np.bool_] | None,
+    describe: Callable[[int], str],
+    problems: Problems,
+) -> None:
+    """Every annotation is by a rater who is assigned to its image and to its class."""
+    rater, category = columns["rater"], columns["category"]
+    stray = _refused(assigned, columns["image"], rater)
+    problems.add_all(stray, describe, "a rater in its image's list", lambda row: f"rater {table.rater[row]!r}")
+    if limits is not None:
+        names = source.class_names
+        problems.add_all(
+            _refused(limits, rater, category),
+            describe,
+            "a class its rater is assigned to",
+            lambda row: f"{names[category[row]]!r} by {source.raters[rater[row]]!r}",
+        )
+
+
+def _refused(allowed: NDArray[np.bool_], row_code: NDArray[np.intp], column_code: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Annotations whose cell of `allowed` is False; unknown codes (-1) are a fault of their own."""
     known = np.flatnonzero((row_code >= 0) & (column_code >= 0))
-    return known[~asked[row_code[known], column_code[known]]]
+    return known[~allowed[row_code[known], column_code[known]]]
 
 
-def _leave_out(
-    shapes: Mapping[str, ShapeColumn], kept: NDArray[np.intp], broken: Problems, stacklevel: int
-) -> dict[str, ShapeColumn]:
-    """The shapes that can be used, and a warning that names the others."""
-    warnings.warn(f"{broken.text()}\nThey are left out.", KalosWarning, stacklevel=stacklevel)
-    return {kind: column.take(kept) for kind, column in shapes.items()}
+def _surroundings(source: Source, image: NDArray[np.intp], image_size: NDArray[np.float64]) -> Surroundings:
+    spacing = None if source.pixel_spacing is None else np.asarray(source.pixel_spacing, dtype=np.float64)
+    return Surroundings(image, image_size, source.slice_positions, spacing)
 
 
 def _encode(
     keys: list[Any],
     codes: Mapping[Any, int],
-    expected: str,
+    column: str,
     describe: Callable[[int], str],
     problems: Problems,
 ) -> NDArray[np.intp]:
@@ -192,24 +240,24 @@ def _encode(
     problems.add_all(
         np.flatnonzero(encoded < 0),
         describe,
-        expected,
+        EXPECTED[column],
         lambda row: "nothing" if keys[row] is None else repr(keys[row]),
     )
     return encoded
 
 
-def _encode_exclusions(
-    exclusions: Sequence[tuple[Any, Any, Any]], codes: tuple[Mapping[Any, int], ...], problems: Problems
-) -> NDArray[np.intp]:
+def _encode_exclusions(source: Source, problems: Problems) -> NDArray[np.intp]:
     """(X, 3) codes of an image, a rater and a category."""
-
-    def name_of(row: int) -> str:
-        return f"exclusion {row + 1}"
-
-    expected = ("an image of the source", "a rater of the source", "a category of the source")
+    vocabularies = {"image": source.images, "rater": source.raters, "category": source.class_names}
     columns = [
-        _encode([entry[side] for entry in exclusions], codes[side], expected[side], name_of, problems)
-        for side in range(3)
+        _encode(
+            [entry[side] for entry in source.exclusions],
+            _codes(vocabulary),
+            name,
+            lambda row: f"exclusion {row + 1}",
+            problems,
+        )
+        for side, (name, vocabulary) in enumerate(vocabularies.items())
     ]
     return np.stack(columns, axis=1)
 
@@ -228,39 +276,30 @@ def _check_ids(ids: list[Any], describe: Callable[[int], str], problems: Problem
     problems.add_all(again, describe, "an id of its own", lambda row: f"{ids[row]!r} a second time")
 
 
-def _category_limits(
-    asked_for: Mapping[str, Sequence[str]] | None, raters: Sequence[str], names: Sequence[str], problems: Problems
-) -> NDArray[np.bool_] | None:
-    if not asked_for:
+def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | None:
+    """(R, K) True where a rater is assigned to a class; None if every rater is assigned to all."""
+    if not source.assigned_categories:
         return None
-    limits = np.ones((len(raters), len(names)), np.bool_)
-    row, column = _codes(raters), _codes(names)
-    for rater, classes in asked_for.items():
-        record = f"classes asked of rater {rater!r}"
-        stray = [name for name in classes if not (is_hashable(name) and name in column)]
-        if stray:
-            problems.add(record, "known classes", listed(map(repr, stray)))
+    row, column = _codes(source.raters), _codes(source.class_names)
+    limits = np.ones((len(row), len(column)), np.bool_)
+    for rater, classes in source.assigned_categories.items():
+        record = f"classes assigned to rater {rater!r}"
+        unknown = [name for name in classes if not (is_hashable(name) and name in column)]
+        if unknown:
+            problems.add(record, "known classes", listed(map(repr, unknown)))
         elif rater not in row:
-            problems.add(record, f"a rater among {listed(raters, 20)}", repr(rater))
+            problems.add(record, f"a rater among {listed(source.raters, 20)}", repr(rater))
         else:
             limits[row[rater]] = False
             limits[row[rater], [column[name] for name in classes]] = True
     return limits
 
 
-def _warn_of_marks_outside(annotations: Annotations, source: str, stacklevel: int) -> None:
-    if not len(annotations):
-        return
-    size = annotations.image_size[annotations.image]
-    outside = np.zeros(len(annotations), np.bool_)
-    for column in annotations.shapes.values():
+def reaching_outside(shapes: Mapping[str, ShapeColumn], size: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,) True where a shape reaches beyond its image of that size (N, 2)."""
+    outside = np.zeros(len(size), np.bool_)
+    for column in shapes.values():
         bounds = column.outline_bounds()
         outside |= (bounds[:, :2] < -OUTSIDE_TOLERANCE).any(axis=1)
         outside |= (bounds[:, 2:] > size + OUTSIDE_TOLERANCE).any(axis=1)
-    if outside.any():
-        ids = listed(annotations.id[outside])
-        warnings.warn(
-            f"{source}: {outside.sum():,} marks reach beyond their picture and are kept as they are (ids {ids})",
-            KalosWarning,
-            stacklevel=stacklevel,
-        )
+    return outside

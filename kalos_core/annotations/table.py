@@ -5,15 +5,17 @@ Letters used in shapes throughout the library: N annotations, I images, R raters
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.annotations import assignment
+from kalos_core.annotations.assignment import assigned_any_class, assigned_per_annotation, comparable_images
+from kalos_core.annotations.build import OnInvalid, RawTable, Source, check_records
 from kalos_core.annotations.columns import (
     as_name,
     by_image,
@@ -26,13 +28,12 @@ from kalos_core.annotations.columns import (
     positions,
     repeated,
 )
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.annotations.shapes import SHAPE_FIELDS
+from kalos_core.arrays import freeze
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.shapes import ShapeColumn
 
-if TYPE_CHECKING:
-    from kalos_core.annotations.build import OnInvalid
-
-__all__ = ["Annotations", "as_name", "id_array", "object_array"]
+__all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,22 +117,22 @@ class Annotations:
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):
-            _freeze(self, name, object_array(getattr(self, name)))
+            freeze(self, name, object_array(getattr(self, name)))
         if not len(self.person):
-            _freeze(self, "person", self.raters)
+            freeze(self, "person", self.raters)
         if not len(self.session):
-            _freeze(self, "session", object_array([""] * len(self.raters)))
+            freeze(self, "session", object_array([""] * len(self.raters)))
         for name in ("crowds", "skipped"):
             counts = np.asarray(getattr(self, name), dtype=np.intp)
-            _freeze(self, name, counts if len(counts) else np.zeros(len(self.images), np.intp))
+            freeze(self, name, counts if len(counts) else np.zeros(len(self.images), np.intp))
         for name in ("image", "rater", "category"):
-            _freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
-        _freeze(self, "id", id_array(self.id))
-        _freeze(self, "image_size", np.asarray(self.image_size, dtype=np.float64).reshape(-1, 2))
-        _freeze(self, "assigned", np.asarray(self.assigned, dtype=np.bool_))
+            freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
+        freeze(self, "id", id_array(self.id))
+        freeze(self, "image_size", np.asarray(self.image_size, dtype=np.float64).reshape(-1, 2))
+        freeze(self, "assigned", np.asarray(self.assigned, dtype=np.bool_))
         if self.assigned_categories is not None:
-            _freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
-        _freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
+            freeze(self, "assigned_categories", np.asarray(self.assigned_categories, dtype=np.bool_))
+        freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
         self._check_lengths()
         self._check_assignment()
 
@@ -184,7 +185,7 @@ class Annotations:
             problems.add_all(
                 np.flatnonzero(~self.assigned_categories[self.rater, self.category]),
                 lambda row: f"annotation {self.id[row]}",
-                "a class its rater was asked for",
+                "a class its rater is assigned to",
                 lambda row: f"{self.categories[self.category[row]]!r} by {self.raters[self.rater[row]]!r}",
             )
         problems.raise_if_any()
@@ -270,9 +271,6 @@ class Annotations:
         >>> seen_by_both.assigned.tolist()
         [[True, True]]
         """
-        from kalos_core.annotations.build import RawTable, build_annotations  # it makes these tables
-        from kalos_core.annotations.shapes import SHAPE_FIELDS
-
         records = list(rows)
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
@@ -293,9 +291,8 @@ class Annotations:
         strangers = [key for key in lists if key not in set(image_keys)]
         if strangers:
             raise InputError(f"assigned: expected images of the table, got {listed(map(repr, strangers))}")
-        return build_annotations(
-            table,
-            source="rows",
+        source = Source(
+            name="rows",
             images=image_keys,
             files=[str(key) for key in image_keys],
             raters=rater_names,
@@ -305,13 +302,14 @@ class Annotations:
             assigned_categories=assigned_categories
             and {as_name(rater): [as_name(name) for name in names] for rater, names in assigned_categories.items()},
             exclusions=exclusion_triples(exclusions or ()),
-            person=person,
-            session=session,
+            person=person or (),
+            session=session or (),
             raters_are_local=raters_are_local,
             slice_positions=None if slice_positions is None else by_image(slice_positions, image_keys),
             pixel_spacing=None if pixel_spacing is None else [pixel_spacing.get(key, np.nan) for key in image_keys],
             on_invalid=on_invalid,
         )
+        return build_annotations(table, source)
 
     def select(
         self,
@@ -391,9 +389,7 @@ class Annotations:
     @cached_property
     def assigned_any_class(self) -> NDArray[np.bool_]:
         """(I, R) True where a rater was assigned to an image, and asked for at least one class on it."""
-        return assignment.assigned_any_class(
-            self.assigned, self.assigned_categories, self.excluded, len(self.categories)
-        )
+        return assigned_any_class(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @cached_property
     def others_assigned(self) -> NDArray[np.bool_]:
@@ -405,20 +401,33 @@ class Annotations:
     @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
         """(I,) True where at least two raters were asked for a common class: only there agreement is defined."""
-        return assignment.comparable_images(
-            self.assigned, self.assigned_categories, self.excluded, len(self.categories)
-        )
+        return comparable_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @property
     def assigned_per_annotation(self) -> NDArray[np.bool_]:
         """(N, R) True where a rater was asked for the image and the class of a mark."""
-        return assignment.assigned_per_annotation(
+        return assigned_per_annotation(
             self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
         )
 
 
-def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
-    """Set a field of a frozen dataclass to a read-only view, leaving the caller's own array writable."""
-    view = array.view()
-    view.setflags(write=False)
-    object.__setattr__(owner, name, view)
+def build_annotations(table: RawTable, source: Source, stacklevel: int = 3) -> Annotations:
+    """Check what a reader found and turn it into `Annotations`; every reader ends here.
+
+    Parameters
+    ----------
+    table : RawTable
+    source : Source
+    stacklevel : int
+        Of the warnings, as for `warnings.warn` in this function: 3 is the caller of the function that calls this one.
+
+    Raises
+    ------
+    InputError
+        Naming every record that cannot be used.
+    """
+    fields, messages = check_records(table, source)
+    annotations = Annotations(**fields)
+    for message in messages:
+        warnings.warn(message, KalosWarning, stacklevel=stacklevel)
+    return annotations

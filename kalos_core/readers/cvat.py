@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, as_name
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.errors import InputError
 from kalos_core.readers.files import as_float, as_path, load_xml
 from kalos_core.readers.findings import Findings

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import Annotations, RawTable, build_annotations
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.errors import KalosWarning, Problems, as_number
 from kalos_core.shapes.boxes import LARGEST
 
@@ -109,11 +108,10 @@ class Findings:
         return sides
 
     def build(self, *, order: Iterable[str] = (), **options: Any) -> Annotations:
-        """The checked table; `order` names classes that come first. `options` go to `build_annotations`."""
+        """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
         names = dict.fromkeys([*order, *self.categories])
-        made = build_annotations(
-            RawTable(**self.columns),
-            source=self.source,
+        source = Source(
+            name=self.source,
             images=list(self.files),
             files=list(self.files.values()),
             raters=list(self.raters),
@@ -123,9 +121,9 @@ class Findings:
             describe=lambda row: self.records[row],
             problems=self.problems,
             on_invalid=self.on_invalid,
-            stacklevel=4,  # whoever called the reader
             **options,
         )
+        made = build_annotations(RawTable(**self.columns), source, stacklevel=4)  # whoever called the reader
         if self.broken.count:
             warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
         more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)

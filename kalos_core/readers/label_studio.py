@@ -12,8 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, as_name
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid, as_name
 from kalos_core.errors import InputError, as_number, listed
 from kalos_core.readers.files import as_path, load_json
 from kalos_core.readers.findings import Findings

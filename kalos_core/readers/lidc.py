@@ -16,8 +16,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.annotations.shapes.faults import as_numbers
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.readers.files import as_float, as_path, load_json, load_xml

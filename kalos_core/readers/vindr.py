@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 
-from kalos_core.annotations import Annotations
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.readers.files import as_float, as_path, read_text
 from kalos_core.readers.findings import Findings

@@ -171,10 +171,10 @@ def test_all_faults_are_told_at_once():
         ({"assigned": {9: ["ann"]}}, "assigned: expected images of the table, got 9"),
         (
             {"categories": ["cat", "dog"], "assigned_categories": {"ann": ["dog"]}},
-            r"record 1 \(id 1\): expected a class its rater was asked for, got 'cat' by 'ann'",
+            r"record 1 \(id 1\): expected a class its rater is assigned to, got 'cat' by 'ann'",
         ),
-        ({"assigned_categories": {"zoe": ["cat"]}}, "asked of rater 'zoe': expected a rater among ann, got 'zoe'"),
-        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "asked of rater 'ann': expected known classes, got 'emu'"),
+        ({"assigned_categories": {"zoe": ["cat"]}}, "assigned to rater 'zoe': expected a rater among ann, got 'zoe'"),
+        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "assigned to rater 'ann': expected known classes, got 'emu'"),
         ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
         ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
         ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
@@ -197,7 +197,7 @@ def test_rows_that_are_no_records():
 def test_marks_beyond_the_picture_are_kept_counted_and_said_at_the_callers_line():
     rows = [row(id=i, box=[90, 0, 20, 5]) for i in range(1, 8)] + [row(id=8), row(id=9, box=[-3, 0, 9, 9])]
     with pytest.warns(
-        KalosWarning, match=r"rows: 8 marks reach beyond their picture .*\(ids 1, 2, 3, 4, 5 and 3 more\)"
+        KalosWarning, match=r"rows: 8 annotations reach beyond their image .*\(ids 1, 2, 3, 4, 5 and 3 more\)"
     ) as w:
         annotations = Annotations.from_rows(rows, image_size={1: (100, 100)})
     assert len(annotations) == 9
@@ -226,7 +226,7 @@ def parts():
         ({"shapes": {"box": Boxes.from_xywh([BOX])}}, r"shapes\['box'\]: expected 5 shapes, got 1"),
         ({"raters": ["ann", "ann", "bob"]}, "raters: expected each entry once, got ann again"),
         ({"assigned": np.zeros((3, 3))}, "annotations: 5 records cannot be used"),
-        ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater was asked for"),
+        ({"assigned_categories": np.zeros((3, 2))}, "annotation 7: expected a class its rater is assigned to"),
     ],
 )
 def test_the_constructor_checks_that_everything_fits(changes, message):

@@ -205,7 +205,7 @@ def test_some_lists_are_kept_where_others_are_absent():
 
 
 def test_marks_beyond_the_picture_are_said_at_the_callers_line():
-    with pytest.warns(KalosWarning, match=r"COCO data: 1 marks reach beyond .*\(ids 1\)") as caught:
+    with pytest.warns(KalosWarning, match=r"COCO data: 1 annotations reach beyond .*\(ids 1\)") as caught:
         read_coco(with_mark(bbox=[15, 0, 8, 4]))
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -251,14 +251,14 @@ BAD = {
     "annotation id is a list": (with_mark(id=[1]), r"annotations\[0\] \(id \[1\]\)", r"an id, got \[1\]"),
     "not asked for": (
         document(info={"rater_categories": {"ann": ["dog"]}}),
-        MARK, "a class its rater was asked for, got 'cat' by 'ann'",
+        MARK, "a class its rater is assigned to, got 'cat' by 'ann'",
     ),
     "unknown class asked for": (
         document(info={"rater_categories": {"ann": ["cat", "emu"]}}),
-        "classes asked of rater 'ann'", "known classes, got 'emu'",
+        "classes assigned to rater 'ann'", "known classes, got 'emu'",
     ),
     "unknown rater asked": (
-        document(info={"rater_categories": {"zoe": ["cat"]}}), "classes asked of rater 'zoe'", "a rater among ann, bob",
+        document(info={"rater_categories": {"zoe": ["cat"]}}), "classes assigned to rater 'zoe'", "a rater among ann, bob",
     ),
     "no image id": (with_image(id=None), r"images\[0\] \(id None\)", "an id, got nothing"),
     "image id is a list": (with_image(id=[7]), r"images\[0\] \(id \[7\]\)", r"an id, got \[7\]"),

@@ -76,7 +76,7 @@ def test_sizes_of_the_images(written, sizes):
 
 
 def test_a_box_beyond_its_picture_is_said(written):
-    with pytest.warns(KalosWarning, match=r"train\.csv: 1 marks reach beyond their picture") as caught:
+    with pytest.warns(KalosWarning, match=r"train\.csv: 1 annotations reach beyond their image") as caught:
         read_vindr(written("\n".join([HEADER, LINES[0]])), sizes={"scan1": (25, 100)})
     assert [warning.filename for warning in caught] == [__file__]
 

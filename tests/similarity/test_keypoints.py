@@ -40,7 +40,7 @@ def test_pose_by_hand():
 
 
 def test_a_pose_far_outside_of_the_image_is_zero():
-    with pytest.warns(KalosWarning, match="1 marks reach beyond their picture"):
+    with pytest.warns(KalosWarning, match="1 annotations reach beyond their image"):
         annotations = table([[0, 0]], [[500, 300]])
     assert values(annotations, "pose")[0, 1] == 0
 

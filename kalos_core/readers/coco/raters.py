@@ -33,14 +33,14 @@ class Raters:
     ----------
     identity : dict
         Name of each rater, in order -> person and session.
-    of_mark : list (N,)
+    of_annotation : list (N,)
         The rater of each mark; what is no name stays as it came, to be refused.
     listed : list (I,)
         Who each image lists, None where it has no list.
     """
 
     identity: dict[str, Identity]
-    of_mark: list[Any]
+    of_annotation: list[Any]
     listed: list[list[str] | None]
 
     @property
@@ -48,12 +48,19 @@ class Raters:
         """The raters' names, in the source's order."""
         return list(self.identity)
 
-    def assigned(self, image_of_mark: Sequence[Any], images: Sequence[Any], rule: Assignment) -> list[list[str] | None]:
+    def facts(self) -> dict[str, Any]:
+        """The fields of `kalos_core.annotations.Source` that raters decide."""
+        person, session = zip(*self.identity.values(), strict=True) if self.identity else ((), ())
+        return {"raters": self.names, "person": person, "session": session}
+
+    def assigned(
+        self, image_of_annotation: Sequence[Any], images: Sequence[Any], rule: Assignment
+    ) -> list[list[str] | None]:
         """Who was asked in each image, None for every rater."""
         if rule == "all":
             return list(self.listed)
         drew: dict[Any, set[str]] = {}
-        for image, rater in zip(image_of_mark, self.of_mark, strict=True):
+        for image, rater in zip(image_of_annotation, self.of_annotation, strict=True):
             if isinstance(rater, str) and is_hashable(image):
                 drew.setdefault(image, set()).add(rater)
         return [
@@ -71,9 +78,9 @@ class Raters:
 def find_raters(
     data: Mapping[str, Any],
     images: Sequence[Mapping[str, Any]],
-    marks: Sequence[Mapping[str, Any]],
+    annotations: Sequence[Mapping[str, Any]],
     rater_field: str,
-    name_of_mark: Sequence[str],
+    record_names: Sequence[str],
     problems: Problems,
 ) -> Raters:
     """The raters of a file: those of ``info.raters`` first, then those of the images' lists, then those who drew."""
@@ -91,24 +98,26 @@ def find_raters(
     listed = [_listed(image.get("rater_list"), note) for image in images]
     in_sessions = {image.get("id"): isinstance(image.get("rater_list"), Mapping) for image in images}
     has_list = {image.get("id") for image in images if image.get("rater_list") is not None}
-    of_mark: list[Any] = []
-    for position, mark in enumerate(marks):
-        person, image = as_name(mark.get(rater_field)), mark.get("image_id")
+    of_annotation: list[Any] = []
+    for position, annotation in enumerate(annotations):
+        person, image = as_name(annotation.get(rater_field)), annotation.get("image_id")
         session: Any = ""
         known_image = is_hashable(image)
-        if known_image and (in_sessions.get(image) or (SESSION_FIELD in mark and image not in has_list)):
-            session = as_name(mark.get(SESSION_FIELD))
+        if known_image and (in_sessions.get(image) or (SESSION_FIELD in annotation and image not in has_list)):
+            session = as_name(annotation.get(SESSION_FIELD))
             if not isinstance(session, str):
                 came = "nothing" if session is None else repr(session)
-                problems.add(name_of_mark[position], f"a {SESSION_FIELD}, as its image lists sessions", came)
+                problems.add(record_names[position], f"a {SESSION_FIELD}, as its image lists sessions", came)
                 session = ""
-        of_mark.append(note(person, session) if isinstance(person, str) else person)
-    return Raters(found, of_mark, listed)
+        of_annotation.append(note(person, session) if isinstance(person, str) else person)
+    return Raters(found, of_annotation, listed)
 
 
-def rater_field(marks: Sequence[Mapping[str, Any]]) -> str:
+def rater_field(annotations: Sequence[Mapping[str, Any]]) -> str:
     """The field that holds the rater of an annotation."""
-    return next((name for name in RATER_FIELDS if any(name in mark for mark in marks)), RATER_FIELDS[0])
+    return next(
+        (name for name in RATER_FIELDS if any(name in annotation for annotation in annotations)), RATER_FIELDS[0]
+    )
 
 
 def is_rater_list(value: object) -> bool:
@@ -123,10 +132,9 @@ def are_names(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(as_name(name), str) for name in value)
 
 
-def class_limits(data: Mapping[str, Any], source: str) -> dict[str, list[Any]] | None:
-    """``info.rater_categories``: the classes each rater was asked for, by name or by id."""
-    info = data.get("info")
-    limits = info.get("rater_categories") if isinstance(info, Mapping) else None
+def class_limits(info: Mapping[str, Any], source: str) -> dict[str, list[Any]] | None:
+    """``info.rater_categories``: the classes each rater is assigned to, by name or by id."""
+    limits = info.get("rater_categories")
     if limits is None:
         return None
     if not isinstance(limits, Mapping) or not all(isinstance(keys, (list, tuple)) for keys in limits.values()):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from kalos_core.annotations import Annotations, RawTable, as_name, build_annotations
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name, build_annotations
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
@@ -20,7 +21,7 @@ from kalos_core.readers.coco.records import (
     is_crowd,
     joint_counts,
     load,
-    records,
+    record_list,
     size,
 )
 from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
@@ -74,7 +75,7 @@ def read_coco(
     Warns
     -----
     KalosWarning
-        If a ``rater_list`` is absent, a name has no alias, or marks reach beyond their picture.
+        If a ``rater_list`` is absent, a name has no alias, or annotations reach beyond their image.
 
     Raises
     ------
@@ -101,102 +102,158 @@ def read_coco(
     >>> annotations.shapes["box"].xywh().tolist()
     [[0.0, 0.0, 8.0, 4.0]]
     """
+    by_id = category_field is None and not aliases
+    _check_options(assigned, not_exhaustive, by_id)
+    content = _Content.read(path_or_dict)
+    raters = content.find_raters()
+    table = _raw_table(content.kept, raters)
+    categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
+    _check_joints(content)
+    limits = _limits(content, raters, categories)
+    who = raters.assigned(table.image, content.image_ids, assigned)
+    vocabulary = Vocabulary.from_aliases(aliases or {})
+    excluded: list[tuple[int, str, str]] = []
+    if by_id:  # as exclusions are written
+        excluded = exclusions(content.images, who, raters.names, categories, not_exhaustive, content.problems)
+    else:
+        table.category = _written_names(content.kept, category_field, categories)
+        if aliases:
+            table.category = reconcile_all(vocabulary, table.rater, table.category, raters.names, content.name)
+        used = [*table.category, *(name for names in (limits or {}).values() for name in names)]
+        categories = {name: name for name in used if isinstance(name, str)}
+    image_ids = _restore_ids(table, content)
+    source = Source(
+        **content.facts(),
+        **raters.facts(),
+        images=image_ids,
+        categories=categories,
+        assigned=who,
+        assigned_categories=limits,
+        exclusions=[(image_ids[position], rater, name) for position, rater, name in excluded],
+        on_invalid=on_invalid,
+    )
+    result = build_annotations(table, source)
+    for message in _assumptions(content, raters, assigned, vocabulary):
+        warnings.warn(message, KalosWarning, stacklevel=2)
+    return result
+
+
+def _check_options(assigned: Assignment, not_exhaustive: NotExhaustive, by_id: bool) -> None:
     if assigned not in ("all", "drew"):
         raise InputError(f"assigned: expected 'all' or 'drew', got {assigned!r}")
     if not_exhaustive not in ("ignore", "exclude"):
         raise InputError(f"not_exhaustive: expected 'ignore' or 'exclude', got {not_exhaustive!r}")
-    if not_exhaustive == "exclude" and (category_field is not None or aliases):
+    if not_exhaustive == "exclude" and not by_id:
         raise InputError("not_exhaustive: expected 'ignore' where classes are text or have aliases, got 'exclude'")
-    data, source = load(path_or_dict)
-    images, marks = records(data, "images", source), records(data, "annotations", source)
-    if not images:
-        raise InputError(f"{source}: expected at least one image, got none")
-    problems = Problems(source)
-    check_images(images, problems)
-    sizes = [size(image, position, problems) for position, image in enumerate(images)]
-    places = [position for position, mark in enumerate(marks) if not is_crowd(mark)]
-    kept = [marks[position] for position in places]
-    names = [f"annotations[{position}] (id {marks[position].get('id')!r})" for position in places]
-    raters = find_raters(data, images, kept, rater_field(marks), names, problems)
-    table = _raw_table(kept, raters)
-    categories = category_names(data, source, problems) if category_field is None else {}
-    _check_joints(kept, joint_counts(data), names, problems)
-    limits = _limits(data, raters, categories, source)
-    asked = raters.assigned(table.image, [image.get("id") for image in images], assigned)
-    by_id = category_field is None and not aliases  # exclusions are written by id
-    left = exclusions(images, asked, raters.names, categories, not_exhaustive, problems) if by_id else []
-    vocabulary = Vocabulary.from_aliases(aliases or {})
-    if category_field is not None or aliases:
-        written = _written_names(kept, category_field, categories)
-        table.category = reconcile_all(vocabulary, table.rater, written, raters.names, source) if aliases else written
-        used = [*table.category, *(name for asked in (limits or {}).values() for name in asked)]
-        categories = {name: name for name in used if isinstance(name, str)}
-    image_keys: Sequence[Any] = [image.get("id") for image in images]
-    if _has_source_ids(data):
-        own = {key: _source_id(image, key) for key, image in zip(image_keys, images, strict=True)}
-        image_keys = list(own.values())
-        table.image = [_get(own, key) for key in table.image]
-        table.id = [_source_id(mark, key) for key, mark in zip(table.id, kept, strict=True)]
-    person, session = zip(*raters.identity.values(), strict=True) if raters.identity else ((), ())
-    annotations = build_annotations(
-        table,
-        source=source,
-        images=image_keys,
-        files=["" if image.get("file_name") is None else str(image["file_name"]) for image in images],
-        raters=raters.names,
-        categories=categories,
-        image_size=sizes,
-        assigned=asked,
-        assigned_categories=limits,
-        exclusions=[(image_keys[position], rater, name) for position, rater, name in left],
-        person=person,
-        session=session,
-        raters_are_local=_are_local(data),
-        crowds=counts_of_images(images, marks),
-        on_invalid=on_invalid,
-        describe=lambda row: names[row],
-        problems=problems,
-    )
-    unlisted = sum(names is None for names in raters.listed)
-    if unlisted and assigned == "all" and len(raters.names) > 1:
-        text = WITHOUT_LIST.format(source=source, count=f"{unlisted:,}", total=f"{len(images):,}")
-        warnings.warn(text, KalosWarning, stacklevel=2)
-    if vocabulary.unmapped:
-        warnings.warn(f"{source}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=2)
-    return annotations
 
 
-def _raw_table(marks: list[Mapping[str, Any]], raters: Raters) -> RawTable:
-    drawn = [mark.get("segmentation") for mark in marks]
+@dataclass(frozen=True, eq=False)
+class _Content:
+    """The records of a COCO file.
+
+    Parameters
+    ----------
+    data : mapping
+        All of the file.
+    name : str
+        Of the file, for messages.
+    images, annotations : list of mappings
+    image_size : list (I,) of (width, height)
+    positions : list (N,) of int
+        Of those annotations that are no crowd regions.
+    problems : Problems
+        Takes what is wrong with any record.
+    """
+
+    data: Mapping[str, Any]
+    name: str
+    images: list[Mapping[str, Any]]
+    annotations: list[Mapping[str, Any]]
+    image_size: list[tuple[float, float]]
+    positions: list[int]
+    problems: Problems
+
+    @classmethod
+    def read(cls, path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> _Content:
+        """The records of a file or of its parsed content, images checked."""
+        data, name = load(path_or_dict)
+        images, annotations = record_list(data, "images", name), record_list(data, "annotations", name)
+        if not images:
+            raise InputError(f"{name}: expected at least one image, got none")
+        problems = Problems(name)
+        check_images(images, problems)
+        sizes = [size(image, position, problems) for position, image in enumerate(images)]
+        kept = [position for position, annotation in enumerate(annotations) if not is_crowd(annotation)]
+        return cls(data, name, images, annotations, sizes, kept, problems)
+
+    @cached_property
+    def kept(self) -> list[Mapping[str, Any]]:
+        """(N,) annotations other than crowd regions."""
+        return [self.annotations[position] for position in self.positions]
+
+    @cached_property
+    def record_names(self) -> list[str]:
+        """(N,) name of each of `kept`, for messages."""
+        return [f"annotations[{position}] (id {self.annotations[position].get('id')!r})" for position in self.positions]
+
+    @property
+    def image_ids(self) -> list[Any]:
+        """(I,) ids by which annotations refer to images."""
+        return [image.get("id") for image in self.images]
+
+    def find_raters(self) -> Raters:
+        """The raters of the file."""
+        field = rater_field(self.annotations)
+        return find_raters(self.data, self.images, self.kept, field, self.record_names, self.problems)
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of `Source` that nothing else decides."""
+        return {
+            "name": self.name,
+            "files": ["" if image.get("file_name") is None else str(image["file_name"]) for image in self.images],
+            "image_size": self.image_size,
+            "raters_are_local": self.info.get("raters_are_local") is True,
+            "crowds": counts_of_images(self.images, self.annotations),
+            "describe": lambda row: self.record_names[row],
+            "problems": self.problems,
+        }
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What the file says of itself."""
+        info = self.data.get("info")
+        return info if isinstance(info, Mapping) else {}
+
+
+def _raw_table(annotations: list[Mapping[str, Any]], raters: Raters) -> RawTable:
+    outlines = [annotation.get("segmentation") for annotation in annotations]
     return RawTable(
-        image=[mark.get("image_id") for mark in marks],
-        rater=raters.of_mark,
-        category=[mark.get("category_id") for mark in marks],
-        id=[mark.get("id", position + 1) for position, mark in enumerate(marks)],
-        box=[mark.get("bbox") for mark in marks],
-        polygon=[None if isinstance(shape, Mapping) else shape for shape in drawn],
-        mask=[shape if isinstance(shape, Mapping) else None for shape in drawn],
-        keypoints=[mark.get("keypoints") for mark in marks],
+        image=[annotation.get("image_id") for annotation in annotations],
+        rater=raters.of_annotation,
+        category=[annotation.get("category_id") for annotation in annotations],
+        id=[annotation.get("id", position + 1) for position, annotation in enumerate(annotations)],
+        box=[annotation.get("bbox") for annotation in annotations],
+        polygon=[None if isinstance(shape, Mapping) else shape for shape in outlines],
+        mask=[shape if isinstance(shape, Mapping) else None for shape in outlines],
+        keypoints=[annotation.get("keypoints") for annotation in annotations],
     )
 
 
-def _check_joints(
-    marks: list[Mapping[str, Any]], joints: Mapping[Any, int], names: list[str], problems: Problems
-) -> None:
-    """A mark has as many keypoints as its category names."""
-    for mark, name in zip(marks, names, strict=True):
-        category, points = mark.get("category_id"), mark.get("keypoints")
+def _check_joints(content: _Content) -> None:
+    """An annotation has as many keypoints as its category names."""
+    joints = joint_counts(content.data)
+    for annotation, name in zip(content.kept, content.record_names, strict=True):
+        category, points = annotation.get("category_id"), annotation.get("keypoints")
         expected = joints.get(category) if is_hashable(category) else None
         if not (expected and isinstance(points, (list, tuple)) and points) or len(points) % 3:
-            continue  # nothing to count, or no keypoints at all, which is said where they are read
+            continue  # nothing to count, or no keypoints at all, which is reported where they are read
         if len(points) != 3 * expected:
-            problems.add(name, f"{expected} keypoints, as its category names", len(points) // 3)
+            content.problems.add(name, f"{expected} keypoints, as its category names", len(points) // 3)
 
 
-def _limits(
-    data: Mapping[str, Any], raters: Raters, categories: Mapping[Any, str], source: str
-) -> dict[str, list[Any]] | None:
-    limits = class_limits(data, source)
+def _limits(content: _Content, raters: Raters, categories: Mapping[Any, str]) -> dict[str, list[Any]] | None:
+    """Rater -> names of the classes the rater is assigned to."""
+    limits = class_limits(content.info, content.name)
     if limits is None:
         return None
     return {
@@ -207,14 +264,14 @@ def _limits(
 
 
 def _written_names(
-    marks: list[Mapping[str, Any]], category_field: str | None, categories: Mapping[Any, str]
+    annotations: list[Mapping[str, Any]], category_field: str | None, categories: Mapping[Any, str]
 ) -> list[Any]:
-    """Class names as written; what is no name stays as it came, to be refused."""
+    """Class names as written; what is no name stays as it is, to be refused."""
     if category_field is None:
-        keys = [mark.get("category_id") for mark in marks]
+        keys = [annotation.get("category_id") for annotation in annotations]
         # an unknown id is no name, though it may be text
         return [categories.get(key, (key,)) if isinstance(key, str) else _get(categories, key) for key in keys]
-    names = [mark.get(category_field) for mark in marks]
+    names = [annotation.get(category_field) for annotation in annotations]
     return [as_name(name.strip() if isinstance(name, str) else name) for name in names]
 
 
@@ -222,10 +279,18 @@ def _get(entries: Mapping[Any, Any], key: Any) -> Any:
     return entries.get(key, key) if is_hashable(key) else key
 
 
-def _has_source_ids(data: Mapping[str, Any]) -> bool:
-    """Whether `write_coco` numbered the ids; what other files keep under ``source_id`` is their own business."""
-    info = data.get("info")
-    return isinstance(info, Mapping) and info.get("ids") == "source_id"
+def _restore_ids(table: RawTable, content: _Content) -> list[Any]:
+    """(I,) ids of the images; those that `write_coco` replaced by numbers are again what they were, also in the table.
+
+    What other files keep under ``source_id`` is their own business.
+    """
+    image_ids = content.image_ids
+    if content.info.get("ids") != "source_id":
+        return image_ids
+    restored = {key: _source_id(image, key) for key, image in zip(image_ids, content.images, strict=True)}
+    table.image = [_get(restored, key) for key in table.image]
+    table.id = [_source_id(annotation, key) for key, annotation in zip(table.id, content.kept, strict=True)]
+    return list(restored.values())
 
 
 def _source_id(record: Mapping[str, Any], key: Any) -> Any:
@@ -233,6 +298,10 @@ def _source_id(record: Mapping[str, Any], key: Any) -> Any:
     return own if isinstance(own, (str, int)) else key
 
 
-def _are_local(data: Mapping[str, Any]) -> bool:
-    info = data.get("info")
-    return isinstance(info, Mapping) and info.get("raters_are_local") is True
+def _assumptions(content: _Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary) -> Iterator[str]:
+    """What to warn of."""
+    unlisted = sum(names is None for names in raters.listed)
+    if unlisted and assigned == "all" and len(raters.names) > 1:
+        yield WITHOUT_LIST.format(source=content.name, count=f"{unlisted:,}", total=f"{len(content.images):,}")
+    if vocabulary.unmapped:
+        yield f"{content.name}: {vocabulary.describe_unmapped()}"

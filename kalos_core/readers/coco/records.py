@@ -31,7 +31,7 @@ def load(path_or_dict: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Mapp
     return data, path.name
 
 
-def records(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[str, Any]]:
+def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[str, Any]]:
     """The list of objects under a key."""
     found = data.get(key)
     if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
@@ -72,7 +72,7 @@ def category_names(data: Mapping[str, Any], source: str, problems: Problems) -> 
     """Category id -> class name, in the order of the file."""
     categories: dict[Any, str] = {}
     names: set[str] = set()
-    for position, record in enumerate(records(data, "categories", source)):
+    for position, record in enumerate(record_list(data, "categories", source)):
         key, name = record.get("id"), record.get("name")
         where = f"categories[{position}] (id {key!r})"
         if not isinstance(name, str) or not name:
@@ -116,20 +116,20 @@ def _is_length(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= LARGEST
 
 
-def counts_of_images(images: list[Mapping[str, Any]], marks: list[Mapping[str, Any]]) -> list[int]:
+def counts_of_images(images: list[Mapping[str, Any]], annotations: list[Mapping[str, Any]]) -> list[int]:
     """Crowd regions of each image: those of the file, and those its writer says had been kept out before."""
     position = {image.get("id"): row for row, image in enumerate(images)}
     counts = [_count(image.get("crowds")) for image in images]
-    for mark in marks:
-        image = mark.get("image_id")
-        if is_crowd(mark) and is_hashable(image) and image in position:
+    for annotation in annotations:
+        image = annotation.get("image_id")
+        if is_crowd(annotation) and is_hashable(image) and image in position:
             counts[position[image]] += 1
     return counts
 
 
 def exclusions(
     images: list[Mapping[str, Any]],
-    asked: Sequence[Sequence[str] | None],
+    assigned: Sequence[Sequence[str] | None],
     raters: Sequence[str],
     categories: Mapping[Any, str],
     not_exhaustive: NotExhaustive,
@@ -147,10 +147,10 @@ def exclusions(
         ):
             problems.add(image_name(image, position), f"lists of category ids as {EXCLUDED_FIELD}", repr(by_rater))
         else:
-            whose = asked[position]
+            names = assigned[position]
             known = [key for key in everyone if key in categories]  # LVIS also names classes it dropped later
             found += [
-                (position, name, categories[key]) for key in known for name in (raters if whose is None else whose)
+                (position, name, categories[key]) for key in known for name in (raters if names is None else names)
             ]
             found += [(position, name, categories[key]) for name, keys in by_rater.items() for key in keys]
     return found
@@ -160,9 +160,9 @@ def _are_keys(keys: object) -> bool:
     return isinstance(keys, (list, tuple)) and all(map(is_hashable, keys))
 
 
-def is_crowd(mark: Mapping[str, Any]) -> bool:
-    """Whether a mark is a region of many objects, which no rater drew one by one."""
-    return bool(mark.get("iscrowd"))
+def is_crowd(annotation: Mapping[str, Any]) -> bool:
+    """Whether an annotation is a region of many objects, which no rater annotated one by one."""
+    return bool(annotation.get("iscrowd"))
 
 
 def _count(value: object) -> int:
