@@ -119,7 +119,7 @@ class TestClassesAskedFor:
         sample = dataset.first()
         sample.bob.detections = [detection("cat", CAT)]
         sample.save()
-        with pytest.raises(InputError, match="expected a class its rater was asked for, got 'cat' by 'bob'"):
+        with pytest.raises(InputError, match="expected a class its rater is assigned to, got 'cat' by 'bob'"):
             kf.compute_agreement(dataset, "run", raters=RATERS)
 
     def test_when_they_change_the_run_is_stale(self, dataset: fo.Dataset) -> None:

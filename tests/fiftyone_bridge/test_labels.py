@@ -450,5 +450,5 @@ class TestBadLabels:
 
     def test_a_mark_beyond_its_picture_is_kept_with_a_warning(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(make_samples([{"ann": [("cat", [90, 90, 20, 20])], "bob": []}]))
-        with pytest.warns(KalosWarning, match="1 marks reach beyond their picture"):
+        with pytest.warns(KalosWarning, match="1 annotations reach beyond their image"):
             assert len(kf.read_annotations(dataset, raters=RATERS)) == 1

@@ -92,7 +92,7 @@ def nothing_stays(injected: Any) -> Iterator[None]:  # noqa: ARG001  # made befo
 def _marks_may_reach_beyond_their_picture() -> Iterator[None]:
     """Those of raters: their centres stay inside."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* marks reach beyond their picture", KalosWarning)
+        warnings.filterwarnings("ignore", ".* annotations reach beyond their image", KalosWarning)
         yield
 
 

@@ -22,7 +22,7 @@ from tests.plugin import defaults, form, refused, stream, uri
 @pytest.fixture(autouse=True)
 def _marks_may_reach_beyond_their_picture():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* marks reach beyond their picture", KalosWarning)
+        warnings.filterwarnings("ignore", ".* annotations reach beyond their image", KalosWarning)
         yield
 
 
@@ -161,7 +161,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(marked):
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0.0, 1.0)
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["noise"]
-    assert "3 raters drawn from truth" in summaries(operations)[0]
+    assert "3 synthetic raters from truth" in summaries(operations)[0]
 
 
 @pytest.mark.parametrize(
