@@ -30,7 +30,7 @@ EVENT_LABELS = {
 }
 """Events of synthetic raters as people read them."""
 
-OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its mark", "impossible": "impossible"}
+OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its annotation", "impossible": "impossible"}
 """Outcomes of events as people read them."""
 
 

@@ -1,4 +1,4 @@
-"""Figures of results: plain values in, plotly figures out. The App, notebooks and reports draw the same ones.
+"""Plots of results: plain values in, plotly figures out. The App, notebooks and reports show the same ones.
 
 A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
 whatever shows it.
@@ -71,6 +71,21 @@ from kalos_core.figures.labels import (
     team_bars,
 )
 from kalos_core.figures.noise import plot_angles, plot_areas, plot_confusions, plot_residuals, plot_size_errors
+from kalos_core.figures.pixels import (
+    correlation_bars,
+    correlation_title,
+    performance_dots,
+    performance_title,
+    plot_correlations,
+    plot_rater_performance,
+    plot_rater_tree,
+    plot_ratio,
+    rater_tree,
+    ratio_curve,
+    ratio_title,
+    smyth_title,
+    tree_title,
+)
 from kalos_core.figures.published import (
     PUBLISHED_ALPHAS,
     PUBLISHED_CALIBRATIONS,
@@ -105,21 +120,6 @@ from kalos_core.figures.raters import (
 )
 from kalos_core.figures.sensitivity import plot_sensitivity, sensitivity_curve, sensitivity_title
 from kalos_core.figures.sparse import plot_removal, plot_running, plot_weights, running_figure, running_title
-from kalos_core.figures.truth import (
-    correlation_bars,
-    correlation_title,
-    performance_dots,
-    performance_title,
-    plot_correlations,
-    plot_rater_performance,
-    plot_rater_tree,
-    plot_ratio,
-    rater_tree,
-    ratio_curve,
-    ratio_title,
-    smyth_title,
-    tree_title,
-)
 from kalos_core.figures.variations import plot_variations, variation_bars, variations_title
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Figures of agreement: how many images have which alpha."""
+"""Plots of agreement: how many images have which alpha."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BIN_WIDTH = 0.1
 
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:
-    """What an agreement says, in one line.
+    """An agreement in one line.
 
     Examples
     --------
@@ -45,8 +45,8 @@ def agreement_title(alpha: float | None, interval: Numbers) -> str:
         "undefined": "Agreement is undefined",
     }
     value = float("nan") if alpha is None else alpha
-    said = words[band(value)]
-    return said if np.isnan(value) else f"{said}: {with_interval(alpha, interval)}"
+    finding = words[band(value)]
+    return finding if np.isnan(value) else f"{finding}: {with_interval(alpha, interval)}"
 
 
 def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -147,7 +147,7 @@ def plot_agreement(result: Agreement) -> go.Figure:
 
 
 def _band_shapes(lowest: float) -> list[Layout]:
-    """Grey bands, darker for less agreement, behind the bars."""
+    """Grey bands behind the bars, darker for less agreement."""
     edges = [1.0, *(least for least, _ in BANDS), min(lowest - 0.03, 0.0)]
     return [
         {

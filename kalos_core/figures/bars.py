@@ -36,7 +36,7 @@ def row_bars(
     name: str,
     **more: Any,
 ) -> go.Bar:
-    """Bars that lie on their side: (n,) lengths in (n,) rows, with plotly's template of what hovering shows."""
+    """Bars that lie on their side: (n,) lengths in (n,) rows, with plotly's template of the hover text."""
     return go.Bar(
         x=list(lengths),
         y=list(rows),
@@ -70,7 +70,7 @@ def value_bars(
     names : (n,) str
     values : (n,) None or NaN where undefined
     hover, texts : (n,) str
-        What hovering shows, and what stands in the column.
+        Hover texts, and texts of the column.
     axis, name : str
         What the values are, and what the trace is called.
     colours : str or (n,) str

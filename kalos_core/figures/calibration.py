@@ -1,4 +1,4 @@
-"""Figures of calibration: observed against expected distances, and the distance that parts them."""
+"""Plots of calibration: observed against expected distances, and the distance that separates them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DISTANCE_EDGES = np.round(np.arange(51) * BIN_OF_DISTANCES, 10)
 SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1.0]
 
 CURVE = slice(None, None, 9)
-"""Points of `GRID` at which a density is drawn: 112 of 1,000, its two ends among them."""
+"""Points of `GRID` of a density's curve: 112 of 1,000, its two ends among them."""
 
 
 def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "") -> str:
-    """What a calibration says, in one line.
+    """A calibration in one line.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def calibration_figure(
     title: str = "",
     points: Sequence[float] | NDArray[np.float64] = GRID[CURVE],
 ) -> go.Figure:
-    """Observed against expected distances as shares (50,), with their densities and the lines at tau* and of KS.
+    """Observed against expected distances as shares (50,), with their densities and lines at tau* and at the KS gap.
 
-    `observed` and `expected` are what `distance_shares` answers, `curves` what `distance_curve` answers for both, at
-    the distances `points`.
+    `observed` and `expected` come from `distance_shares`, `curves` from `distance_curve` for both, at the distances
+    `points`.
     """
     named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
     figure = go.Figure()
@@ -99,7 +99,7 @@ def calibration_figure(
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
     figure.update_layout(
         title=titled(title) | {"y": 0.97, "yanchor": "top"},
-        xaxis={"title": {"text": "distance to the nearest mark (1 - similarity)"}, **ticks},
+        xaxis={"title": {"text": "distance to the nearest annotation (1 - similarity)"}, **ticks},
         xaxis2={
             "title": {"text": "similarity", "standoff": 4, "font": {"size": 14}},
             "overlaying": "x",
@@ -109,7 +109,7 @@ def calibration_figure(
             **ticks,
         },
         yaxis={
-            "title": {"text": "share of marks (log scale)"},
+            "title": {"text": "share of annotations (log scale)"},
             "type": "log",  # chance is mostly one bar at distance 1, and the densities cross far below it
             "range": [np.log10(least), np.log10(1.2)],
             "tickvals": SHARE_TICKS,
@@ -137,7 +137,7 @@ def plot_calibration(found: Separation) -> go.Figure:
         found.tau_interval,
         (distance_curve(found.observed), distance_curve(found.expected)),
         calibration_title(
-            found.name if found.size == "all" else f"{found.name} of {found.size} marks",
+            found.name if found.size == "all" else f"{found.name} of {found.size} annotations",
             found.ks,
             found.tau,
             found.reason,

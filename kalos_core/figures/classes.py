@@ -14,14 +14,14 @@ from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 
 MOST_CLASSES = 12
-"""Bars that fit beside the grid at once."""
+"""Bars that fit next to the grid at once."""
 
 LEAST_IMAGES = 5
 """A class on fewer images has a mean that says little; it is shown only where no class has more."""
 
 
 def hardest_classes(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> NDArray[np.intp]:
-    """Places of the classes to show, the least alpha first: those with enough images, at most `limit`.
+    """Indices of the classes to show, the least alpha first: those with enough images, at most `limit`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def hardest_classes(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLA
 
 
 def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Sequence[int]) -> str:
-    """What class difficulty says, in one line.
+    """Class difficulty in one line.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -
         (int(defined.sum()) - usable, f"on fewer than {LEAST_IMAGES} images"),
         (len(values) - int(defined.sum()), "without an alpha"),
     ]
-    said = ", ".join(f"{count:,} {why}" for count, why in parts if count)
-    return f"Not shown: {said}." if said else ""
+    text = ", ".join(f"{count:,} {why}" for count, why in parts if count)
+    return f"Not shown: {text}." if text else ""
 
 
 def class_difficulty_bars(
@@ -93,7 +93,7 @@ def class_difficulty_bars(
     ----------
     categories : (K,) names
     alpha, images
-        As in `hardest_classes`, whose order the bars have.
+        As in `hardest_classes`, which gives the order of the bars.
     intervals : (K, 2), optional
     limit : int
         Most bars.

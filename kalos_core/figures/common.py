@@ -40,7 +40,7 @@ PALE = "rgba(140, 150, 163, 0.45)"
 """`NEUTRAL`, so pale that a whisker shows on it, on light and dark."""
 
 OWN = "#E69F00"
-"""The value people came for, among others."""
+"""The user's own value among others."""
 
 WHISKER = "#7A8594"
 """Intervals, and lines that mark a value."""

@@ -1,4 +1,4 @@
-"""Figures of label convergence: replicates with the line, intervals with models, variation types over thresholds."""
+"""Plots of label convergence: replicates with the line, intervals with models, variation types over thresholds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kalos_core.figures.common import (
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 MOST_POINTS = 2000
-"""Points that a scatter draws, so that a browser stays quick; a line is fitted on all of them all the same."""
+"""Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class NamedLine:
 
 
 def convergence_title(mean: float, interval: Numbers, images: int | None = None) -> str:
-    """What label convergence says, in one line, in points of mAP as papers print it.
+    """Label convergence in one line, in points of mAP as papers print it.
 
     Examples
     --------
@@ -74,27 +74,27 @@ def replicate_scatter(
     Parameters
     ----------
     alpha, precision, threshold : (M,)
-        At most `MOST_POINTS` of those that are defined are drawn, chosen at random.
+        Of those that are defined, at most `MOST_POINTS` are shown, sampled at random.
     lines : sequence of NamedLine
     title : str
     seed : int
-        Decides which points are drawn.
+        Decides which points are sampled.
     """
-    x, y, level = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
-    chosen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    count = len(chosen)
+    x, y, thresholds = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
+    shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    count = len(shown)
     if count > MOST_POINTS:
-        chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_POINTS, replace=False))
-    ends = [float(x[chosen].min()), float(x[chosen].max())] if count else [0.0, 1.0]
-    shown = f"{len(chosen):,} of {count:,} points drawn" if len(chosen) < count else f"{count:,} points"
+        shown = np.sort(np.random.default_rng(seed).choice(shown, MOST_POINTS, replace=False))
+    ends = [float(x[shown].min()), float(x[shown].max())] if count else [0.0, 1.0]
+    name = f"{len(shown):,} of {count:,} points shown" if len(shown) < count else f"{count:,} points"
     points = go.Scatter(
-        x=x[chosen].tolist(),
-        y=y[chosen].tolist(),
-        customdata=level[chosen].tolist(),
+        x=x[shown].tolist(),
+        y=y[shown].tolist(),
+        customdata=thresholds[shown].tolist(),
         mode="markers",
         marker={"color": NEUTRAL, "size": 5, "opacity": 0.45},
         hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
-        name=shown,
+        name=name,
     )
     return framed(
         [points, *(_line(line, ends, number) for number, line in enumerate(lines))],
@@ -192,16 +192,16 @@ def _map_text(mean: float, interval: NDArray[np.float64]) -> str:
 
 
 def shares_title(equilibrium: float | None, reason: str = "") -> str:
-    """What the types over thresholds say, in one line.
+    """Variation types over thresholds in one line.
 
     Examples
     --------
     >>> shares_title(0.7972), shares_title(float("nan"), "there are no findings")
-    ('From threshold 0.797 on, more marks are unmatched than matched', 'No equilibrium: there are no findings')
+    ('From threshold 0.797 on, more annotations are unmatched than matched', 'No equilibrium: there are no findings')
     """
     if equilibrium is None or np.isnan(equilibrium):
         return f"No equilibrium: {reason}" if reason else "No equilibrium"
-    return f"From threshold {significant(equilibrium)} on, more marks are unmatched than matched"
+    return f"From threshold {significant(equilibrium)} on, more annotations are unmatched than matched"
 
 
 def shares_over_thresholds(
@@ -261,7 +261,7 @@ def shares_over_thresholds(
 
 
 def boundary_title(count: int, median: float | None, identical: int) -> str:
-    """What boundary quality says, in one line; copies come first.
+    """Boundary quality in one line; copies come first.
 
     Examples
     --------
@@ -315,9 +315,9 @@ def plot_convergence(result: LabelConvergence) -> go.Figure:
     if result.line is not None:
         name = "published" if result.line is PUBLISHED_LINE else "given"
         lines.append(NamedLine(name, result.line.slope, result.line.intercept))
-    levels = np.tile(result.thresholds, len(result.alpha))
+    thresholds = np.tile(result.thresholds, len(result.alpha))
     title = convergence_title(found.mean, found.interval, result.images_per_replicate)
-    return replicate_scatter(result.alpha.ravel(), result.map.ravel(), levels, lines, title)
+    return replicate_scatter(result.alpha.ravel(), result.map.ravel(), thresholds, lines, title)
 
 
 def plot_shares(result: VariationShares) -> go.Figure:

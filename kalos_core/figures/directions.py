@@ -1,4 +1,4 @@
-"""The figure of modified mAP of every ordered pair of raters."""
+"""Heatmap of modified mAP of every ordered pair of raters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalos_core.figures.heatmaps import square_heatmap
 
 
 def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
-    """Which rater's labels are the worst guess of which other's, in one line.
+    """The two raters with the lowest modified mAP, in one line.
 
     Examples
     --------
@@ -22,8 +22,8 @@ def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
     values = as_matrix(matrix)
     if not np.isfinite(values).any():
         return "No two raters can be compared"
-    truth, found = divmod(int(np.nanargmin(values)), len(raters))
-    return f"Lowest: {100 * values[truth, found]:.1f} mAP for {raters[found]} as detections of {raters[truth]}"
+    reference, found = divmod(int(np.nanargmin(values)), len(raters))
+    return f"Lowest: {100 * values[reference, found]:.1f} mAP for {raters[found]} as detections of {raters[reference]}"
 
 
 def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -> go.Figure:
@@ -36,7 +36,7 @@ def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -
     title : str
     """
     figure = square_heatmap(raters, 100 * as_matrix(matrix), "mAP", title)
-    pairs = [[f"{found} as detections of {truth}" for found in raters] for truth in raters]
+    pairs = [[f"{found} as detections of {reference}" for found in raters] for reference in raters]
     figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.2f} mAP<extra></extra>")
     figure.update_layout(xaxis_title_text="detections", yaxis_title_text="ground truth", margin_l=140)
     return figure

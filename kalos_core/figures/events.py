@@ -1,4 +1,4 @@
-"""Figures of synthetic raters: what happened to the marks they were drawn from."""
+"""Plots of synthetic raters: what happened to the annotations of their reference."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ EVENT_COLOURS = {
 """The colours of the variations that events turn up as; a split is the darker one of the two of topology."""
 
 LONGEST_NAME = 26
-"""Characters of a file name beside a bar."""
+"""Characters of a file name next to a bar."""
 
 
-def events_title(references: Sequence[str], raters: int, changed: int, drawn: int, signal_loss: float | None) -> str:
-    """What was drawn, in one line: how much of the reference is changed, and what came too late.
+def events_title(
+    references: Sequence[str], raters: int, changed: int, annotations: int, signal_loss: float | None
+) -> str:
+    """How much of the reference is changed, and the share of events that came too late, in one line.
 
     Examples
     --------
     >>> events_title(["ann"], 3, 60, 900, 0.013)
-    '3 raters drawn from ann: 60 changes to 900 marks (6.67 %), signal loss 1.30 %'
+    '3 synthetic raters from ann: 60 changes to 900 annotations (6.67 %), signal loss 1.30 %'
     >>> events_title(["ann"], 1, 0, 3, None)
-    '1 rater drawn from ann: 0 changes to 3 marks (0.00 %)'
+    '1 synthetic rater from ann: 0 changes to 3 annotations (0.00 %)'
     """
-    who = f"{raters:,} {'rater' if raters == 1 else 'raters'} drawn from {', '.join(references)}"
-    text = f"{who}: {changed:,} changes to {drawn:,} marks ({significant(100 * changed / max(drawn, 1))} %)"
+    who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
+    share = significant(100 * changed / max(annotations, 1))
+    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share} %)"
     return text if signal_loss is None else f"{text}, signal loss {significant(100 * signal_loss)} %"
 
 
 def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:
-    """How many events of each kind were done, were lost, and were impossible; shifts, which every mark has, left out.
+    """How many events of each kind were done, lost and impossible; without shifts, which every annotation has.
 
     Parameters
     ----------
@@ -69,7 +72,7 @@ def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.F
 
 
 def _counted(outcomes: Mapping[str, int]) -> str:
-    """What became of the events of a kind, in one or two lines."""
+    """The outcomes of the events of a kind, in one or two lines."""
     others = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES[1:] if outcomes[outcome])
     return f"{outcomes[OUTCOMES[0]]:,} done" + (f"<br>{others}" if others else "")
 
@@ -106,16 +109,16 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
 
 
 def plot_events(result: GeneratedRaters) -> go.Figure:
-    """The events of generated raters, titled with what they amount to."""
+    """The events of generated raters, titled with their numbers."""
     counts = result.events.counts()
     changed = sum(own["done"] for kind, own in counts.items() if kind != EVENTS[-1])
-    drawn = sum(int((result.reference.rater == code).sum()) for code in result.reference_rater)
+    annotations = sum(int((result.reference.rater == code).sum()) for code in result.reference_rater)
     loss = result.signal_loss().ratio
     title = events_title(
         [str(name) for name in result.original.raters],
         len(result.magnitude),
         changed,
-        drawn,
+        annotations,
         loss if loss == loss else None,
     )
     return event_bars(counts, title)

@@ -1,4 +1,4 @@
-"""Figures of the experiments on synthetic raters: solvers against the truth, and how alpha answers to noise."""
+"""Plots of the experiments on synthetic raters: solvers against known correspondences, and alpha against noise."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, Sign
 
 MAGNITUDE = "magnitude of noise, λ"
 
-MOST_DRAWN = 3000
-"""Values behind one violin, chosen at random."""
+MOST_VALUES = 3000
+"""Values behind one box, sampled at random."""
 
 
 def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
-    """Every experiment's figure, by what it asks."""
+    """Every experiment's figure, by its question."""
     rows = result.raters
-    by_magnitude = [(f"λ = {level:g}", rows.magnitude == level) for level in np.unique(rows.magnitude)]
+    by_magnitude = [(f"λ = {magnitude:g}", rows.magnitude == magnitude) for magnitude in np.unique(rows.magnitude)]
     everything = [("3 raters", np.ones(len(result.response.magnitude), np.bool_))]
     return {
         "Filtered Rand index of the solvers": plot_accuracy(result.accuracy, "rand_index", "filtered Rand index"),
@@ -42,14 +42,14 @@ def plot_accuracy(table: SolverAccuracy, metric: str, name: str) -> go.Figure:
     drawing = make_subplots(1, len(counts), shared_yaxes=True, subplot_titles=titles)
     for number, solver in enumerate(dict.fromkeys(table.solver.tolist())):
         for column, count in enumerate(counts):
-            chosen = (table.solver == solver) & (table.raters == count) & (table.cost == "soft")
-            levels = np.unique(table.magnitude[chosen])
+            rows = (table.solver == solver) & (table.raters == count) & (table.cost == "soft")
+            magnitudes = np.unique(table.magnitude[rows])
             values = [
-                table.mean(metric, solver=solver, raters=count, cost="soft", magnitude=level)
-                for level in levels.tolist()
+                table.mean(metric, solver=solver, raters=count, cost="soft", magnitude=magnitude)
+                for magnitude in magnitudes.tolist()
             ]
             line = go.Scatter(
-                x=levels.tolist(),
+                x=magnitudes.tolist(),
                 y=values,
                 mode="lines+markers",
                 line={"color": rater_colour(number)},
@@ -69,13 +69,13 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     rng = np.random.default_rng(seed)
     drawing = go.Figure()
     for number, solver in enumerate(dict.fromkeys(table.solver.tolist())):
-        chosen = np.flatnonzero(table.solver == solver)
+        rows = np.flatnonzero(table.solver == solver)
         counts = {case: table.count(solver, case) for case in CASES}
-        chosen = np.concatenate([_some(chosen[table.case[chosen] == case], rng) for case in CASES])
+        rows = np.concatenate([_some(rows[table.case[rows] == case], rng) for case in CASES])
         drawing.add_trace(
             go.Box(
-                x=table.case[chosen].tolist(),
-                y=table.similarity[chosen].tolist(),
+                x=table.case[rows].tolist(),
+                y=table.similarity[rows].tolist(),
                 name=", ".join([solver, *(f"{case} {count:,}" for case, count in counts.items())]),
                 marker={"color": rater_colour(number), "size": 3, "opacity": 0.4},
                 boxpoints="outliers",
@@ -104,7 +104,7 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
 
 
 def plot_loss(table: SignalLossTable) -> go.Figure:
-    """Signal loss over the magnitude, beside the paper's."""
+    """Signal loss over the magnitude, next to the paper's."""
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
     drawing = go.Figure(
         [
@@ -158,7 +158,7 @@ def _errors(table: AlphaTable | SchoolImpact, rows: NDArray[np.bool_] | NDArray[
 
 
 def _some(rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    return rows if len(rows) <= MOST_DRAWN else rng.choice(rows, MOST_DRAWN, replace=False)
+    return rows if len(rows) <= MOST_VALUES else rng.choice(rows, MOST_VALUES, replace=False)
 
 
 def _framed(drawing: go.Figure) -> go.Figure:

@@ -1,4 +1,4 @@
-"""Figures of image-level labels: kappas, majorities, accuracy of raters, and teams."""
+"""Plots of image-level labels: kappas, majorities, accuracy of raters, and teams."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""
 
 ROOM_FOR_BANDS = 0.2
-"""Of the axis of kappas, for the words beside their values."""
+"""Of the axis of kappas, for the words next to their values."""
 
 
 def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
-    """Places of the least values that are defined, ascending, at most so many.
+    """Indices of the least values that are defined, ascending, at most so many.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
 
 
 def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
-    """What the kappas say, in one line.
+    """Kappas in one line.
 
     Examples
     --------
@@ -105,15 +105,15 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     return kappa_bars(names, kappa, result.free_marginal_interval, kappa_title(names, kappa))
 
 
-def majority_title(everywhere: float | None, where_chosen: float | None, what: str = "concept") -> str:
-    """What agreement with the majority says, in one line.
+def majority_title(everywhere: float | None, where_selected: float | None, what: str = "concept") -> str:
+    """Agreement with the majority in one line.
 
     Examples
     --------
     >>> majority_title(0.933, 0.796)
     'Per concept 93.3 % of raters decide as the majority, 79.6 % where somebody chose it'
     """
-    values = as_numbers([everywhere, where_chosen])
+    values = as_numbers([everywhere, where_selected])
     if np.isnan(values).any():
         return f"Per {what}, nobody chose anything that could be compared"
     return (
@@ -122,31 +122,31 @@ def majority_title(everywhere: float | None, where_chosen: float | None, what: s
     )
 
 
-def majority_order(everywhere: Numbers, where_chosen: Numbers) -> NDArray[np.intp]:
-    """Places of what `majority_dots` draws, from top to bottom.
+def majority_order(everywhere: Numbers, where_selected: Numbers) -> NDArray[np.intp]:
+    """Indices of the rows of `majority_dots`, from top to bottom.
 
     Examples
     --------
     >>> majority_order([0.9, 0.8, 1.0], [0.6, None, 0.5]).tolist()
     [2, 0, 1]
     """
-    upper, lower = as_numbers(everywhere), as_numbers(where_chosen)
+    upper, lower = as_numbers(everywhere), as_numbers(where_selected)
     return least_first(np.where(np.isnan(lower), upper + 1, lower))
 
 
-def majority_dots(names: Sequence[str], everywhere: Numbers, where_chosen: Numbers, title: str = "") -> go.Figure:
+def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Numbers, title: str = "") -> go.Figure:
     """Agreement with the majority in both readings, a line between them, the least agreed first (Figure 4).
 
     Parameters
     ----------
     names : (n,) concepts or items
-    everywhere, where_chosen : (n,) shares in [0.5, 1]
+    everywhere, where_selected : (n,) shares in [0.5, 1]
         Over all decisions, and where somebody chose the concept; those undefined in the second come last.
     title : str
     """
-    upper, lower = as_numbers(everywhere), as_numbers(where_chosen)
-    order = majority_order(everywhere, where_chosen)
-    shown = [str(names[place]) for place in order]
+    upper, lower = as_numbers(everywhere), as_numbers(where_selected)
+    order = majority_order(everywhere, where_selected)
+    shown = [str(names[index]) for index in order]
     rows = list(range(len(order)))
     traces = [
         go.Scatter(
@@ -181,7 +181,7 @@ def plot_majority(result: MajorityAgreement) -> go.Figure:
 
 
 def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
-    """What pairwise accuracy says, in one line.
+    """Pairwise accuracy in one line.
 
     Examples
     --------
@@ -195,10 +195,10 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     if not len(known):
         return "No two raters decided on the same"
     best, least = known[pairs[known].argmax()], known[pairs[known].argmin()]
-    told = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({significant(pairs[k])})" for k, word in ((best, "most"),)]
+    parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({significant(pairs[k])})" for k, word in ((best, "most"),)]
     if least != best:
-        told.append(f"{raters[a[least]]} and {raters[b[least]]} least ({significant(pairs[least])})")
-    return f"Raters label alike in {100 * pairs[known].mean():.1f} % of decisions: {', '.join(told)}"
+        parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({significant(pairs[least])})")
+    return f"Raters label alike in {100 * pairs[known].mean():.1f} % of decisions: {', '.join(parts)}"
 
 
 def accuracy_heatmap(

@@ -1,4 +1,4 @@
-"""Figures of the fit of a noise model: residuals, directions, sizes, areas and class confusion (KαLOS §9.3)."""
+"""Plots of the fit of a noise model: residuals, directions, sizes, areas and class confusion (KαLOS §9.3)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
 from kalos_core.noise.model import NoiseModel, observations_of
 
 SHIFTED = {
-    "localization": "marks of the same class",
-    "category": "marks of another class",
+    "localization": "annotations of the same class",
+    "category": "annotations of another class",
     "first": "larger fragments",
     "second": "smaller fragments",
 }
-"""The groups whose changes of place and size have distributions of their own."""
+"""The groups whose changes of position and size have distributions of their own."""
 
 MEASURED = {
     "translation": "shift of the centre (share of the image)",
@@ -31,7 +31,7 @@ MEASURED = {
     "height": "change of height (|ln ratio|)",
 }
 
-LEAST_DRAWN = 2
+LEAST_SHOWN = 2
 """Observations that a figure needs."""
 
 SHOWN_SHARE = 0.99
@@ -69,7 +69,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     """
     shifts, size = _measured(model, group, part)
     subject = f"{part} of {SHIFTED[group]}"
-    if len(size) < LEAST_DRAWN:
+    if len(size) < LEAST_SHOWN:
         return _empty(f"No residuals: {len(size)} {SHIFTED[group]}")
     fits = {"Student t": fit_student(size, shifts.area), "normal": fit_normal(size, shifts.area)}
     gaps = {name: ks_of_shift(found, size, shifts.area).statistic for name, found in fits.items()}
@@ -92,7 +92,7 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
     """Directions of shifts with the four distributions of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
     shifts, _ = _measured(model, group, "translation")
     angles = np.mod(shifts.angles, 2 * np.pi)
-    if len(angles) < LEAST_DRAWN:
+    if len(angles) < LEAST_SHOWN:
         return _empty(f"No directions: {len(angles)} {SHIFTED[group]} moved")
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
@@ -107,23 +107,23 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
 
 
 def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
-    """Changes over the area of the mark, with the fitted trend and the medians of ten groups of areas (Fig. 11)."""
+    """Changes over the area, with the fitted trend and the medians of ten groups of annotations (Fig. 11)."""
     shifts, size = _measured(model, group, part)
-    if len(size) < LEAST_DRAWN:
+    if len(size) < LEAST_SHOWN:
         return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
     rank = float(stats.spearmanr(shifts.area, size).statistic) if np.ptp(size) and np.ptp(shifts.area) else 0.0
     word = "fall" if rank < 0 else "grow"
     title = f"Changes of {part} {word} with the area (Spearman {significant(rank)}, {len(size):,} {SHIFTED[group]})"
     step = max(1, len(size) // MOST_POINTS)
-    marks = go.Scatter(
+    points = go.Scatter(
         x=shifts.area[::step].tolist(),
         y=size[::step].tolist(),
         mode="markers",
         marker={"color": NEUTRAL, "size": 4, "opacity": 0.4},
         hovertemplate="area %{x:.3~g}: %{y:.3~g}<extra></extra>",
-        name="marks" if step == 1 else f"every {step}th mark",
+        name="annotations" if step == 1 else f"every {step}th annotation",
     )
-    figure = _figure([marks], title, "area (share of the image, log scale)", MEASURED[part])
+    figure = _figure([points], title, "area (share of the image, log scale)", MEASURED[part])
     groups = np.array_split(np.argsort(shifts.area, kind="stable"), min(10, len(size)))
     middle = [float(np.median(shifts.area[rows])) for rows in groups]
     figure.add_trace(_line("medians of areas", OWN, middle, [float(np.median(size[rows])) for rows in groups]))
@@ -136,7 +136,7 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
 
 
 def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
-    """Distribution functions of areas: unmatched against matched marks (Fig. 13), or wholes against others (Fig. 14).
+    """Distribution functions of areas: unmatched against matched (Fig. 13), or wholes against others (Fig. 14).
 
     Parameters
     ----------
@@ -148,21 +148,24 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     seen = observations_of(model)
     named = lookup(
         {
-            "unmatched": (("unmatched marks", seen.unmatched_area), ("matched marks", seen.matched_area)),
-            "parents": (("wholes drawn as two by another", seen.parent_area), ("all other marks", seen.other_area)),
+            "unmatched": (("unmatched annotations", seen.unmatched_area), ("matched annotations", seen.matched_area)),
+            "parents": (
+                ("wholes annotated as two by another", seen.parent_area),
+                ("all other annotations", seen.other_area),
+            ),
         },
         of,
         "of",
     )
-    (name, chosen), (_, others) = named
-    if not len(chosen) or not len(others):
-        return _empty(f"No areas to compare: {len(chosen):,} and {len(others):,} marks")
-    test = stats.mannwhitneyu(chosen, others)
-    larger = test.statistic / (len(chosen) * len(others))
+    (name, own), (_, others) = named
+    if not len(own) or not len(others):
+        return _empty(f"No areas to compare: {len(own):,} and {len(others):,} annotations")
+    test = stats.mannwhitneyu(own, others)
+    larger = test.statistic / (len(own) * len(others))
     sure = "are larger" if larger > 0.5 else "are smaller"
     verb = sure if test.pvalue < DOUBTFUL else "may be of any size"
     title = f"{name.capitalize()} {verb} (Mann-Whitney U, {_p_value(float(test.pvalue))})"
-    figure = _figure([], title, "area (share of the image, log scale)", "share of marks at most as large")
+    figure = _figure([], title, "area (share of the image, log scale)", "share of annotations at most as large")
     for (label, areas), colour in zip(named, (COLOURS["wrong_class"], COLOURS["missing"]), strict=True):
         share = np.linspace(0, 1, min(len(areas), CURVE_POINTS) + 1)
         line = _line(f"{label}: {len(areas):,}", colour, np.quantile(areas, share), share)
@@ -195,7 +198,7 @@ def plot_confusions(
         return _empty("No class was taken for another")
     shown = np.argsort(-total, kind="stable")[: min(MOST_CLASSES, int((total > 0).sum()))]
     names = [shortened(str(name)) for name in seen.categories[shown]]
-    title = f"{int(wrong.sum()):,} of {len(wrong):,} marks matched one to one were given two classes"
+    title = f"{int(wrong.sum()):,} of {len(wrong):,} annotations matched one to one were given two classes"
     matrices = [("times", counts[np.ix_(shown, shown)].astype(np.float64), "confused")]
     if alike is not None:
         found = mantel(counts, alike, permutations, np.random.default_rng(seed))
@@ -242,7 +245,7 @@ def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray
 
 
 def _histogram(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
-    """Bars of density; what lies outside is counted in the whole, and not drawn."""
+    """Bars of density; what lies outside is counted in the total, and not shown."""
     counts, edges = np.histogram(values, bins, (low, high))
     width = (high - low) / bins
     return go.Bar(

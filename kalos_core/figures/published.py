@@ -1,4 +1,4 @@
-"""Published values to read one's own beside: what others found, on what, and how."""
+"""Published values to compare one's own with: what others found, on which data, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of rankings: who comes where under which truth, how alike the truths rank, and a detector's curves."""
+"""Plots of rankings: ranks under each reference, how alike the references rank, and a detector's curves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kalos_core.ranking import DetectorRanking, Rankings
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
 
-ROOM_FOR_TRUTHS = 50
+ROOM_FOR_NAMES = 50
 """Letters that have room below a chart, were all names as long as the longest; more are written at a slant."""
 
 RANK_HEIGHT = 32
@@ -40,15 +40,15 @@ RANK_HEIGHT = 32
 
 
 def ranking_title(rankings: Rankings) -> str:
-    """Whether the best system depends on the truth, in one line.
+    """Whether the best depends on the reference, in one line.
 
     Examples
     --------
     >>> names = np.array(["ann", "bob", "eve"]), np.array(["net", "svm"])
     >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.7, 0.9], [0.9, 0.3]])))
-    'The best depends on the truth: net under 2 of 3, svm under 1'
+    'The best depends on the reference: net under 2 of 3, svm under 1'
     >>> ranking_title(Rankings("AUC", *names, np.array([[0.9, 0.8], [0.8, 0.7], [0.9, 0.3]])))
-    'net is best under all 3 truths; they give one ranking'
+    'net is best under all 3 references; they give one ranking'
     """
     is_best = rankings.is_best
     ranked = int(is_best.any(axis=1).sum())
@@ -56,32 +56,32 @@ def ranking_title(rankings: Rankings) -> str:
     if not ranked:
         return "Nothing can be ranked"
     order = np.argsort(-times, kind="stable")
-    best = [(str(rankings.systems[place]), int(times[place])) for place in order if times[place]]
+    best = [(str(rankings.systems[index]), int(times[index])) for index in order if times[index]]
     if best[0][1] < ranked:
         others = "".join(f", {name} under {count}" for name, count in best[1:3])
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
-        return f"The best depends on the truth: {best[0][0]} under {best[0][1]} of {ranked}{others}{more}"
+        return f"The best depends on the reference: {best[0][0]} under {best[0][1]} of {ranked}{others}{more}"
     winners = [name for name, count in best if count == ranked]
     leads = f"{' and '.join(winners)} {'is' if len(winners) == 1 else 'are'} best under"
     if ranked == 1:
-        return f"{leads} the one truth"
+        return f"{leads} the one reference"
     different = len(set(rankings.ranking_of[is_best.any(axis=1)].tolist()))
-    return f"{leads} all {ranked} truths; they give {'one ranking' if different == 1 else f'{different} rankings'}"
+    return f"{leads} all {ranked} references; they give {'one ranking' if different == 1 else f'{different} rankings'}"
 
 
 def bump_chart(
-    truths: Sequence[str],
-    systems: Sequence[str],
+    references: Sequence[str],
+    models: Sequence[str],
     ranks: NDArray[np.float64],
     values: NDArray[np.float64],
     measure: str,
     title: str = "",
 ) -> go.Figure:
-    """A line for each system through its ranks under the truths, side by side; the best is on top.
+    """A line for each model through its ranks under the references, side by side; the best is on top.
 
     Parameters
     ----------
-    truths, systems : (T,), (S,) str
+    references, models : (T,), (S,) str
     ranks, values : (T, S) float64
         Ranks, and what they are of; NaN where undefined, which leaves a gap.
     measure : str
@@ -89,31 +89,31 @@ def bump_chart(
     title : str
     """
     figure = go.Figure()
-    for place, system in enumerate(systems):
-        told = [
-            f"<b>{system}</b> under {truth}: rank {rank:g}, {measure} {significant(value)}"
-            for truth, rank, value in zip(truths, ranks[:, place], values[:, place], strict=True)
+    for number, model in enumerate(models):
+        hover = [
+            f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {significant(value)}"
+            for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
         ]
-        colour = rater_colour(place)
+        colour = rater_colour(number)
         figure.add_scatter(
-            x=list(range(len(truths))),
-            y=as_plain(ranks[:, place]),
+            x=list(range(len(references))),
+            y=as_plain(ranks[:, number]),
             mode="lines+markers",
             line={"color": colour, "width": 3},
             marker={"color": colour, "size": 11},
-            customdata=told,
+            customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
-            name=shortened(system),
+            name=shortened(model),
         )
-    count = max(len(systems), 2)
-    named = [shortened(truth, 12) for truth in truths]
+    count = max(len(models), 2)
+    named = [shortened(name, 12) for name in references]
     figure.update_layout(
         title=titled(title),
         xaxis={
-            "tickvals": list(range(len(truths))),
+            "tickvals": list(range(len(references))),
             "ticktext": named,
-            "tickangle": -40 if len(named) * max(map(len, named), default=0) > ROOM_FOR_TRUTHS else 0,
-            "range": [-0.4, len(truths) - 0.6],
+            "tickangle": -40 if len(named) * max(map(len, named), default=0) > ROOM_FOR_NAMES else 0,
+            "range": [-0.4, len(references) - 0.6],
             "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
@@ -146,8 +146,8 @@ def plot_ranking(rankings: Rankings) -> go.Figure:
     )
 
 
-def tau_title(truths: Sequence[str], tau: Matrix) -> str:
-    """How alike truths rank, in one line.
+def tau_title(references: Sequence[str], tau: Matrix) -> str:
+    """How alike references rank, in one line.
 
     Examples
     --------
@@ -157,40 +157,40 @@ def tau_title(truths: Sequence[str], tau: Matrix) -> str:
     values = as_matrix(tau)
     values[np.tril_indices(len(values))] = np.nan
     if not np.isfinite(values).any():
-        return "No two truths rank the same systems"
-    first, second = divmod(int(np.nanargmin(values)), len(truths))
+        return "No two references rank the same models"
+    first, second = divmod(int(np.nanargmin(values)), len(references))
     mean, least = significant(float(np.nanmean(values))), significant(float(values[first, second]))
     if np.isfinite(values).sum() == 1:
-        return f"{truths[first]} and {truths[second]} rank alike at τ {least}"
+        return f"{references[first]} and {references[second]} rank alike at τ {least}"
     if np.nanmin(values) == np.nanmax(values):
-        return f"Every two truths rank alike at τ {least}"
-    return f"Rankings agree at τ {mean} on average; least under {truths[first]} and {truths[second]} ({least})"
+        return f"Every two references rank alike at τ {least}"
+    return f"Rankings agree at τ {mean} on average; least under {references[first]} and {references[second]} ({least})"
 
 
-def tau_heatmap(truths: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
-    """Kendall's tau between the rankings under every two truths; the diagonal is empty.
+def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
+    """Kendall's tau between the rankings under every two references; the diagonal is empty.
 
     Parameters
     ----------
-    truths : (T,) str
+    references : (T,) str
     tau : (T, T) symmetric, None or NaN where undefined
     title : str
     """
     values = as_matrix(tau)
     np.fill_diagonal(values, np.nan)
-    return square_heatmap(truths, values, "Kendall's τ", title)
+    return square_heatmap(references, values, "Kendall's τ", title)
 
 
 def plot_tau(rankings: Rankings) -> go.Figure:
-    """How alike the truths of a result rank, titled with the finding."""
-    truths, tau = rankings.truths.tolist(), rankings.tau
-    return tau_heatmap(truths, tau, tau_title(truths, tau))
+    """How alike the references of a result rank, titled with the finding."""
+    references, tau = rankings.truths.tolist(), rankings.tau
+    return tau_heatmap(references, tau, tau_title(references, tau))
 
 
 def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0) -> str:
-    """Which detectors the labels allow to tell apart, in one line.
+    """Which detectors the labels can tell apart, in one line.
 
-    `outside` is how many areas under single raters lie outside the bounds, which then promise too much.
+    `outside` is how many areas under single raters lie outside the bounds, so that the bounds are too narrow.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0) 
 def bounds_bars(
     detectors: Sequence[str],
     bounds: Intervals,
-    truths: Sequence[str],
+    raters: Sequence[str],
     areas: NDArray[np.float64],
     title: str = "",
 ) -> go.Figure:
@@ -229,7 +229,7 @@ def bounds_bars(
 
     Parameters
     ----------
-    detectors, truths : (S,), (R,) str
+    detectors, raters : (S,), (R,) str
     bounds : (S, 2)
     areas : (R, S)
         NaN where undefined.
@@ -241,10 +241,10 @@ def bounds_bars(
     row, column = np.nonzero(np.isfinite(areas))
     values = areas[row, column]
     hover = [
-        f"<b>{detectors[detector]}</b> under {truths[truth]}: {significant(value)}"
-        for truth, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
+        f"<b>{detectors[detector]}</b> under {raters[rater]}: {significant(value)}"
+        for rater, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
     ]
-    line = {"width": 2, "color": [rater_colour(truth) for truth in row.tolist()]}
+    line = {"width": 2, "color": [rater_colour(rater) for rater in row.tolist()]}
     points = ticks(values.tolist(), column.tolist(), BAR_HEIGHT - 6, line, "raters")
     points.update(customdata=hover, hovertemplate="%{customdata}<extra></extra>")
     low, high = value_range(ends, areas)
@@ -268,22 +268,22 @@ def plot_bounds(result: DetectorRanking) -> go.Figure:
 
 
 def curves_title(detector: str, areas: Numbers) -> str:
-    """How far a detector's area depends on the truth, in one line.
+    """How far a detector's area depends on the reference, in one line.
 
     Examples
     --------
     >>> curves_title("net", [0.62, None, 0.81])
-    'net reaches 0.620 to 0.810, depending on the truth'
+    'net reaches 0.620 to 0.810, depending on the reference'
     """
     values = as_numbers(areas)
     values = values[np.isfinite(values)]
     if not len(values):
-        return f"{detector} cannot be measured: no truth has both marked and unmarked pixels"
+        return f"{detector} cannot be measured: no reference has both marked and unmarked pixels"
     low, high = significant(float(values.min())), significant(float(values.max()))
     return (
-        f"{detector} reaches {low} under every truth"
+        f"{detector} reaches {low} under every reference"
         if low == high
-        else (f"{detector} reaches {low} to {high}, depending on the truth")
+        else (f"{detector} reaches {low} to {high}, depending on the reference")
     )
 
 
@@ -295,17 +295,17 @@ def precision_curves(
     dashed: Sequence[bool] = (),
     title: str = "",
 ) -> go.Figure:
-    """Precision averaged over skew, over recall: one curve for each truth of a detector, or the other way round.
+    """Precision averaged over skew, over recall: one curve for each reference of a detector, or the other way round.
 
     Parameters
     ----------
     names : (n,) str
     recall, precision : (P,), (n, P)
-        As `DetectorRanking.sampled` answers.
+        As from `DetectorRanking.sampled`.
     areas : (n,)
-        Shown beside the names; a curve whose area is undefined is not drawn.
+        Shown beside the names; a curve whose area is undefined is left out.
     dashed : (n,) bool, optional
-        Curves of another kind, such as those under estimated truths.
+        Curves of another kind, such as those under estimated references.
     title : str
     """
     curves = []
@@ -339,14 +339,14 @@ def precision_curves(
 
 
 def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
-    """The curves of one detector under every truth, titled with their span; estimated truths are dashed."""
-    place = lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
+    """The curves of one detector under every reference, titled with their span; estimated references are dashed."""
+    column = lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
     recall, precision = result.sampled()
     return precision_curves(
         result.truths.tolist(),
         recall.tolist(),
-        precision[:, place],
-        result.area[:, place],
+        precision[:, column],
+        result.area[:, column],
         dashed=(~np.isin(result.truths, result.raters)).tolist(),
-        title=curves_title(detector, result.area[:, place]),
+        title=curves_title(detector, result.area[:, column]),
     )

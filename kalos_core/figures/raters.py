@@ -1,4 +1,4 @@
-"""Figures of raters: what each one does to agreement, who agrees with whom, who agrees with themselves."""
+"""Plots of raters: what each one does to agreement, who agrees with whom, who agrees with themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.figures.heatmaps import square_heatmap
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
-    """What vitality says, in one line.
+    """Vitality in one line.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def vitality_bars(
         title=title,
         intervals=ends,
         opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
-        click="click to choose this rater",
+        click="click to select this rater",
     )
 
 
@@ -89,7 +89,7 @@ def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
 
 
 def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
-    """What collaboration says, in one line.
+    """Collaboration in one line.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def collaboration_heatmap(
     order: Sequence[int] | NDArray[np.intp] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Mean alpha of each two raters, raters who agree beside one another; the diagonal is empty.
+    """Mean alpha of each two raters, raters who agree next to each other; the diagonal is empty.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def collaboration_heatmap(
     order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
     values = as_matrix(alpha)[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
-    return square_heatmap([raters[place] for place in order], values, "alpha", title)
+    return square_heatmap([raters[index] for index in order], values, "alpha", title)
 
 
 def plot_collaboration(result: Collaboration) -> go.Figure:
@@ -141,7 +141,7 @@ def plot_collaboration(result: Collaboration) -> go.Figure:
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:
-    """What agreement of raters with themselves says, in one line.
+    """Agreement of raters with themselves in one line.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
 
 
 def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
-    """What agreement of all raters within each session says, in one line.
+    """Agreement of all raters within each session in one line.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
 
 
 def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, str], tuple[str, str]] | None:
-    """The name with the highest alpha and that with the lowest, each with its alpha; None where all are undefined."""
+    """The names with the highest and the lowest alpha, each with it; None where all are undefined."""
     values = as_numbers(alpha)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):

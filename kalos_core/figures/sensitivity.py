@@ -1,4 +1,4 @@
-"""Localization sensitivity: how agreement changes with the least similarity at which two marks correspond."""
+"""Localization sensitivity: how agreement changes with the least similarity at which two annotations correspond."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BAND = "rgba(128, 128, 128, 0.25)"
 
 
 def sensitivity_title(delta: float | None, anchor: float, strict: float, interval: Numbers = (None, None)) -> str:
-    """What a sensitivity says, in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
+    """A sensitivity in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def sensitivity_curve(
     alpha : (T,) mean alpha, None or NaN where undefined
     intervals : (T, 2), optional
     anchor, strict : float, optional
-        The thresholds between which the loss is told; each is one of `threshold`.
+        The thresholds between which the loss is computed; each is one of `threshold`.
     title : str
     """
     x, y = as_numbers(threshold), as_numbers(alpha)

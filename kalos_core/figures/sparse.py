@@ -1,4 +1,4 @@
-"""Figures of sparse agreement: how it settles while annotations arrive, and what fewer of them would have told."""
+"""Plots of sparse agreement: how it settles while annotations arrive, and what fewer of them would have shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
 
 
 def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals, narrow_from: int | None) -> str:
-    """What a running curve says, in one line.
+    """A running curve in one line.
 
     Examples
     --------
@@ -163,6 +163,6 @@ def _curves(traces: Sequence[go.Scatter], x: str, y: str, title: str) -> go.Figu
         xaxis_zeroline=False,
         yaxis={"zeroline": False, "exponentformat": "e"},
         margin_l=70,
-        showlegend=True,  # the App draws none unless told
+        showlegend=True,  # the App draws none by default
         legend=LEGEND_BELOW,
     )

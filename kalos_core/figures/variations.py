@@ -1,4 +1,4 @@
-"""Figures of variations: how many findings there are of each type."""
+"""Plots of variations: how many findings there are of each type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalos_core.variation import VARIATION_TYPES, Variations
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
-    """What a search for variations says, in one line.
+    """A search for variations in one line.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def variations_title(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
     differences = {name: count for name, count in counts.items() if name != "correct" and count}
     if not total:
-        return "No findings: nobody marked anything"
+        return "No findings: nobody annotated anything"
     if not differences:
         return f"All {total:,} findings are correct"
     most = max(differences, key=lambda name: differences[name])

@@ -1,4 +1,4 @@
-"""Figures of agreement: what is counted where, and what a title says."""
+"""Plots of agreement: what is counted where, and what a title says."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_histogram_shows_the_bins(alphas):
 
 
 @pytest.mark.parametrize("alphas", [[0.1, 1.0], [-0.9], [0.95], [0.5], [None]])
-def test_the_bands_touch_and_stay_in_the_picture(alphas):
+def test_the_bands_touch_and_stay_in_the_plot(alphas):
     figure = alpha_histogram(alphas)
     left, right = figure.layout.xaxis.range
     bands = sorted((shape.x0, shape.x1) for shape in figure.layout.shapes)

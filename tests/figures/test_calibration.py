@@ -1,4 +1,4 @@
-"""Figures of calibration: what is counted where, where the lines stand, and what a title says."""
+"""Plots of calibration: what is counted where, where the lines stand, and what a title says."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_curve_is_the_density_times_the_width_of_a_bin():
     ("arguments", "title"),
     [
         (("box_iou", 0.8, 0.25), "Beyond distance 0.250 chance is likelier: threshold 0.750 for box_iou (KS 0.800)"),
-        (("pose", None, None, "there are no marks"), "No threshold for pose: there are no marks"),
+        (("pose", None, None, "there are no annotations"), "No threshold for pose: there are no annotations"),
         (("pose", math.nan, math.nan, "why"), "No threshold for pose: why"),
     ],
 )
@@ -65,7 +65,7 @@ def test_bars_and_curves_are_those_of_the_distances():
     assert axis.xaxis == "x2"
 
 
-def test_both_axes_show_the_same_places():
+def test_both_axes_show_the_same_positions():
     layout = plot_calibration(found()).layout
     assert layout.xaxis.range == layout.xaxis2.range
     assert [1 - float(text) for text in layout.xaxis2.ticktext] == pytest.approx(list(layout.xaxis.tickvals))
@@ -100,10 +100,10 @@ def test_without_a_threshold_there_is_no_line_and_no_curve_of_equal_distances():
 
 
 def test_a_stratum_is_named_in_the_title():
-    assert "for box_iou of small marks" in plot_calibration(found(size="small")).layout.title.text
+    assert "for box_iou of small annotations" in plot_calibration(found(size="small")).layout.title.text
 
 
-def test_the_smallest_bar_is_in_the_picture():
+def test_the_smallest_bar_is_in_the_plot():
     shares = distance_shares(np.concatenate([np.zeros(999), [0.5]]))
     figure = calibration_figure(shares, shares, None, None)
     low, high = figure.layout.yaxis.range

@@ -1,4 +1,4 @@
-"""Figures of label convergence: what is drawn where, and what a title says."""
+"""Plots of label convergence: what is drawn where, and what a title says."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def example():
         (convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
         (convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
         (shares_title(None), "No equilibrium"),
-        (shares_title(0.75), "From threshold 0.750 on, more marks are unmatched than matched"),
+        (shares_title(0.75), "From threshold 0.750 on, more annotations are unmatched than matched"),
         (boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
         (boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.100 or less"),
     ],
@@ -79,7 +79,7 @@ def test_many_points_are_sampled_with_a_seed():
     values = np.linspace(0, 1, 3 * MOST_POINTS)
     first, again, other = (replicate_scatter(values, values, values, seed=seed).data[0] for seed in (0, 0, 1))
     assert len(first.x) == MOST_POINTS
-    assert first.name == "2,000 of 6,000 points drawn"
+    assert first.name == "2,000 of 6,000 points shown"
     assert first.x == again.x
     assert first.x != other.x
 

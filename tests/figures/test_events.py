@@ -1,4 +1,4 @@
-"""Figures of synthetic raters hold the numbers of their events."""
+"""Plots of synthetic raters hold the numbers of their events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_event_has_a_name_and_all_but_shifts_a_colour():
 
 def test_bars_are_stacked_by_outcome():
     figure = event_bars(COUNTS)
-    assert [trace.name for trace in figure.data] == ["done", "lost: too late for its mark", "impossible"]
+    assert [trace.name for trace in figure.data] == ["done", "lost: too late for its annotation", "impossible"]
     assert [list(trace.x) for trace in figure.data] == [[7, 5, 0, 1, 2], [2, 0, 3, 0, 0], [1, 0, 0, 4, 0]]
     assert list(figure.data[-1].text) == [
         "7 done<br>2 lost, 1 impossible",
@@ -50,12 +50,12 @@ def test_bars_are_stacked_by_outcome():
 
 def test_bars_of_images():
     counts = [dict.fromkeys(EVENT_COLOURS, 0) | {"merge": 2}, dict.fromkeys(EVENT_COLOURS, 1)]
-    figure = image_event_bars(["a.jpg", "a-very-long-name-of-a-picture-0001.jpg"], counts)
+    figure = image_event_bars(["a.jpg", "a-very-long-name-of-some-image-0001.jpg"], counts)
     assert [list(trace.x) for trace in figure.data] == [[0, 1], [0, 1], [0, 1], [2, 1], [0, 1]]
     assert figure.layout.yaxis.ticktext[0] == "a.jpg"
     shown = figure.layout.yaxis.ticktext[1]
     assert len(shown) == 26
-    assert shown.endswith("picture-0001.jpg")
+    assert shown.endswith("image-0001.jpg")
 
 
 def test_without_events_there_is_an_empty_figure():

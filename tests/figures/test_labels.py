@@ -1,4 +1,4 @@
-"""Figures of image-level labels: what is drawn where, and what a title says."""
+"""Plots of image-level labels: what is drawn where, and what a title says."""
 
 from __future__ import annotations
 

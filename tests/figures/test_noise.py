@@ -1,4 +1,4 @@
-"""Figures of the fit of a noise model: titles say the finding, and curves are densities of what is drawn."""
+"""Plots of the fit of a noise model: titles say the finding, and curves are densities of what is drawn."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def pair(image, category, box, other_category, other_box):
 
 @pytest.fixture(scope="module")
 def model():
-    """Right and left shifts with heavy tails, two confusions, a small unmatched mark and one drawn as two."""
+    """Right and left shifts with heavy tails, two confusions, a small unmatched mark and one annotated as two."""
     rng = np.random.default_rng(0)
     rows = pair(0, "cat", [10, 10, 20, 20], "dog", [11, 10, 20, 20])
     rows += pair(0, "cat", [50, 10, 20, 20], "fox", [50, 11, 20, 20])
@@ -70,7 +70,7 @@ def test_a_model_without_observations_has_no_figure(plot):
 def test_residuals_and_their_distributions_are_densities(model):
     figure = plot_residuals(model)
     assert figure.layout.title.text.startswith(
-        "Residuals of translation of marks of the same class: Student t fits bet"
+        "Residuals of translation of annotations of the same class: Student t fits bet"
     )
     bars = figure.data[0]
     drawn = sum(bars.customdata) / 300
@@ -84,9 +84,9 @@ def test_residuals_and_their_distributions_are_densities(model):
     assert np.abs(heights - bars.y).sum() < np.abs(other - bars.y).sum()
 
 
-def test_directions_name_the_law_that_fits_best(model):
+def test_directions_name_the_distribution_that_fits_best(model):
     figure = plot_angles(model)
-    assert figure.layout.title.text.startswith("Directions of marks of the same class: axial fits best")
+    assert figure.layout.title.text.startswith("Directions of annotations of the same class: axial fits best")
     assert sum(figure.data[0].customdata) == 300
     for curve in figure.data[1:]:
         assert trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
@@ -105,26 +105,26 @@ def test_the_trend_over_areas_and_its_medians(model):
 
 def test_areas_as_distribution_functions(model):
     figure = plot_areas(model)
-    assert figure.layout.title.text.startswith("Unmatched marks may be of any size (Mann-Whitney U, p = ")
+    assert figure.layout.title.text.startswith("Unmatched annotations may be of any size (Mann-Whitney U, p = ")
     matched = named(figure, "matched")
     assert (matched.y[0], matched.y[-1]) == (0, 1)
     assert max(matched.x) == pytest.approx(0.1)
     assert plot_areas(model, "parents").layout.title.text.startswith(
-        "Wholes drawn as two by another may be of any size"
+        "Wholes annotated as two by another may be of any size"
     )
     with pytest.raises(InputError, match="of: expected one of 'parents', 'unmatched', got 'all'"):
         plot_areas(model, "all")
 
 
-def test_a_difference_of_areas_is_sure_from_enough_marks(model):
+def test_a_difference_of_areas_is_sure_from_enough_annotations(model):
     small = replace(model.observations, unmatched_area=np.full(30, 0.001), matched_area=np.linspace(0.01, 0.1, 30))
     title = plot_areas(replace(model, observations=small)).layout.title.text
-    assert title == "Unmatched marks are smaller (Mann-Whitney U, p < 0.001)"
+    assert title == "Unmatched annotations are smaller (Mann-Whitney U, p < 0.001)"
 
 
-def test_confusions_beside_similarity(model):
+def test_confusions_next_to_similarity(model):
     figure = plot_confusions(model)
-    assert figure.layout.title.text == "2 of 2 marks matched one to one were given two classes"
+    assert figure.layout.title.text == "2 of 2 annotations matched one to one were given two classes"
     assert np.array(figure.data[0].z).tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     alike = np.array([[1, 0.9, 0.2], [0.9, 1, 0.1], [0.2, 0.1, 1]])
     both = plot_confusions(model, alike, permutations=19)

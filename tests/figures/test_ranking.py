@@ -1,4 +1,4 @@
-"""Figures of rankings: what is drawn where, and what a title says."""
+"""Plots of rankings: what is drawn where, and what a title says."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from kalos_core.figures import (
 
 def rankings(*values, systems=("net", "svm", "rf")):
     table = np.array(values, np.float64)
-    truths = np.array([f"truth {place}" for place in range(len(table))], object)
+    truths = np.array([f"truth {number}" for number in range(len(table))], object)
     return Rankings("AUC", truths, np.array(systems[: table.shape[1]], object), table)
 
 
 @pytest.mark.parametrize(
     ("values", "title"),
     [
-        (([0.9, 0.8], [0.8, 0.9], [0.9, 0.1]), "The best depends on the truth: net under 2 of 3, svm under 1"),
-        (([0.9, 0.8], [0.9, 0.9]), "net is best under all 2 truths; they give 2 rankings"),
-        (([0.9, 0.9], [0.9, 0.9]), "net and svm are best under all 2 truths; they give one ranking"),
-        (([0.9, 0.8],), "net is best under the one truth"),
-        (([0.9, 0.8], [np.nan, np.nan]), "net is best under the one truth"),
+        (([0.9, 0.8], [0.8, 0.9], [0.9, 0.1]), "The best depends on the reference: net under 2 of 3, svm under 1"),
+        (([0.9, 0.8], [0.9, 0.9]), "net is best under all 2 references; they give 2 rankings"),
+        (([0.9, 0.9], [0.9, 0.9]), "net and svm are best under all 2 references; they give one ranking"),
+        (([0.9, 0.8],), "net is best under the one reference"),
+        (([0.9, 0.8], [np.nan, np.nan]), "net is best under the one reference"),
         (([np.nan, np.nan],), "Nothing can be ranked"),
     ],
 )
-def test_the_title_says_whether_the_best_depends_on_the_truth(values, title):
+def test_the_title_says_whether_the_best_depends_on_the_reference(values, title):
     assert ranking_title(rankings(*values)) == title
 
 
 def test_many_winners_are_cut():
     found = ranking_title(rankings(*np.eye(5), systems=tuple("abcde")))
-    assert found == "The best depends on the truth: a under 1 of 5, b under 1, c under 1 and 2 more"
+    assert found == "The best depends on the reference: a under 1 of 5, b under 1, c under 1 and 2 more"
 
 
 def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
@@ -72,7 +72,7 @@ def test_tau_is_drawn_without_its_diagonal():
 
 
 def test_titles_of_tau():
-    assert tau_title(["ann"], [[1]]) == "No two truths rank the same systems"
+    assert tau_title(["ann"], [[1]]) == "No two references rank the same models"
     assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.500"
 
 
@@ -111,8 +111,8 @@ def test_bounds_that_are_undefined_are_said():
 
 
 def test_titles_of_curves():
-    assert curves_title("net", [0.5, None]) == "net reaches 0.500 under every truth"
-    assert curves_title("net", [None]) == "net cannot be measured: no truth has both marked and unmarked pixels"
+    assert curves_title("net", [0.5, None]) == "net reaches 0.500 under every reference"
+    assert curves_title("net", [None]) == "net cannot be measured: no reference has both marked and unmarked pixels"
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_curves_are_drawn_where_defined(detectors):
     assert figure.data[0].x[-1] == 1
     assert figure.data[0].y[-1] == pytest.approx(detectors.precision[0, 1, -1], abs=0.3)
     low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
-    assert figure.layout.title.text == f"edge reaches {low:.3f} to {high:.3f}, depending on the truth"
+    assert figure.layout.title.text == f"edge reaches {low:.3f} to {high:.3f}, depending on the reference"
 
 
 def test_an_unknown_detector_is_named(detectors):

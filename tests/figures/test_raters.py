@@ -1,4 +1,4 @@
-"""Figures of raters: signs, colours, the order of a heatmap, and what the titles say."""
+"""Plots of raters: signs, colours, the order of a heatmap, and what the titles say."""
 
 from __future__ import annotations
 

@@ -47,12 +47,12 @@ def test_anchor_and_strict_are_marked_with_their_alpha():
     figure = sensitivity_curve(THRESHOLDS, ALPHAS, anchor=0.5, strict=0.9)
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.9]
     assert [note.text for note in figure.layout.annotations] == ["anchor 0.5: 0.700", "strict 0.9: 0.300"]
-    assert [note.xanchor for note in figure.layout.annotations] == ["center", "right"]  # none leaves the picture
+    assert [note.xanchor for note in figure.layout.annotations] == ["center", "right"]  # none leaves the plot
     assert not sensitivity_curve(THRESHOLDS, ALPHAS).layout.shapes
 
 
 @pytest.mark.parametrize("alphas", [[-0.4, 0.1, 0.2], [None, None, None], [1.0, 1.0, math.nan]])
-def test_all_values_are_in_the_picture_and_plain(alphas):
+def test_all_values_are_in_the_plot_and_plain(alphas):
     figure = sensitivity_curve(THRESHOLDS, alphas)
     low, high = figure.layout.yaxis.range
     known = [value for value in alphas if value is not None and not math.isnan(value)]

@@ -1,4 +1,4 @@
-"""Figures of sparse agreement: what is drawn where, and what a title says."""
+"""Plots of sparse agreement: what is drawn where, and what a title says."""
 
 from __future__ import annotations
 

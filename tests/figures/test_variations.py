@@ -1,4 +1,4 @@
-"""Figures of variations: what is counted where, and what a title says."""
+"""Plots of variations: what is counted where, and what a title says."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NO_VARIATIONS = dict.fromkeys(VARIATION_TYPES, 0)
             "30.0 % of 100 findings are differences, most often missing (20)",
         ),
         ({"correct": 5}, "All 5 findings are correct"),
-        ({}, "No findings: nobody marked anything"),
-        (NO_VARIATIONS, "No findings: nobody marked anything"),
+        ({}, "No findings: nobody annotated anything"),
+        (NO_VARIATIONS, "No findings: nobody annotated anything"),
         (
             {"merged_wrong_class": 1_000},
             "100 % of 1,000 findings are differences, most often merged, wrong class (1,000)",

@@ -27,7 +27,7 @@ def _marks_may_reach_beyond_their_picture():
 
 
 @pytest.fixture(scope="module")
-def marked():
+def annotated():
     """A reference on thirty images, and what a detector found."""
     dataset = fo.Dataset(persistent=True)
     net = [fo.Detections(detections=[fo.Detection(label="thing", bounding_box=[0.4, 0.4, 0.1, 0.1])])] * 30
@@ -39,20 +39,20 @@ def marked():
 # ---- the form ----
 
 
-def test_the_form_can_be_sent_as_it_comes(marked):
-    inputs = form("inject_noise", marked)
+def test_the_form_can_be_sent_as_it_comes(annotated):
+    inputs = form("inject_noise", annotated)
     assert refused(inputs) == {}
     params = defaults(inputs)
-    assert params["drawn_from"] in ("truth", "net")
+    assert params["reference"] in ("truth", "net")
     assert (params["raters"], params["magnitude"], params["run_key"]) == (3, "1", "noise")
-    operations = stream("inject_noise", marked, params)
+    operations = stream("inject_noise", annotated, params)
     assert "Nothing was written" not in summaries(operations)[0]
-    assert len(kf.noise_raters(marked, "noise")) == 3
+    assert len(kf.noise_raters(annotated, "noise")) == 3
 
 
-def test_the_sources_are_a_switch_away(marked):
-    assert "class_source" not in form("inject_noise", marked)
-    inputs = form("inject_noise", marked, {"more": True})
+def test_the_sources_are_a_switch_away(annotated):
+    assert "class_source" not in form("inject_noise", annotated)
+    inputs = form("inject_noise", annotated, {"more": True})
     assert [choice.value for choice in inputs["model"].view.choices] == ["default", "fit", "file"]
     assert [choice.value for choice in inputs["class_source"].view.choices] == ["confusion", "embeddings", "taxonomy"]
     assert [choice.value for choice in inputs["false_positive_source"].view.choices] == [
@@ -61,9 +61,9 @@ def test_the_sources_are_a_switch_away(marked):
         "detections",
     ]
     chosen = {"more": True, "model": "file", "class_source": "taxonomy", "false_positive_source": "detections"}
-    inputs = form("inject_noise", marked, chosen)
+    inputs = form("inject_noise", annotated, chosen)
     assert {"model_file", "taxonomy", "detections"} <= set(inputs)
-    assert "embeddings" in form("inject_noise", marked, {"more": True, "class_source": "embeddings"})
+    assert "embeddings" in form("inject_noise", annotated, {"more": True, "class_source": "embeddings"})
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_the_sources_are_a_switch_away(marked):
         ({"magnitude": "1, 2"}, "magnitude", "expected one number, or one for each of 3 raters, got 2"),
         ({"magnitude": "1, 2", "raters": 2}, None, ""),
         ({"raters": 0}, "raters", "A number of at least 1"),
-        ({"drawn_from": "nobody"}, "drawn_from", "There is no rater 'nobody'"),
+        ({"reference": "nobody"}, "reference", "There is no rater 'nobody'"),
         ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
         ({"more": True, "model": "file", "model_file": "/no/such"}, "model_file", "There is no such file"),
         ({"more": True, "class_source": "taxonomy", "taxonomy": "/no"}, "taxonomy", "There is no such file"),
     ],
 )
-def test_a_wrong_input_is_marked(marked, params, where, message):
-    marked_wrong = refused(form("inject_noise", marked, params))
+def test_a_wrong_input_is_marked(annotated, params, where, message):
+    marked_wrong = refused(form("inject_noise", annotated, params))
     if where is None:
         assert marked_wrong == {}
     else:
@@ -97,7 +97,7 @@ def test_without_labels_there_is_nothing_to_fill_in():
 
 def test_one_field_whose_labels_name_their_rater(one_field):
     inputs = form("inject_noise", one_field)
-    assert inputs["drawn_from"].default == "ann"
+    assert inputs["reference"].default == "ann"
     assert refused(inputs) == {}
 
 
@@ -108,21 +108,21 @@ def picture(inputs):
     return [prop.default for name, prop in inputs.items() if name.startswith("preview_") and prop.default]
 
 
-def test_a_preview_is_part_of_the_form(marked):
-    reference = {"drawn_from": "truth"}
-    (first,) = picture(form("inject_noise", marked, reference))
+def test_a_preview_is_part_of_the_form(annotated):
+    reference = {"reference": "truth"}
+    (first,) = picture(form("inject_noise", annotated, reference))
     assert first.startswith("data:image/svg+xml;base64,")
-    inputs = form("inject_noise", marked, {**reference, "magnitude": "4"})
+    inputs = form("inject_noise", annotated, {**reference, "magnitude": "4"})
     (second,) = picture(inputs)
     assert first != second
-    assert "1.png: " in inputs["preview_said"].view.label
-    selected = form("inject_noise", marked, reference, selected=[marked.skip(7).first().id])
-    assert selected["preview_said"].view.label.startswith("7.png: ")
-    assert picture(form("inject_noise", marked, {"preview": False})) == []
+    assert "1.png: " in inputs["preview_caption"].view.label
+    selected = form("inject_noise", annotated, reference, selected=[annotated.skip(7).first().id])
+    assert selected["preview_caption"].view.label.startswith("7.png: ")
+    assert picture(form("inject_noise", annotated, {"preview": False})) == []
 
 
-def test_a_preview_that_cannot_be_says_why(marked):
-    inputs = form("inject_noise", marked, {"magnitude": "-1"})
+def test_a_preview_that_cannot_be_says_why(annotated):
+    inputs = form("inject_noise", annotated, {"magnitude": "-1"})
     assert picture(inputs) == []
     assert "No preview: magnitude: expected numbers" in inputs["no_preview"].view.label
 
@@ -130,10 +130,10 @@ def test_a_preview_that_cannot_be_says_why(marked):
 # ---- what it answers ----
 
 
-def test_it_answers_what_the_library_answers(marked):
-    found = run("inject_noise", marked, drawn_from="truth", raters=2, magnitude="0.5, 2", seed=5)
+def test_it_answers_what_the_library_answers(annotated):
+    found = run("inject_noise", annotated, reference="truth", raters=2, magnitude="0.5, 2", seed=5)
     assert found["run_key"] == "noise"
-    own = kf.inject_noise(marked, "own", reference="truth", raters=2, magnitude=[0.5, 2], seed=5)
+    own = kf.inject_noise(annotated, "own", reference="truth", raters=2, magnitude=[0.5, 2], seed=5)
     assert found["events"] == own.figures["events"]
     f = own.figures
     assert events_title(["truth"], 2, f["changed"], f["drawn"], f["signal_loss"]) in found["summary"]
@@ -143,23 +143,23 @@ def test_it_answers_what_the_library_answers(marked):
     assert json.loads(json.dumps(found)) == found
 
 
-def test_sources_of_the_form_are_used(marked, tmp_path):
+def test_sources_of_the_form_are_used(annotated, tmp_path):
     (tmp_path / "tree.json").write_text(json.dumps({"pet": ["cat", "dog"], "farm": ["cow"]}))
     sources = {"class_source": "taxonomy", "taxonomy": str(tmp_path / "tree.json")}
     sources |= {"false_positive_source": "detections", "detections": "net"}
-    found = run("inject_noise", marked, drawn_from="truth", raters=1, more=True, **sources)
+    found = run("inject_noise", annotated, reference="truth", raters=1, more=True, **sources)
     assert found["class_source"] == "taxonomy of 5 names"
     assert found["false_positive_source"].startswith("detections (30 on 30 images)")
-    hidden = run("inject_noise", marked, drawn_from="truth", raters=1, more=False, **sources)
+    hidden = run("inject_noise", annotated, reference="truth", raters=1, more=False, **sources)
     assert hidden["class_source"] == "class frequency"
 
 
-def test_the_app_gets_progress_the_panel_and_a_summary(marked):
-    params = defaults(form("inject_noise", marked)) | {"drawn_from": "truth"}
-    operations = stream("inject_noise", marked, params)
-    told = shares(operations)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
+def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
+    params = defaults(form("inject_noise", annotated)) | {"reference": "truth"}
+    operations = stream("inject_noise", annotated, params)
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["noise"]
     assert "3 synthetic raters from truth" in summaries(operations)[0]
 
@@ -171,39 +171,39 @@ def test_the_app_gets_progress_the_panel_and_a_summary(marked):
         ({"more": True, "class_source": "embeddings", "embeddings": "nothing"}, "or a zoo model that is downloaded"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(marked, params, message):
+def test_what_cannot_be_created_is_an_error(annotated, params, message):
     with pytest.raises((ExecutionError, ValueError)) as error:
-        run("inject_noise", marked, drawn_from="truth", **params)
+        run("inject_noise", annotated, reference="truth", **params)
     assert message in last_line(error)
-    assert kf.synthetic_fields(marked) == []
+    assert kf.synthetic_fields(annotated) == []
 
 
-def test_synthetic_raters_are_offered_by_other_forms_and_not_chosen(marked):
-    run("inject_noise", marked, drawn_from="truth", raters=2)
-    raters = form("compute_agreement", marked)["raters"]
+def test_synthetic_raters_are_offered_by_other_forms_and_not_chosen(annotated):
+    run("inject_noise", annotated, reference="truth", raters=2)
+    raters = form("compute_agreement", annotated)["raters"]
     real = raters.default
     assert set(real) == {"truth", "net"}
-    assert [choice.value for choice in raters.view.choices] == [*real, *kf.noise_raters(marked, "noise")]
-    found = run("compute_agreement", marked, raters=list(kf.noise_raters(marked, "noise")))
+    assert [choice.value for choice in raters.view.choices] == [*real, *kf.noise_raters(annotated, "noise")]
+    found = run("compute_agreement", annotated, raters=list(kf.noise_raters(annotated, "noise")))
     assert found["images"] == 30
-    assert form("inject_noise", marked)["drawn_from"].default == real[0]
+    assert form("inject_noise", annotated)["reference"].default == real[0]
 
 
-def test_deleting_from_the_form_removes_the_fields(marked):
-    before = set(marked.get_field_schema())
-    run("inject_noise", marked, drawn_from="truth")
-    run("delete_run", marked, run_key="noise")
-    marked.reload()
-    assert set(marked.get_field_schema()) == before
+def test_deleting_from_the_form_removes_the_fields(annotated):
+    before = set(annotated.get_field_schema())
+    run("inject_noise", annotated, reference="truth")
+    run("delete_run", annotated, run_key="noise")
+    annotated.reload()
+    assert set(annotated.get_field_schema()) == before
 
 
 # ---- delegated ----
 
 
 @pytest.mark.parametrize(("raters", "delegated"), [(3, False), (400, True)])
-def test_it_is_delegated_by_default_above_a_size(marked, raters, delegated):
-    asked = {"dataset_name": marked.name, "view": [], "params": {"raters": raters}}
-    context = ExecutionContext(request_params=asked, operator_uri=uri("inject_noise"))
+def test_it_is_delegated_by_default_above_a_size(annotated, raters, delegated):
+    request = {"dataset_name": annotated.name, "view": [], "params": {"raters": raters}}
+    context = ExecutionContext(request_params=request, operator_uri=uri("inject_noise"))
     options = foo.get_operator(uri("inject_noise")).resolve_execution_options(context)
     assert options.default_choice_to_delegated is delegated
 
@@ -211,7 +211,7 @@ def test_it_is_delegated_by_default_above_a_size(marked, raters, delegated):
 def queue(dataset):
     name = uri("inject_noise")
     result = foo.execute_operator(
-        name, {"dataset": dataset}, params={"drawn_from": "truth", "raters": 2}, request_delegation=True
+        name, {"dataset": dataset}, params={"reference": "truth", "raters": 2}, request_delegation=True
     )
     assert result.delegated
     service = DelegatedOperationService()
@@ -219,23 +219,23 @@ def queue(dataset):
     return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
 
 
-def test_delegated_it_writes_its_fields(marked):
-    assert queue(marked).run_state == "completed"
-    marked.reload()
-    assert len(kf.noise_raters(marked, "noise")) == 2
+def test_delegated_it_writes_its_fields(annotated):
+    assert queue(annotated).run_state == "completed"
+    annotated.reload()
+    assert len(kf.noise_raters(annotated, "noise")) == 2
 
 
-def test_cancelled_it_leaves_nothing(marked, monkeypatch):
-    before = set(marked.get_field_schema())
+def test_cancelled_it_leaves_nothing(annotated, monkeypatch):
+    before = set(annotated.get_field_schema())
 
     def stop(_, progress=None, label=None):
         if progress >= 0.7:
             raise RuntimeError(f"cancelled at {label}")
 
     monkeypatch.setattr(ExecutionContext, "set_progress", stop)
-    done = queue(marked)
+    done = queue(annotated)
     assert done.run_state == "failed"
     assert "cancelled at Writing" in done.result.error
-    marked.reload()
-    assert marked.list_runs() == []
-    assert set(marked.get_field_schema()) == before
+    annotated.reload()
+    assert annotated.list_runs() == []
+    assert set(annotated.get_field_schema()) == before

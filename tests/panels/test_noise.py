@@ -108,7 +108,7 @@ def test_with_nothing_drawn_it_says_what_to_do():
     prompted = panel.send("compute")
     assert given(prompted, "prompt_user_for_operation")["operator_uri"] == uri("inject_noise")
     kf.inject_noise(dataset, "noise", reference="truth", raters=1)
-    assert "1 rater drawn from truth" in panel.load().text()
+    assert "1 synthetic rater from truth" in panel.load().text()
     kf.delete_run(dataset, "noise")
     assert "Nothing is computed yet" in panel.load().text()
 
@@ -118,7 +118,7 @@ def test_nothing_changed_is_said():
     dataset.add_samples(samples(), progress=False)
     kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)
     panel = Panel("noise", dataset).load()
-    assert "1 rater drawn from truth: 0 changes to 112 marks (0.00 %)" in panel.text()
+    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0.00 %)" in panel.text()
     section(panel, "Images")
     assert "On no image was a mark missed" in panel.text()
     assert "images" not in panel.shown

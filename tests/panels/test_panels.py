@@ -210,7 +210,7 @@ def test_copied_labels_raise_an_alarm(analysed):
 def test_a_run_without_findings_is_shown(dataset):
     kf.find_variations(dataset.skip(4).limit(1), "nothing", raters=RATERS)
     panel = Panel("variations", dataset).load()
-    assert "No findings: nobody marked anything" in panel.text()
+    assert "No findings: nobody annotated anything" in panel.text()
     for section, said in (
         ("Thresholds", "No equilibrium: there are no findings"),
         ("Boundaries", "No finding is correct: there are no boundaries to compare"),

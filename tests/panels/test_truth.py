@@ -123,7 +123,7 @@ def marks():
 
 def test_truths_of_objects_and_models(marks):
     panel = Panel("truth", marks).load()
-    assert "net is best under all 4 truths" in panel.text()
+    assert "net is best under all 4 references" in panel.text()
     assert "mAP is undefined under quorum 1: it has no mark" in panel.text()
     assert [row["d0"] for row in panel.data["ranks"]] == ["0.500 (1)", "0.500 (1)", "0.00 (1)", "1.00 (1)", "undefined"]
     assert "tau" not in panel.shown  # one model has no order

@@ -1,11 +1,11 @@
-"""Figures of agreement about pixels: what is drawn is what was computed, and JSON can hold it."""
+"""Plots of agreement about pixels: what is drawn is what was computed, and JSON can hold it."""
 
 import json
 
 import numpy as np
 import pytest
 
-from kalos_core.figures import truth as figures
+from kalos_core.figures import pixels as figures
 from kalos_core.pixels import MaskStack, pixel_agreement
 
 STACK = {"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]], "cid": [[1, 1, 1, 0]], "dan": [[0, 0, 0, 1]]}
@@ -17,11 +17,11 @@ def result():
     return pixel_agreement([MaskStack.of(STACK, image_pixels=picture)])
 
 
-def test_the_tree_has_a_leaf_for_each_rater_at_their_own_place(result):
+def test_the_tree_has_a_leaf_for_each_rater_in_their_own_row(result):
     figure = figures.plot_rater_tree(result)
     leaves = figure.data[-1]
     assert list(leaves.customdata) == ["ann", "bob", "cid", "dan"]
-    drawn = [figure.layout.yaxis.ticktext[place] for place in leaves.y]
+    drawn = [figure.layout.yaxis.ticktext[row] for row in leaves.y]
     assert drawn == ["ann", "bob", "cid", "dan"]
     assert len(figure.data) - 1 == 3
     # bob and cid meet at 0, and the top joins dan
@@ -33,7 +33,7 @@ def test_the_tree_has_a_leaf_for_each_rater_at_their_own_place(result):
     assert figures.tree_title(["a", "b", "c"], [True, False, True]) == "a and c stand out among 3 raters"
 
 
-def test_the_ratio_is_drawn_from_level_one(result):
+def test_the_ratio_is_drawn_from_one_rater(result):
     figure = figures.plot_ratio(result)
     assert list(figure.data[0].x) == [1, 2, 3, 4]
     assert list(figure.data[0].y) == pytest.approx([1, 3 / 4, 2 / 4, 0])
@@ -42,7 +42,7 @@ def test_the_ratio_is_drawn_from_level_one(result):
     assert two.layout.showlegend
 
 
-def test_raters_beside_the_consensus(result):
+def test_raters_against_the_consensus(result):
     figure = figures.plot_rater_performance(result)
     assert [trace.name for trace in figure.data] == list(figures.SHARES)
     assert list(figure.data[0].x) == result.performance.sensitivity.tolist()
@@ -58,7 +58,7 @@ def test_correlations_and_why_there_is_none(result):
     bars = figures.correlation_bars(["red"], [None], ["red is the same on all pixels"])
     assert bars.data[0].customdata == ("<b>red</b>: red is the same on all pixels",)
     assert bars.layout.annotations[0].text == "undefined"
-    assert figures.correlation_title(["red"], [None]) == "No property of the pictures can be set beside agreement"
+    assert figures.correlation_title(["red"], [None]) == "No property of the images can be compared with agreement"
 
 
 def test_titles_of_what_is_undefined():

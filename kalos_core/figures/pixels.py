@@ -1,4 +1,4 @@
-"""Figures of agreement about pixels: the tree of raters, the ratio over levels, raters beside the consensus."""
+"""Plots of agreement about pixels: the tree of raters, the ratio over rater counts, raters against the consensus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEGEND = 55
 
 
 def smyth_title(bound: float | None, raters: int) -> str:
-    """What Smyth's bound says, in one line.
+    """Smyth's bound in one line.
 
     Examples
     --------
@@ -41,8 +41,8 @@ def smyth_title(bound: float | None, raters: int) -> str:
     """
     if bound is None or np.isnan(bound):
         return "How far raters err is undefined"
-    place = "within" if bound <= 0.1 else "above"
-    return f"{raters} raters err on at least {significant(100 * bound)} % of the pixels, {place} the limit of 10 %"
+    where = "within" if bound <= 0.1 else "above"
+    return f"{raters} raters err on at least {significant(100 * bound)} % of the pixels, {where} the limit of 10 %"
 
 
 def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
@@ -76,9 +76,9 @@ def rater_tree(
     title : str
     """
     tree = np.asarray(linkage, dtype=np.float64)
-    drawn = hierarchy.dendrogram(tree, no_plot=True)
+    layout = hierarchy.dendrogram(tree, no_plot=True)
     leaf_order = hierarchy.leaves_list(tree).tolist()
-    place = {leaf: row for row, leaf in enumerate(leaf_order)}
+    row_of = {leaf: row for row, leaf in enumerate(leaf_order)}
     height = float(tree[:, 2].max()) or 1.0
     branches = [
         go.Scatter(
@@ -89,11 +89,11 @@ def rater_tree(
             hoverinfo="skip",
             showlegend=False,
         )
-        for positions, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True)
+        for positions, heights in zip(layout["icoord"], layout["dcoord"], strict=True)
     ]
     leaves = go.Scatter(
         x=[0.0] * len(raters),
-        y=[place[code] for code in range(len(raters))],
+        y=[row_of[code] for code in range(len(raters))],
         customdata=list(raters),
         mode="markers",
         marker={"size": 11, "color": [OWN if out else NEUTRAL for out in outliers]},
@@ -140,7 +140,7 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
     Parameters
     ----------
     ratios : sequence of (R,)
-        From level 1 on; None or NaN where undefined.
+        From one rater on; None or NaN where undefined.
     names : sequence of str
         Of the curves.
     title : str
@@ -171,7 +171,7 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
 
 
 def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
-    """Whose marks are most and least like the consensus, in one line.
+    """The raters closest to and furthest from the consensus, in one line.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
 
 
 def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: str = "") -> go.Figure:
-    """Each rater beside the consensus: one row a rater, one dot a share.
+    """Each rater against the consensus: one row a rater, one dot a share.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
 
 
 def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "") -> go.Figure:
-    """Correlation of agreement with properties of the pictures.
+    """Correlation of agreement with properties of the images.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def correlation_title(names: Sequence[str], r: Numbers) -> str:
     values = as_numbers(r)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
-        return "No property of the pictures can be set beside agreement"
+        return "No property of the images can be compared with agreement"
     most = int(known[np.argmax(np.abs(values[known]))])
     return f"Agreement goes most with {names[most]} (r {signed(values[most])})"
 
@@ -271,19 +271,19 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
 
 
 def plot_ratio(result: PixelAgreement) -> go.Figure:
-    """The ratio over levels of a result, titled with what all raters agree on."""
+    """The ratio over rater counts of a result, titled with what all raters agree on."""
     return ratio_curve([result.ratio], title=ratio_title(result.ratio))
 
 
 def plot_rater_performance(result: PixelAgreement) -> go.Figure:
-    """Each rater beside the consensus of half of them, titled with the closest and the furthest."""
+    """Each rater against the consensus of half of them, titled with the closest and the furthest."""
     table, raters = result.performance, result.raters.tolist()
     shares: dict[str, Numbers] = {name: getattr(table, name) for name in SHARES}
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
 
 
 def plot_correlations(result: PixelAgreement) -> go.Figure:
-    """Agreement beside properties of the pictures, titled with the strongest."""
+    """Agreement against properties of the images, titled with the strongest."""
     found = result.correlations
     names, values = [each.name for each in found], [each.r for each in found]
     return correlation_bars(names, values, [each.reason for each in found], correlation_title(names, values))
