@@ -1,7 +1,16 @@
-"""The empirical noise generator (KαLOS §9): how raters differ, fitted to real ones, and raters drawn from it.
+"""The empirical noise generator (KαLOS §9): how raters differ, fitted to real ones, and raters generated from it.
 
-A difference is of one of four kinds: a mark in another place or of another size, of another class, missed or added,
-split or merged. `NoiseModel` holds the distributions of all four; `NoiseModel.fit` estimates them from the raters of a data set.
+A difference is of one of four kinds: an annotation in another position or of another size, of another class, missed or
+added, split or merged.
+
+* The model: `NoiseModel` with `fit`, `generate`, `tests` and JSON; `DISTRIBUTIONS`, the names of its distributions, and
+  `Provenance`, where each is from.
+* What it returns: `GeneratedRaters` with `Events` and `SignalLoss`; `FitTests`.
+* Which classes are mistaken for one another: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
+* Where false positives are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
+  `ImageFalsePositives`, and the `Proposals` of each.
+
+The experiments of the paper are in `kalos_core.noise.experiments`.
 """
 
 from kalos_core.noise.events import Events, SignalLoss

@@ -93,9 +93,9 @@ def _sourced(found: Estimate, data: str) -> tuple[Parameters, Provenance]:
 def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
     """Distributions with a parameter or two less than those that are fitted to many rows, each with its reason."""
     wholes = len(seen.parent_area)
-    what = f"only {counted(wholes, 'whole drawn as two')}"
+    what = f"only {counted(wholes, 'whole annotated as two')}"
     found = {
-        "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5),
+        "topology.susceptibility": size_curve(seen.parent_area, seen.other_area, "whole annotated as two", 0.5),
         "topology.first_angle": Estimate(_even_angle(seen.first.angles), wholes, f"{what}, so four even distributions"),
     }
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
@@ -110,7 +110,7 @@ def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
 
 def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """Distributions of annotations with another class, from those of annotations with the same."""
-    few = counted(len(seen.wrong_class), "mark matched with one of another class")
+    few = counted(len(seen.wrong_class), "annotation matched with one of another class")
     reason = f"only {few}, so as for those of one class"
     rows = len(seen.correct)
     distributions = {

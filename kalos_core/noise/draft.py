@@ -1,4 +1,4 @@
-"""One synthetic rater in the making: which reference marks are still untouched, the new marks, and the events."""
+"""One synthetic rater in the making: which reference annotations are untouched, the new ones, and the events."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kalos_core.noise.events import DONE
 from kalos_core.noise.scene import Scene
 
 WHOLE, LOWER, UPPER = range(3)
-"""Which part of its source a mark has: all of it, or the half with the lower or the higher coordinates."""
+"""Which part of its source an annotation has: all of it, or the half with the lower or the higher coordinates."""
 
-MARK_FIELDS = {"source": -1, "partner": -1, "proposal": -1, "part": WHOLE, "category": -1}
-"""Whole numbers that describe a new mark, and what they are unless given: rows of the scene, a proposal, a part."""
+ANNOTATION_FIELDS = {"source": -1, "partner": -1, "proposal": -1, "part": WHOLE, "category": -1}
+"""Whole numbers that describe a new annotation, with defaults: rows of the scene, a proposal, a part."""
 
 EVENT_FIELDS = {
     "event": -1,
@@ -28,14 +28,14 @@ EVENT_FIELDS = {
     "category_from": -1,
     "category_to": -1,
 }
-"""Whole numbers that describe an event, and what they are unless given."""
+"""Whole numbers that describe an event, with defaults."""
 
 Columns = dict[str, NDArray[Any]]
 
 
 @dataclass
 class Draft:
-    """What the stages read and write.
+    """The state that the stages of generation read and write.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class Draft:
     magnitude: float
     rng: np.random.Generator
     free: NDArray[np.bool_] = field(init=False)
-    marks: list[Columns] = field(init=False, default_factory=list)
+    annotations: list[Columns] = field(init=False, default_factory=list)
     events: list[Columns] = field(init=False, default_factory=list)
     size: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.free = np.ones(len(self.scene), np.bool_)
         none = np.zeros(0, np.intp)
-        self.add_marks(np.zeros((0, 4)))  # so that there is something of every column
+        self.add_annotations(np.zeros((0, 4)))  # so that every column exists
         self.record(-1, none)
 
     def happens(self, chance: ArrayLike, count: int) -> NDArray[np.bool_]:
@@ -71,12 +71,12 @@ class Draft:
         self.free[targets] = False
         return got
 
-    def add_marks(self, corners: NDArray[np.float64], **columns: ArrayLike) -> NDArray[np.intp]:
-        """Add marks with the given corners (M, 4) and `MARK_FIELDS`; (M,) their rows."""
+    def add_annotations(self, corners: NDArray[np.float64], **columns: ArrayLike) -> NDArray[np.intp]:
+        """Add annotations with the given corners (M, 4) and `ANNOTATION_FIELDS`; (M,) their rows."""
         count = len(corners)
-        filled = {name: np.full(count, default) for name, default in MARK_FIELDS.items()}
+        filled = {name: np.full(count, default) for name, default in ANNOTATION_FIELDS.items()}
         filled |= {name: np.broadcast_to(np.asarray(values), count) for name, values in columns.items()}
-        self.marks.append(filled | {"corners": corners})
+        self.annotations.append(filled | {"corners": corners})
         self.size += count
         return np.arange(self.size - count, self.size)
 
@@ -88,7 +88,7 @@ class Draft:
         scale: NDArray[np.float64] | None = None,
         **columns: ArrayLike,
     ) -> None:
-        """Note events on images (E,), with `EVENT_FIELDS` and by how much (E, 2) something moved and grew."""
+        """Record events on images (E,), with `EVENT_FIELDS` and by how much (E, 2) something moved and grew."""
         count = len(image)
         filled = {name: np.full(count, default) for name, default in EVENT_FIELDS.items()}
         given = {"event": event, "image": image} | columns
@@ -99,18 +99,18 @@ class Draft:
         )
 
     def keep_rest(self) -> None:
-        """Take over every untouched mark as it is."""
+        """Take over every untouched annotation as it is."""
         rest = np.flatnonzero(self.free)
-        self.add_marks(self.scene.corners[rest], source=rest, category=self.scene.category[rest])
+        self.add_annotations(self.scene.corners[rest], source=rest, category=self.scene.category[rest])
         self.free[rest] = False
 
     def finished(self) -> tuple[Columns, Columns]:
-        """All marks, in the order of their sources with additions last, and all events with rows in that order."""
-        marks = {name: np.concatenate([part[name] for part in self.marks]) for name in self.marks[0]}
+        """All annotations, by source with additions last, and all events with rows in that order."""
+        annotations = {name: np.concatenate([part[name] for part in self.annotations]) for name in self.annotations[0]}
         events = {name: np.concatenate([part[name] for part in self.events]) for name in self.events[0]}
-        order = np.lexsort((marks["part"], marks["source"], marks["proposal"]))
-        place = np.empty(len(order) + 1, np.intp)
-        place[order], place[-1] = np.arange(len(order)), -1
+        order = np.lexsort((annotations["part"], annotations["source"], annotations["proposal"]))
+        index = np.empty(len(order) + 1, np.intp)
+        index[order], index[-1] = np.arange(len(order)), -1
         for name in ("row_a", "row_b"):
-            events[name] = place[events[name]]
-        return {name: values[order] for name, values in marks.items()}, events
+            events[name] = index[events[name]]
+        return {name: values[order] for name, values in annotations.items()}, events

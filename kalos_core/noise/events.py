@@ -1,4 +1,4 @@
-"""What happened to which mark: the events of generation as flat tables."""
+"""The events of generation, and which annotations they changed, as flat tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EVENTS = ("deletion", "addition", "split", "merge", "wrong_class", "shift")
-"""What can happen to a mark."""
+"""What can happen to an annotation."""
 
 DELETION, ADDITION, SPLIT, MERGE, WRONG_CLASS, SHIFT = range(6)
 
@@ -24,21 +24,21 @@ STAGES = ("unmatched", "topology", "category", "localization")
 STAGE_OF_EVENT = np.array([0, 0, 1, 1, 2, 3])
 
 OUTCOMES = ("done", "lost", "impossible")
-"""Lost: an earlier event had consumed the mark. Impossible: there is nothing to delete, add, merge with or become."""
+"""Lost: an earlier event had consumed the annotation. Impossible: nothing to delete, add, merge with or become."""
 
 DONE, LOST, IMPOSSIBLE = range(3)
 
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """E events of generation, in the order in which they were drawn for one rater after the other.
+    """E events of generation, in the order in which they were drawn, rater by rater.
 
     Parameters
     ----------
     annotations : Annotations
         Of the synthetic raters.
     reference : Annotations
-        What they were drawn from.
+        What they were generated from.
     rater, image : (E,) int
         Codes.
     stage, event, outcome : (E,) str
@@ -46,10 +46,10 @@ class Events:
     reference_rows : (E, 2) int
         Rows of the reference that the event was about, -1 where fewer than two.
     rows : (E, 2) int
-        Rows of the annotations that came of it, -1 where fewer than two.
+        Rows of the resulting annotations, -1 where fewer than two.
     category_from, category_to : (E,) int
-        Codes, -1 without any: what a mark was and what it became; of an addition, the class of the image that it was
-        taken for, and its own.
+        Codes, -1 without any: the class of an annotation before and after; of an addition, the class of the image
+        that it was mistaken for, and its own.
     shift : (E, 2) float64
         How far the centre moved, in widths and heights of the image; of a split, to its first fragment. NaN where
         nothing moved.
@@ -82,7 +82,7 @@ class Events:
         }
 
     def signal_loss(self) -> SignalLoss:
-        """How many events came too late for their mark, by stage (KαLOS §9.4, Table 3)."""
+        """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
         table = np.array(
             [[((self.stage == stage) & (self.outcome == ended)).sum() for ended in OUTCOMES] for stage in STAGES]
         )
@@ -126,15 +126,15 @@ def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.ob
 
 @dataclass(frozen=True, eq=False)
 class SignalLoss:
-    """How many events came too late for their mark: rows for each stage and for the first three together.
+    """How many events came too late for their annotation: rows for each stage and for the first three together.
 
-    Localization attempts every mark, so it is no part of the ratio the paper prints.
+    Localization attempts every annotation, so it is no part of the ratio the paper prints.
 
     Parameters
     ----------
     stage : names
     done, lost, impossible : (S,) int
-        What became of the events: a lost one found its mark consumed by an earlier one.
+        What became of the events: a lost one found its annotation consumed by an earlier one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What generation returns: the raters, the truth about their marks, and what was used."""
+"""The result of generation: the raters, the truth about their annotations, and the sources that were used."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from kalos_core.noise.events import EVENTS, Events, SignalLoss
 
 @dataclass(frozen=True, eq=False)
 class GeneratedRaters:
-    """Raters drawn from a reference, and the truth about their marks.
+    """Raters generated from a reference, and the truth about their annotations.
 
     Parameters
     ----------
     annotations : Annotations
-        N marks of the R synthetic raters.
+        N annotations of the R synthetic raters.
     object : (N, W) int
-        Which objects each mark is of, the lowest first and -1 where fewer: numbers below the number of reference marks
-        are rows of `original`, those above are places where there is nothing. Two marks are of the same object if
-        they share a number: raters who take one proposal for an object agree about the same nothing.
+        Which objects each annotation is of, the lowest first and -1 where fewer: numbers below the number of
+        reference annotations are rows of `original`, those above are false positives. Two annotations are of the same
+        object if they share a number: raters who take one proposal for an object agree about the same false positive.
     events : Events
     reference : Annotations
-        What the raters were drawn from: the marks of the reference raters, or those of the schools.
+        What the raters were generated from: the annotations of the reference raters, or those of the schools.
     reference_rater : (R,) int
-        Code in `reference` of the rater each was drawn from.
+        Code in `reference` of the rater each was generated from.
     schools : GeneratedRaters or None
-        The schools as raters drawn from the one reference, where they were; `reference` is their annotations.
+        The schools as raters generated from the one reference, where they were; `reference` holds their annotations.
     magnitude : (R,) float64
         Lambda of each rater.
     seed : int
     class_source, false_positive_source : str
-        What was used.
+        Names of the sources that were used.
 
     Examples
     --------
@@ -63,16 +63,16 @@ class GeneratedRaters:
 
     @property
     def original(self) -> Annotations:
-        """The marks that everything comes from; `truth` holds its rows."""
+        """The annotations that everything is generated from; `truth` holds its rows."""
         return self.reference if self.schools is None else self.schools.original
 
     @cached_property
     def truth(self) -> NDArray[np.intp]:
-        """(N, W) rows of `original` that each mark comes from, -1 for additions and where fewer than W."""
+        """(N, W) rows of `original` that each annotation comes from, -1 for additions and where fewer than W."""
         return np.where(self.object < len(self.original), self.object, -1)
 
     def signal_loss(self) -> SignalLoss:
-        """How many events came too late for their mark, by stage (KαLOS §9.4, Table 3)."""
+        """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
         return self.events.signal_loss()
 
     def __repr__(self) -> str:

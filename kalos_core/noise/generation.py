@@ -1,4 +1,4 @@
-"""Synthetic raters drawn from a reference, with what happened to which mark (KαLOS §9.4)."""
+"""Synthetic raters generated from a reference, with the events that changed its annotations (KαLOS §9.4)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def generate_raters(
     class_source: ClassSource | None,
     false_positive_source: FalsePositiveSource | None,
 ) -> GeneratedRaters:
-    """Raters who differ from a reference as the parameters say; see `NoiseModel.generate`."""
+    """Raters who differ from a reference as the parameters describe; see `NoiseModel.generate`."""
     names = _names(raters)
     lambdas = _magnitudes(magnitude, len(names), "magnitude", "rater")
     seed = check_whole(seed, "seed")
@@ -61,18 +61,19 @@ def generate_raters(
         table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
     )
     generation = _Generation(parameters, seed, class_source, false_positive_source, proposals, len(table))
-    drawn = None
+    taught = None
     if len(sizes) > len(table.raters):
         titles = [f"school {number + 1}" for number in range(len(sizes))]
         theirs = _magnitudes(school_magnitude, len(sizes), "school_magnitude", "school")
-        drawn = generation.draw(table, np.zeros(len(sizes), np.intp), titles, theirs, SCHOOLS, None)
+        taught = generation.raters_of(table, np.zeros(len(sizes), np.intp), titles, theirs, SCHOOLS, None)
     taught_by = np.repeat(np.arange(len(sizes)), sizes)
-    return generation.draw(table if drawn is None else drawn.annotations, taught_by, names, lambdas, RATERS, drawn)
+    taught_from = table if taught is None else taught.annotations
+    return generation.raters_of(taught_from, taught_by, names, lambdas, RATERS, taught)
 
 
 @dataclass(frozen=True, eq=False)
 class _Generation:
-    """What all draws of one call share; `objects` is the number of the original marks."""
+    """What all raters of one call share; `objects` is the number of the original annotations."""
 
     parameters: NoiseParameters
     seed: int
@@ -81,7 +82,7 @@ class _Generation:
     proposals: Proposals
     objects: int
 
-    def draw(
+    def raters_of(
         self,
         reference: Annotations,
         reference_rater: NDArray[np.intp],
@@ -93,22 +94,22 @@ class _Generation:
         """All raters, each from its rater of the reference."""
         rows = {code: np.flatnonzero(reference.rater == code) for code in np.unique(reference_rater).tolist()}
         scenes = {code: self._scene(reference, code, rows[code]) for code in rows}
-        all_marks: list[Columns] = []
+        all_annotations: list[Columns] = []
         all_events: list[Columns] = []
         for number, code in enumerate(reference_rater.tolist()):
             rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream, number)))
-            own, happened = self._draw_one(Draft(scenes[code], float(magnitude[number]), rng))
-            begin = sum(len(part["rater"]) for part in all_marks)
-            all_marks.append(_refer(own, number, {"source": rows[code], "partner": rows[code]}))
+            own, happened = self._generate_one(Draft(scenes[code], float(magnitude[number]), rng))
+            begin = sum(len(part["rater"]) for part in all_annotations)
+            all_annotations.append(_refer(own, number, {"source": rows[code], "partner": rows[code]}))
             new_rows = np.arange(begin, begin + len(own["source"]))
-            places = {"reference_a": rows[code], "reference_b": rows[code], "row_a": new_rows, "row_b": new_rows}
-            all_events.append(_refer(happened, number, places))
-        marks = _together(all_marks)
-        made = self._table(reference, reference_rater, names, marks)
+            indices = {"reference_a": rows[code], "reference_b": rows[code], "row_a": new_rows, "row_b": new_rows}
+            all_events.append(_refer(happened, number, indices))
+        annotations = _together(all_annotations)
+        made = self._table(reference, reference_rater, names, annotations)
         of_reference = np.arange(len(reference))[:, None] if schools is None else schools.object
         return GeneratedRaters(
             annotations=made,
-            object=_objects(marks, of_reference, self.objects),
+            object=_objects(annotations, of_reference, self.objects),
             events=_events(made, reference, _together(all_events)),
             reference=reference,
             reference_rater=reference_rater,
@@ -123,22 +124,22 @@ class _Generation:
         limits = reference.assigned_categories
         own = reference.select(rows=rows)
         transitions = Transitions.of(self.class_source, own, None if limits is None else limits[code])
-        asked = reference.assigned_any_class[:, code]
-        free = self.proposals.free_of(own) & asked[self.proposals.image]
-        if not len(rows):  # a school that lost every mark: nothing says what an addition could be
+        assigned = reference.assigned_any_class[:, code]
+        free = self.proposals.free_of(own) & assigned[self.proposals.image]
+        if not len(rows):  # a school that lost every annotation has no class for an addition
             free[:] = False
         return Scene(
             image=own.image,
             category=own.category,
             corners=own.shapes["box"].bounds(),
             image_size=own.image_size,
-            asked=asked,
+            assigned=assigned,
             transitions=transitions,
             proposals=self.proposals,
             free=self.proposals.apart(np.flatnonzero(free)),
         )
 
-    def _draw_one(self, draft: Draft) -> tuple[Columns, Columns]:
+    def _generate_one(self, draft: Draft) -> tuple[Columns, Columns]:
         if draft.magnitude == 0:
             draft.keep_rest()
         else:
@@ -153,44 +154,48 @@ class _Generation:
         reference: Annotations,
         reference_rater: NDArray[np.intp],
         names: list[str],
-        marks: Columns,
+        annotations: Columns,
     ) -> Annotations:
-        added = marks["proposal"] >= 0
-        image = reference.image[np.maximum(marks["source"], 0)] if len(reference) else np.zeros(len(added), np.intp)
-        image[added] = self.proposals.image[marks["proposal"][added]]
+        added = annotations["proposal"] >= 0
+        image = (
+            reference.image[np.maximum(annotations["source"], 0)] if len(reference) else np.zeros(len(added), np.intp)
+        )
+        image[added] = self.proposals.image[annotations["proposal"][added]]
         donor = np.full(len(added), -1)
-        donor[added] = self.proposals.donor[marks["proposal"][added]]
+        donor[added] = self.proposals.donor[annotations["proposal"][added]]
         canvas = np.rint(reference.image_size[image]).astype(np.intp)
-        origins = Origins(marks["source"], marks["partner"], marks["part"], donor, marks["corners"], canvas)
+        origins = Origins(
+            annotations["source"], annotations["partner"], annotations["part"], donor, annotations["corners"], canvas
+        )
         return cast_of(
             reference,
             reference_rater,
             names,
             image=image,
-            rater=marks["rater"],
-            category=marks["category"],
+            rater=annotations["rater"],
+            category=annotations["category"],
             shapes=build_shapes(origins, reference.shapes, self.proposals.donors),
         )
 
 
 def _refer(columns: Columns, rater: int, rows: Mapping[str, NDArray[np.intp]]) -> Columns:
-    """Columns of one rater, with what is a row of its scene or draft as a row of the whole tables; -1 stays."""
-    places = {name: np.append(wanted, -1)[columns[name]] for name, wanted in rows.items()}
+    """Columns of one rater, rows of its scene or draft turned into rows of the whole tables; -1 stays."""
+    indices = {name: np.append(wanted, -1)[columns[name]] for name, wanted in rows.items()}
     count = len(next(iter(columns.values())))
-    return columns | places | {"rater": np.full(count, rater)}
+    return columns | indices | {"rater": np.full(count, rater)}
 
 
 def _together(parts: list[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _objects(marks: Columns, of_reference: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """(N, W) objects of each mark, each once, the lowest first."""
+def _objects(annotations: Columns, of_reference: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """(N, W) objects of each annotation, each once, the lowest first."""
     width = of_reference.shape[1]
     none = np.full((1, width), -1)
     known = np.concatenate([of_reference, none])
-    added = np.where(marks["proposal"] >= 0, marks["proposal"] + count, -1)
-    every = np.concatenate([known[marks["source"]], known[marks["partner"]], added[:, None]], axis=1)
+    added = np.where(annotations["proposal"] >= 0, annotations["proposal"] + count, -1)
+    every = np.concatenate([known[annotations["source"]], known[annotations["partner"]], added[:, None]], axis=1)
     last = np.iinfo(np.intp).max
     every = np.sort(np.where(every < 0, last, every), axis=1)
     every[:, 1:][every[:, 1:] == every[:, :-1]] = last

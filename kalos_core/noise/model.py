@@ -51,7 +51,7 @@ class NoiseModel(NoiseParameters):
     provenance : mapping distribution -> Provenance
         Where each of `DISTRIBUTIONS` is from.
     observations : Observations, optional
-        What it was fitted to, for tests and figures of the fit; not part of the JSON.
+        What it was fitted to, for tests and plots of the fit; not part of the JSON.
 
     Examples
     --------
@@ -72,8 +72,8 @@ class NoiseModel(NoiseParameters):
         missing = [distribution for distribution in DISTRIBUTIONS if distribution not in self.provenance]
         strange = [distribution for distribution in self.provenance if distribution not in DISTRIBUTIONS]
         if missing or strange:
-            came = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
-            raise InputError(f"provenance: expected the origin of each distribution, got one {came}")
+            actual = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
+            raise InputError(f"provenance: expected the origin of each distribution, got one {actual}")
         for distribution, origin in self.provenance.items():
             count = len(self._values(distribution))
             if len(origin.interval) not in (0, count):
@@ -364,6 +364,6 @@ def _record(kind: Any, given: object, where: str, problems: Problems) -> Any:
 
 def _expected_and_came(error: InputError) -> tuple[str, str]:
     """Both halves of a message of the form "name: expected this, got that", the name of the field with the first."""
-    start, _, came = str(error).partition(", got ")
+    start, _, actual = str(error).partition(", got ")
     owner, _, expected = start.partition(": expected ")
-    return f"{owner.partition('.')[2]} to be {expected}", came
+    return f"{owner.partition('.')[2]} to be {expected}", actual

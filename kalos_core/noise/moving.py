@@ -83,16 +83,16 @@ def move_masks(masks: Masks, to: Placement) -> Masks:
     """
     factor, offset = to.maps
     size = np.where(masks.absent()[to.rows, None], 0, to.canvas)
-    place, column, top, bottom = masks.strips(to.rows)
+    index, column, top, bottom = masks.strips(to.rows)
     # rows whose centre comes from between the top and the bottom of a strip
-    new_top = np.ceil(top * factor[place, 1] + offset[place, 1] - 0.5)
-    new_bottom = np.ceil(bottom * factor[place, 1] + offset[place, 1] - 0.5)
-    new_top, new_bottom = (np.clip(edge, 0, size[place, 1]).astype(np.intp) for edge in (new_top, new_bottom))
+    new_top = np.ceil(top * factor[index, 1] + offset[index, 1] - 0.5)
+    new_bottom = np.ceil(bottom * factor[index, 1] + offset[index, 1] - 0.5)
+    new_top, new_bottom = (np.clip(edge, 0, size[index, 1]).astype(np.intp) for edge in (new_top, new_bottom))
     # and the columns, of which one strip may become several or none
-    left = np.clip(np.ceil(column * factor[place, 0] + offset[place, 0] - 0.5), 0, size[place, 0]).astype(np.intp)
-    right = np.clip(np.ceil((column + 1) * factor[place, 0] + offset[place, 0] - 0.5), 0, size[place, 0])
+    left = np.clip(np.ceil(column * factor[index, 0] + offset[index, 0] - 0.5), 0, size[index, 0]).astype(np.intp)
+    right = np.clip(np.ceil((column + 1) * factor[index, 0] + offset[index, 0] - 0.5), 0, size[index, 0])
     strip, new_column = expand_runs(left, right.astype(np.intp) - left)
-    owner = place[strip]
+    owner = index[strip]
     start = new_column * size[owner, 1]
     return Masks.from_spans(size, owner, start + new_top[strip], start + new_bottom[strip])
 
@@ -113,9 +113,9 @@ def halve_polygons(polygons: Polygons, rows: NDArray[np.intp], lower: NDArray[np
     half = _half(taken.bounds()[enclosed], lower[enclosed])
     cut = shapely.intersection(taken.geometries[enclosed], shapely.box(*half.T))
     parts = [taken.rings(row) for row in range(len(taken))]
-    for place, geometry in zip(enclosed.tolist(), cut, strict=True):
+    for index, geometry in zip(enclosed.tolist(), cut, strict=True):
         pieces = [piece for piece in shapely.get_parts(geometry) if piece.geom_type == "Polygon"]
-        parts[place] = [shapely.get_coordinates(shapely.get_exterior_ring(piece))[:-1] for piece in pieces]
+        parts[index] = [shapely.get_coordinates(shapely.get_exterior_ring(piece))[:-1] for piece in pieces]
     return Polygons.from_rings(parts)
 
 
@@ -131,13 +131,13 @@ def halve_masks(masks: Masks, rows: NDArray[np.intp], lower: NDArray[np.bool_]) 
     bounds = np.nan_to_num(masks.bounds()[rows])
     whole: NDArray[np.bool_] = np.all(bounds[:, 2:] - bounds[:, :2] <= 1, axis=1)
     half = np.where(whole[:, None], bounds, np.floor(_half(bounds, lower))).astype(np.intp)
-    place, column, top, bottom = masks.strips(rows)
+    index, column, top, bottom = masks.strips(rows)
     size = masks.size[rows]
-    inside = (column >= half[place, 0]) & (column < half[place, 2])
-    place, column, top, bottom = place[inside], column[inside], top[inside], bottom[inside]
-    start = column * size[place, 1]
-    top, bottom = np.maximum(top, half[place, 1]), np.minimum(bottom, half[place, 3])
-    return Masks.from_spans(size, place, start + top, start + bottom)
+    inside = (column >= half[index, 0]) & (column < half[index, 2])
+    index, column, top, bottom = index[inside], column[inside], top[inside], bottom[inside]
+    start = column * size[index, 1]
+    top, bottom = np.maximum(top, half[index, 1]), np.minimum(bottom, half[index, 3])
+    return Masks.from_spans(size, index, start + top, start + bottom)
 
 
 def _half(bounds: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -163,7 +163,7 @@ def join_polygons(polygons: Polygons, rows: NDArray[np.intp]) -> Polygons:
 
 
 def rectangles(kind: str, corners: NDArray[np.float64], canvas: NDArray[np.intp]) -> ShapeColumn:
-    """Boxes as shapes of a kind: for marks that have no other outline.
+    """Boxes as shapes of a kind: for annotations that have no other outline.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def move(column: Any, to: Placement) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Origins:
-    """What M new marks are made of: marks of a reference, or proposals.
+    """What M new annotations are made of: annotations of a reference, or proposals.
 
     Parameters
     ----------
@@ -241,14 +241,14 @@ class Origins:
     canvas: NDArray[np.intp]
 
     def placement(self, chosen: NDArray[np.intp], rows: NDArray[np.intp], before: NDArray[np.float64]) -> Placement:
-        """Where the chosen of the marks (C,) get their shapes: from boxes `before` (C, 4) of some rows (C,)."""
+        """Where the chosen of the annotations (C,) get their shapes: from boxes `before` (C, 4) of some rows (C,)."""
         return Placement(rows, before, self.corners[chosen], self.canvas[chosen])
 
 
 def build_shapes(
     origins: Origins, reference: Mapping[str, ShapeColumn], donors: Mapping[str, ShapeColumn]
 ) -> dict[str, ShapeColumn]:
-    """Columns of the new marks, of the kinds that the reference has."""
+    """Columns of the new annotations, of the kinds that the reference has."""
     return {
         kind: Boxes(origins.corners) if kind == "box" else _build(kind, origins, reference, donors)
         for kind in KINDS
@@ -266,7 +266,7 @@ def _build(
 
 
 def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> Iterator[tuple[NDArray[np.intp], Any]]:
-    """Which of the new marks are whole, halves, and joined ones of the reference, and their shapes."""
+    """Which of the new annotations are whole, halves, and joined ones of the reference, and their shapes."""
     merged, halved = origins.partner >= 0, origins.part != WHOLE
     whole = np.flatnonzero((origins.donor < 0) & ~merged & ~halved)
     rows = origins.source[whole]
@@ -285,7 +285,7 @@ def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> 
 def _of_donors(
     kind: str, donors: Mapping[str, ShapeColumn], origins: Origins
 ) -> Iterator[tuple[NDArray[np.intp], Any]]:
-    """Which of the new marks are additions with an outline of a donor, and which without, and their shapes."""
+    """Which of the new annotations are additions with an outline of a donor, and which without, and their shapes."""
     added = np.flatnonzero(origins.donor >= 0)
     outlined = np.zeros(len(added), np.bool_)
     if kind in donors:

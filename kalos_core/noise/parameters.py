@@ -77,7 +77,7 @@ class Shift(Parameters):
     Parameters
     ----------
     intercept, slope : float
-        Trend over the area of the mark.
+        Trend over the area of the annotation.
     nu : float, above 0
         Degrees of freedom of the residual: the lower, the heavier its tails.
     mu, sigma : float
@@ -178,7 +178,7 @@ def _von_mises(angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class SizeCurve(Parameters):
-    """Chance that a mark is chosen, by its area: sigmoid(intercept + slope · ln area) (KαLOS Eq. 17 and 18).
+    """Chance that an annotation is chosen, by its area: sigmoid(intercept + slope · ln area) (KαLOS Eq. 17 and 18).
 
     Examples
     --------
@@ -196,7 +196,7 @@ class SizeCurve(Parameters):
 
 @dataclass(frozen=True)
 class EventRate(Parameters):
-    """Expected number of events on an image with n marks: exp(intercept + slope · n) (KαLOS Eq. 16).
+    """Expected number of events on an image with n annotations: exp(intercept + slope · n) (KαLOS Eq. 16).
 
     Examples
     --------
@@ -207,9 +207,9 @@ class EventRate(Parameters):
     intercept: float = number()
     slope: float = number()
 
-    def expected(self, marks: ArrayLike) -> NDArray[np.float64]:
-        """For numbers of reference marks on an image."""
-        return np.asarray(np.exp(self.intercept + self.slope * np.asarray(marks, dtype=np.float64)))
+    def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
+        """For numbers of reference annotations on an image."""
+        return np.asarray(np.exp(self.intercept + self.slope * np.asarray(annotations, dtype=np.float64)))
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Enlargement(Parameters):
 
 @dataclass(frozen=True)
 class Localization:
-    """How a mark that is otherwise right differs in place and size (KαLOS §9.3.1); areas are those of the mark.
+    """How an annotation that is otherwise right differs in position and size (KαLOS §9.3.1), by its area.
 
     Parameters
     ----------
@@ -260,12 +260,12 @@ class Localization:
 
 @dataclass(frozen=True)
 class Category:
-    """How often a class is mistaken, and how such a mark differs in place and size (KαLOS §9.3.2).
+    """How often a class is mistaken, and how such an annotation differs in position and size (KαLOS §9.3.2).
 
     Parameters
     ----------
     occurrence : Chance
-        That a mark gets another class.
+        That an annotation gets another class.
     translation, width, height : Shift
         As in `Localization`.
     angle : AxialAngle
@@ -280,16 +280,16 @@ class Category:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """How often marks are missed or added, and which (KαLOS §9.3.3).
+    """How often annotations are missed or added, and which (KαLOS §9.3.3).
 
     Parameters
     ----------
     rate : EventRate
-        Events on an image, missed and added together, by its number of reference marks.
+        Events on an image, missed and added together, by its number of reference annotations.
     selection : SizeCurve
-        Weight of a mark, or of a proposed one, by its area.
+        Weight of an annotation, or of a proposed one, by its area.
     deletion : Chance
-        That an event is a missed mark, not an added one.
+        That an event is a missed annotation, not an added one.
     """
 
     rate: EventRate
@@ -299,12 +299,12 @@ class Unmatched:
 
 @dataclass(frozen=True)
 class Topology:
-    """Which marks are split or merged, and what fragments look like (KαLOS §9.3.4); areas are those of the whole.
+    """Which annotations are split or merged, and what fragments look like (KαLOS §9.3.4); areas are those of the whole.
 
     Parameters
     ----------
     susceptibility : SizeCurve
-        Chance of a mark to be split or merged, by its area.
+        Chance of an annotation to be split or merged, by its area.
     split : Chance
         That it is split, not merged.
     first_translation : Shift

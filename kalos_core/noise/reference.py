@@ -1,4 +1,4 @@
-"""The reference that raters are drawn from, checked, and the table of those who are."""
+"""The reference that raters are generated from, checked, and the table of the generated raters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from kalos_core.shapes import ShapeColumn
 
 
 def prepare_reference(annotations: Annotations, reference: str | Sequence[str] | None, schools: int) -> Annotations:
-    """The marks of the reference raters, with the shapes that noise is defined for.
+    """The annotations of the reference raters, with the shapes that noise is defined for.
 
     Raises
     ------
     InputError
-        If it is not clear which raters are meant, one has no marks, a mark has no box, or a size is not known.
+        If it is not clear which raters are meant, one has no annotations, an annotation has no box, or a size is
+        unknown.
     """
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
@@ -31,7 +32,7 @@ def prepare_reference(annotations: Annotations, reference: str | Sequence[str] |
     chosen = annotations.select(raters=names)
     for code, name in enumerate(chosen.raters):
         if not (chosen.rater == code).any():
-            raise InputError(f"reference: expected a rater with marks, got {name!r}, who has none")
+            raise InputError(f"reference: expected a rater with annotations, got {name!r}, who has none")
     boxes = chosen.shapes.get("box")
     problems = Problems("reference")
     bare = np.ones(len(chosen), np.bool_) if boxes is None else boxes.absent()
@@ -55,10 +56,11 @@ def _names(annotations: Annotations, reference: str | Sequence[str] | None) -> l
         return list(reference)
     drew = np.unique(annotations.rater)
     if not len(drew):
-        raise InputError("annotations: expected marks to draw raters from, got none")
+        raise InputError("annotations: expected annotations to generate raters from, got none")
     if len(drew) > 1:
         raise InputError(
-            f"reference: expected the name of the rater to draw from, one of {listed(annotations.raters, 20)}, got none"
+            "reference: expected the name of the rater to generate from, one of "
+            f"{listed(annotations.raters, 20)}, got none"
         )
     return [str(annotations.raters[drew[0]])]
 
@@ -73,7 +75,7 @@ def cast_of(
     category: NDArray[np.intp],
     shapes: Mapping[str, ShapeColumn],
 ) -> Annotations:
-    """A table of raters who were asked for what the raters they were drawn from were asked for."""
+    """A table of raters with the assignment of those they were generated from."""
     limits = reference.assigned_categories
     excluded = [
         np.stack([lines[:, 0], np.full(len(lines), number), lines[:, 2]], axis=1)

@@ -1,4 +1,4 @@
-"""A reference as the stages of generation see it: places and sizes relative to the image."""
+"""A reference as the stages of generation see it: positions and sizes relative to the image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_AREA = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """N reference marks of one rater on I images, and what could be added to them.
+    """N reference annotations of one rater on I images, and what could be added to them.
 
     Parameters
     ----------
@@ -25,19 +25,19 @@ class Scene:
     corners : (N, 4) float64
         In pixels.
     image_size : (I, 2) float64
-    asked : (I,) bool
-        Images that the rater was asked to annotate: nothing is added to others.
+    assigned : (I,) bool
+        Images that the rater is assigned to: nothing is added to others.
     transitions : Transitions
     proposals : Proposals
     free : (F,) int
-        The proposals that are none of the marks, nor one another, on images that were asked for.
+        The proposals that are none of the annotations, nor one another, on assigned images.
     """
 
     image: NDArray[np.intp]
     category: NDArray[np.intp]
     corners: NDArray[np.float64]
     image_size: NDArray[np.float64]
-    asked: NDArray[np.bool_]
+    assigned: NDArray[np.bool_]
     transitions: Transitions
     proposals: Proposals
     free: NDArray[np.intp]
@@ -61,14 +61,14 @@ class Scene:
         return np.asarray(np.maximum(self.size.prod(axis=1), LEAST_AREA))
 
     @cached_property
-    def marks(self) -> NDArray[np.intp]:
-        """(I,) how many marks each image has."""
+    def annotation_count(self) -> NDArray[np.intp]:
+        """(I,) how many annotations each image has."""
         return np.bincount(self.image, minlength=len(self.image_size))
 
     @cached_property
     def by_image(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(N,) rows in the order of their images, and (I + 1,) where each image begins there."""
-        return np.argsort(self.image, kind="stable"), run_starts(self.marks)
+        return np.argsort(self.image, kind="stable"), run_starts(self.annotation_count)
 
     @cached_property
     def classes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -87,7 +87,7 @@ class Scene:
     def moved(
         self, rows: NDArray[np.intp], shift: NDArray[np.float64], scale: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Marks (M,) moved by shares of their image (M, 2), and scaled (M, 2), within what an image allows.
+        """Annotations (M,) moved by shares of their image (M, 2), and scaled (M, 2), within what an image allows.
 
         A centre outside of the image is moved to its edge (KαLOS §9.3.1). A side becomes no longer than that of the
         image, and no shorter than a pixel if it was not before.

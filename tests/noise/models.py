@@ -1,4 +1,4 @@
-"""Models and references for the tests of generation: distributions that hardly scatter, one kind of difference at a time."""
+"""Models and references for the tests of generation: distributions that hardly scatter, one difference at a time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def quiet(**groups: dict[str, Any]) -> NoiseModel:
 
 
 def halves() -> dict[str, Any]:
-    """Distributions of a split into a left and a right fragment of half the width, a tenth of the image from the centre."""
+    """A split into a left and a right fragment of half the width, a tenth of the image from the centre."""
     return {
         "susceptibility": ALWAYS,
         "split": Chance(1.0),
@@ -71,11 +71,11 @@ def halves() -> dict[str, Any]:
 
 
 def table(
-    *marks: tuple[Any, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
+    *annotations: tuple[Any, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
 ) -> Annotations:
-    """Marks (image, category, box) of one rater."""
-    rows = [{"image": image, "rater": "ann", "category": name, "box": box} for image, name, box in marks]
-    images = given.pop("images", list(dict.fromkeys(image for image, _, _ in marks)))
+    """Annotations (image, category, box) of one rater."""
+    rows = [{"image": image, "rater": "ann", "category": name, "box": box} for image, name, box in annotations]
+    images = given.pop("images", list(dict.fromkeys(image for image, _, _ in annotations)))
     return Annotations.from_rows(rows, images=images, image_size=dict.fromkeys(images, size), **given)
 
 
@@ -88,5 +88,5 @@ class FixedFalsePositives:
         self.boxes = Boxes.from_xywh(boxes)
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - always these
-        place = np.arange(len(self.boxes))
-        return Proposals(0 * place, self.boxes.corners, {"box": self.boxes}, place)
+        index = np.arange(len(self.boxes))
+        return Proposals(0 * index, self.boxes.corners, {"box": self.boxes}, index)

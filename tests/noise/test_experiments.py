@@ -27,12 +27,17 @@ from kalos_core.noise.experiments.truth import pairs_of_groups
 MODEL = NoiseModel.default()
 
 
-def scene(images=6, marks=4):
-    """Marks of one rater, apart from one another."""
+def scene(images=6, annotations=4):
+    """Annotations of one rater, apart from one another."""
     rows = [
-        {"image": image, "rater": "ann", "category": "cat" if mark % 2 else "dog", "box": [10 + 50 * mark, 20, 30, 30]}
+        {
+            "image": image,
+            "rater": "ann",
+            "category": "cat" if annotation % 2 else "dog",
+            "box": [10 + 50 * annotation, 20, 30, 30],
+        }
         for image in range(images)
-        for mark in range(marks)
+        for annotation in range(annotations)
     ]
     return Annotations.from_rows(rows, image_size=dict.fromkeys(range(images), (240, 100)))
 
@@ -89,12 +94,12 @@ class TestTruth:
         assert names.tolist() == ["false positive"]
         np.testing.assert_allclose(values, [9 / 11])
 
-    def test_a_mark_of_two_objects_is_of_each(self):
+    def test_a_annotation_of_two_objects_is_of_each(self):
         table = row_of([0], [0, 3])
         left, right = pairs_of_groups(table, np.array([[0, 1], [0, -1], [1, -1]]))
         assert (left.tolist(), right.tolist()) == ([0, 0], [1, 2])
 
-    def test_no_marks(self):
+    def test_no_annotations(self):
         empty = Annotations.from_rows([])
         left, right = pairs_of_groups(empty, np.zeros((0, 1), np.intp))
         assert len(left) == len(right) == 0
@@ -102,25 +107,25 @@ class TestTruth:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 40), st.integers(0, 3)), min_size=1, max_size=9))
-def test_scores_equal_a_naive_loop(marks):
+def test_scores_equal_a_naive_loop(annotations):
     table = Annotations.from_rows(
-        [{"image": 1, "rater": rater, "category": "cat", "box": [x, 0, 10, 10]} for rater, x, _ in marks]
+        [{"image": 1, "rater": rater, "category": "cat", "box": [x, 0, 10, 10]} for rater, x, _ in annotations]
     )
-    objects = np.array([[object_] for _, _, object_ in marks])
+    objects = np.array([[object_] for _, _, object_ in annotations])
     units = agreement(table, bootstrap=0).unit_of if len(table.raters) > 1 else np.arange(len(table))
     score = Truth.of(table, objects).score(units)
     counts = {"tp": 0, "fp": 0, "fn": 0, "tn": 0}
-    for one, other in itertools.combinations(range(len(marks)), 2):
-        if marks[one][0] == marks[other][0]:
+    for one, other in itertools.combinations(range(len(annotations)), 2):
+        if annotations[one][0] == annotations[other][0]:
             continue
-        same, together = marks[one][2] == marks[other][2], units[one] == units[other]
-        if same or together or abs(marks[one][1] - marks[other][1]) < 10:
+        same, together = annotations[one][2] == annotations[other][2], units[one] == units[other]
+        if same or together or abs(annotations[one][1] - annotations[other][1]) < 10:
             counts[("t" if same == together else "f") + ("p" if together else "n")] += 1
     assert {name: getattr(score, name) for name in counts} == counts
 
 
 def test_unfiltered_the_rand_index_is_scikit_learns():
-    """Where every two marks overlap and each rater drew one, nothing is filtered."""
+    """Where every two annotations overlap and each rater drew one, nothing is filtered."""
     table = row_of([0], [1], [2])
     units = np.array([0, 0, 1])
     score = Truth.of(table, np.array([[0], [1], [1]])).score(units)
@@ -133,7 +138,7 @@ def test_without_noise_every_solver_is_right():
     assert set(cases.case) == {"true positive"}
     assert (cases.similarity == 1).all()
     assert cases.to_pandas()["count"].sum() == len(cases.similarity)
-    assert accuracy.tp.tolist() == [24 if raters == 1 else 72 for raters in accuracy.raters]  # 24 marks; 3 pairs
+    assert accuracy.tp.tolist() == [24 if raters == 1 else 72 for raters in accuracy.raters]  # 24 annotations; 3 pairs
 
 
 def test_accuracy_of_one_setting_is_that_of_its_units():
@@ -179,8 +184,8 @@ def test_all_experiments_report_progress_and_claims():
     assert {claim.source for claim in result.claims()} >= {"Table 3", "Fig. 1d", "§10"}
 
 
-def test_experiments_without_marks_are_refused():
-    with pytest.raises(InputError, match="expected marks to draw raters from"):
+def test_experiments_without_annotations_are_refused():
+    with pytest.raises(InputError, match="expected annotations to generate raters from"):
         run_experiments(Annotations.from_rows([]))
 
 
@@ -221,19 +226,19 @@ def test_solvers_without_a_setting_are_refused():
 
 
 def test_settings_in_any_order_give_the_same_tables_and_verdicts():
-    marks = scene(2, 3)
+    annotations = scene(2, 3)
     for forth, back in (
         (
-            return_on_raters(MODEL, marks, counts=[2, 7, 9], magnitudes=[0.5, 2]),
-            return_on_raters(MODEL, marks, counts=[9, 2, 7, 2], magnitudes=[2, 0.5]),
+            return_on_raters(MODEL, annotations, counts=[2, 7, 9], magnitudes=[0.5, 2]),
+            return_on_raters(MODEL, annotations, counts=[9, 2, 7, 2], magnitudes=[2, 0.5]),
         ),
         (
-            magnitude_response(MODEL, marks, magnitudes=[0, 1]),
-            magnitude_response(MODEL, marks, magnitudes=[1, 0, 1]),
+            magnitude_response(MODEL, annotations, magnitudes=[0, 1]),
+            magnitude_response(MODEL, annotations, magnitudes=[1, 0, 1]),
         ),
         (
-            signal_loss_table(MODEL, marks, magnitudes=[0.25, 5.0]),
-            signal_loss_table(MODEL, marks, magnitudes=[5.0, 0.25]),
+            signal_loss_table(MODEL, annotations, magnitudes=[0.25, 5.0]),
+            signal_loss_table(MODEL, annotations, magnitudes=[5.0, 0.25]),
         ),
     ):
         assert forth.to_pandas().equals(back.to_pandas())

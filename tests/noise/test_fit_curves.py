@@ -12,8 +12,8 @@ from kalos_core.noise.fit.curves import RESOLUTION, fit_logistic, fit_opposition
 
 def counts(intercept=0.5, slope=0.04, rows=2000, seed=0):
     rng = np.random.default_rng(seed)
-    marks = rng.integers(0, 40, rows)
-    return rng.poisson(np.exp(intercept + slope * marks)), marks.astype(float)
+    annotations = rng.integers(0, 40, rows)
+    return rng.poisson(np.exp(intercept + slope * annotations)), annotations.astype(float)
 
 
 def choices(intercept=-3.0, slope=-0.5, rows=4000, seed=0):
@@ -23,9 +23,9 @@ def choices(intercept=-3.0, slope=-0.5, rows=4000, seed=0):
 
 
 def test_poisson_is_that_of_scikit_learn():
-    count, marks = counts()
-    theirs = PoissonRegressor(alpha=0, tol=1e-8, max_iter=1000).fit(marks[:, None], count)
-    found = fit_poisson(count, marks)
+    count, annotations = counts()
+    theirs = PoissonRegressor(alpha=0, tol=1e-8, max_iter=1000).fit(annotations[:, None], count)
+    found = fit_poisson(count, annotations)
     assert found.intercept == pytest.approx(theirs.intercept_, abs=1e-4)
     assert found.slope == pytest.approx(theirs.coef_[0], abs=1e-5)
 
@@ -77,8 +77,8 @@ def test_half_the_weight_doubles_the_odds():
 @settings(max_examples=10)
 @given(st.floats(-5, 5), st.floats(0.1, 10))
 def test_a_moved_measure_moves_the_line(shift, scale):
-    count, marks = counts(rows=100)
-    one, other = fit_poisson(count, marks), fit_poisson(count, shift + scale * marks)
+    count, annotations = counts(rows=100)
+    one, other = fit_poisson(count, annotations), fit_poisson(count, shift + scale * annotations)
     assert other.slope * scale == pytest.approx(one.slope, abs=1e-7)
     assert other.intercept + other.slope * shift == pytest.approx(one.intercept, abs=1e-7)
 

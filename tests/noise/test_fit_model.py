@@ -1,4 +1,4 @@
-"""The fitted model as a whole: every distribution from its own observations, defaults where these are too few, tests of fit."""
+"""The fitted model as a whole: distributions from their own observations, defaults where few, tests of fit."""
 
 from dataclasses import replace
 
@@ -44,10 +44,10 @@ def drawn():
     """Observations of a model that is known."""
     rng = np.random.default_rng(0)
     along = 0.4 + rng.vonmises(0, 2, ROWS) / 2 + np.pi * rng.integers(0, 2, ROWS)
-    marks = rng.integers(0, 40, ROWS).astype(float)
+    annotations = rng.integers(0, 40, ROWS).astype(float)
     area = rng.uniform(0.0005, 0.3, 4 * ROWS)
     unmatched = rng.random(len(area)) < 1 / (1 + np.exp(3 + 0.5 * np.log(area)))
-    # one parent for a mark that the reference holds, among the marks of both raters
+    # one parent for an annotation that the reference holds, among the annotations of both raters
     parent = rng.random(len(area)) < 0.5 / (1 + np.exp(1 - 0.5 * np.log(area)))
     wrong = rng.random(ROWS) < 0.1
     category = rng.integers(0, 5, ROWS)
@@ -57,8 +57,8 @@ def drawn():
         category_a=category,
         category_b=np.where(wrong, (category + 1) % 5, category),
         categories=np.array(list("abcde"), dtype=object),
-        events=rng.poisson(np.exp(0.5 + 0.04 * marks)),
-        marks=marks,
+        events=rng.poisson(np.exp(0.5 + 0.04 * annotations)),
+        annotations_per_rater=annotations,
         matched_area=area[~unmatched],
         unmatched_area=area[unmatched],
         parent_area=area[parent],
@@ -129,13 +129,13 @@ def test_the_occurrence_is_a_share_with_wilsons_interval(drawn, estimates):
     np.testing.assert_allclose(found.interval, [ends])
 
 
-def pictures(rng, images=30, marks=6):
-    """Two raters who differ by a pixel or two; every tenth mark has another class or is missing."""
+def pictures(rng, images=30, annotations=6):
+    """Two raters who differ by a pixel or two; every tenth annotation has another class or is missing."""
     rows = []
     for image in range(images):
-        for place in range(marks):
-            box = np.array([10 + 15 * place, rng.uniform(5, 70), rng.uniform(8, 14), rng.uniform(8, 20)])
-            name = "cat" if place % 2 else "dog"
+        for index in range(annotations):
+            box = np.array([10 + 15 * index, rng.uniform(5, 70), rng.uniform(8, 14), rng.uniform(8, 20)])
+            name = "cat" if index % 2 else "dog"
             rows.append({"image": image, "rater": "ann", "category": name, "box": box.tolist()})
             if rng.random() < 0.9:
                 other = "fox" if rng.random() < 0.1 else name
@@ -173,12 +173,12 @@ def test_nobody_unmatched_and_equal_numbers_tell_no_rate():
     ]
     sizes = dict.fromkeys(range(LEAST_ROWS), (100, 100))
     alike = NoiseModel.fit(Annotations.from_rows(rows, image_size=sizes))
-    assert alike.provenance["unmatched.rate"].reason == "no mark is unmatched"
+    assert alike.provenance["unmatched.rate"].reason == "no annotation is unmatched"
     assert alike.unmatched == TRUE.unmatched
     alone = [{**row, "box": [60, 60, 10, 10]} for row in rows if row["rater"] == "bob"]
     more = NoiseModel.fit(Annotations.from_rows(rows + alone, image_size=sizes))
-    assert "the same number of marks" in more.provenance["unmatched.rate"].reason
-    assert "one area tells them" in more.provenance["unmatched.selection"].reason
+    assert "the same number of annotations" in more.provenance["unmatched.rate"].reason
+    assert "one area separates them" in more.provenance["unmatched.selection"].reason
 
 
 def test_a_fitted_model_goes_to_json_without_its_observations(fitted):
@@ -252,7 +252,7 @@ def test_the_same_seed_gives_the_same_table(fitted):
 
 
 def test_lvis_agrees_with_the_paper_where_it_can(lvis):
-    """KαLOS §9.3: heavy tails, cardinal directions, and small marks that are missed; 200 of its images."""
+    """KαLOS §9.3: heavy tails, cardinal directions, and small annotations that are missed; 200 of its images."""
     model = NoiseModel.fit(lvis)
     table = model.tests(permutations=9).to_pandas()
     for part in ("translation", "width", "height"):

@@ -12,10 +12,11 @@ from kalos_core.noise.fit.observations import observe
 SIZE = (200, 100)
 
 
-def scene(marks, **options):
-    """Annotations of marks (image, rater, category, x, y, width, height)."""
+def scene(annotations, **options):
+    """Annotations of annotations (image, rater, category, x, y, width, height)."""
     rows = [
-        {"image": image, "rater": rater, "category": category, "box": box} for image, rater, category, *box in marks
+        {"image": image, "rater": rater, "category": category, "box": box}
+        for image, rater, category, *box in annotations
     ]
     options.setdefault("image_size", {row["image"]: SIZE for row in rows})
     return Annotations.from_rows(rows, **options)
@@ -30,7 +31,7 @@ def test_a_shift_is_relative_to_the_image_and_free_of_sign():
     assert seen.correct.width == pytest.approx([math.log(40 / 32)])
     assert seen.correct.height == pytest.approx([math.log(22 / 20)])
     assert seen.correct.area == pytest.approx([(0.2 * 0.2 + 0.16 * 0.22) / 2])
-    assert (len(seen.wrong_class), seen.events.tolist(), seen.marks.tolist()) == (0, [0], [1])
+    assert (len(seen.wrong_class), seen.events.tolist(), seen.annotations_per_rater.tolist()) == (0, [0], [1])
 
 
 def test_the_same_centre_has_no_direction():
@@ -45,7 +46,7 @@ def test_another_class_is_its_own_group():
     assert seen.categories[[seen.category_a[0], seen.category_b[0]]].tolist() == ["cat", "dog"]
 
 
-def test_events_count_the_marks_of_both_and_images_without_any():
+def test_events_count_the_annotations_of_both_and_images_without_any():
     seen = observe(
         scene(
             [
@@ -59,7 +60,7 @@ def test_events_count_the_marks_of_both_and_images_without_any():
             image_size={1: SIZE},
         )
     )
-    assert (seen.events.tolist(), seen.marks.tolist()) == ([3, 0], [2.5, 0])
+    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([3, 0], [2.5, 0])
     assert sorted(seen.unmatched_area) == pytest.approx([0.005, 0.01, 0.01])
     assert seen.matched_area == pytest.approx([0.005, 0.005])
 
@@ -88,32 +89,38 @@ def test_fragments_lie_around_their_whole():
 
 
 def test_more_raters_are_all_their_pairs():
-    marks = [(1, rater, "cat", 10 + x, 10, 20, 20) for x, rater in enumerate(["ann", "bob", "cy"])]
-    seen = observe(scene(marks))
+    annotations = [(1, rater, "cat", 10 + x, 10, 20, 20) for x, rater in enumerate(["ann", "bob", "cy"])]
+    seen = observe(scene(annotations))
     assert sorted(seen.correct.translation) == pytest.approx([1 / 200, 1 / 200, 2 / 200])
-    assert (seen.events.tolist(), seen.marks.tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([0, 0, 0], [1, 1, 1])
 
 
 def test_who_was_not_asked_is_no_pair():
-    marks = [(1, "ann", "cat", 10, 10, 20, 20), (2, "bob", "cat", 10, 10, 20, 20), (2, "ann", "cat", 10, 10, 20, 20)]
-    seen = observe(scene(marks, assigned={1: ["ann"], 2: ["ann", "bob"]}))
+    annotations = [
+        (1, "ann", "cat", 10, 10, 20, 20),
+        (2, "bob", "cat", 10, 10, 20, 20),
+        (2, "ann", "cat", 10, 10, 20, 20),
+    ]
+    seen = observe(scene(annotations, assigned={1: ["ann"], 2: ["ann", "bob"]}))
     assert seen.events.tolist() == [0]
 
 
 def test_the_order_of_rows_and_raters_changes_no_size():
     rng = np.random.default_rng(0)
-    marks = [
+    annotations = [
         (image, rater, "cat", x + rng.uniform(0, 4), y, 15, 10)
         for image in range(5)
         for x, y in rng.uniform(0, 80, (4, 2))
         for rater in ("ann", "bob")
     ]
-    one, other = observe(scene(marks)), observe(scene(marks[::-1], raters=["bob", "ann"]))
+    one, other = observe(scene(annotations)), observe(scene(annotations[::-1], raters=["bob", "ann"]))
     for name in ("translation", "width", "height", "area"):
         np.testing.assert_allclose(
             np.sort(getattr(one.correct, name)), np.sort(getattr(other.correct, name)), atol=1e-12
         )
-    assert sorted(zip(one.events, one.marks, strict=True)) == sorted(zip(other.events, other.marks, strict=True))
+    assert sorted(zip(one.events, one.annotations_per_rater, strict=True)) == sorted(
+        zip(other.events, other.annotations_per_rater, strict=True)
+    )
 
 
 def test_lvis_beside_a_naive_reading(lvis):
@@ -151,9 +158,9 @@ def test_an_image_of_unknown_size_is_named(fit):
 
 
 @pytest.mark.parametrize("fit", [observe, NoiseModel.fit])
-def test_marks_without_boxes_are_refused(fit):
+def test_annotations_without_boxes_are_refused(fit):
     nothing = Annotations.from_rows([], images=[1], raters=["ann", "bob"], image_size={1: SIZE})
-    with pytest.raises(InputError, match="annotations: expected marks with boxes, got no marks"):
+    with pytest.raises(InputError, match="annotations: expected annotations with boxes, got no annotations"):
         fit(nothing)
 
 

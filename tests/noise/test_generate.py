@@ -30,7 +30,7 @@ def done(made, event):
     return np.flatnonzero(chosen)
 
 
-def test_a_mark_moves_and_grows_by_what_was_drawn_times_the_magnitude():
+def test_a_annotation_moves_and_grows_by_what_was_drawn_times_the_magnitude():
     model = quiet(localization={"translation": always(0.1), "angle": towards(0), "width": always(np.log(2))})
     once, twice = (model.generate(ONE, raters=8, magnitude=level) for level in (1, 2))
     # a tenth of the width to the right; the width doubles or halves
@@ -76,7 +76,7 @@ def test_a_class_without_another_cannot_be_mistaken():
     assert made.events.counts()["shift"]["done"] == 1
 
 
-def test_a_mark_is_missed_once_and_every_further_event_is_lost():
+def test_a_annotation_is_missed_once_and_every_further_event_is_lost():
     model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
     made = model.generate(ONE, raters=["r"])
     assert len(made.annotations) == 0
@@ -87,7 +87,7 @@ def test_a_mark_is_missed_once_and_every_further_event_is_lost():
     assert made.signal_loss().ratio == counts["lost"] / (counts["lost"] + 1)
 
 
-def test_on_an_image_without_marks_nothing_can_be_missed():
+def test_on_an_image_without_annotations_nothing_can_be_missed():
     model = quiet(unmatched={"rate": EventRate(3.0, 0.0), "deletion": Chance(1.0)})
     made = model.generate(table((1, "cat", [80, 40, 20, 20]), images=[0, 1]), raters=1)
     of_empty = made.events.image == 0
@@ -117,7 +117,7 @@ def test_additions_are_the_free_proposals_each_once():
     assert made.false_positive_source == "fixed places"
 
 
-def test_a_split_mark_is_cut_across_its_longer_side():
+def test_a_split_annotation_is_cut_across_its_longer_side():
     square = [[60, 40, 100, 40, 100, 60, 60, 60]]
     pixels = np.zeros((100, 200), bool)
     pixels[40:60, 60:100] = True
@@ -143,7 +143,7 @@ def test_each_fragment_has_the_half_of_the_outline_on_its_side():
     assert polygons.area().round(2).tolist() == [200.0, 300.0]  # half of its box; three quarters
 
 
-def test_two_marks_are_merged_into_the_box_around_both():
+def test_two_annotations_are_merged_into_the_box_around_both():
     reference = table((1, "cat", [20, 20, 20, 20]), (1, "cat", [50, 30, 20, 20]), (1, "dog", [45, 20, 5, 20]))
     model = quiet(topology={"susceptibility": ALWAYS, "split": Chance(0.0)})
     made = model.generate(reference, raters=1)
@@ -163,7 +163,7 @@ def scene_of(reference):
         category=reference.category,
         corners=reference.shapes["box"].bounds(),
         image_size=reference.image_size,
-        asked=reference.assigned_any_class[:, 0],
+        assigned=reference.assigned_any_class[:, 0],
         transitions=Transitions.of(ConfusionClasses(), reference),
         proposals=nobody,
         free=np.zeros(0, int),
@@ -179,7 +179,7 @@ def folded(distribution, size, area):
 
 
 def score_of(distributions, a, b):
-    """The score of two boxes (x, y, w, h) relative to the image, mark by mark."""
+    """The score of two boxes (x, y, w, h) relative to the image, annotation by annotation."""
     low = np.minimum(a[:2], b[:2])
     size = np.maximum(a[:2] + a[2:], b[:2] + b[2:]) - low
     area, centre = size[0] * size[1], low + size / 2
@@ -361,12 +361,12 @@ def test_a_reference_that_cannot_be_used():
     volume = {"location": [0, 0, 0], "dimensions": [1, 1, 1]}
     solid = {"image": 1, "rater": "ann", "category": "cat", "cuboid": volume}
     for rows, message in (
-        ([], "annotations: expected marks to draw raters from, got none"),
+        ([], "annotations: expected annotations to generate raters from, got none"),
         ([solid], "annotation 1: expected a box, got none"),
         ([solid | {"box": [0, 0, 9, 9]}], "image 1: expected a width and a height, got none"),
         (
             [solid | {"rater": name, "id": name} for name in ("ann", "bob")],
-            "reference: expected the name of the rater to draw from, one of ann, bob, got none",
+            "reference: expected the name of the rater to generate from, one of ann, bob, got none",
         ),
     ):
         with pytest.raises(InputError, match=message):
@@ -374,7 +374,7 @@ def test_a_reference_that_cannot_be_used():
     with pytest.raises(InputError, match="annotations: expected Annotations, got list"):
         quiet().generate([])
     two = table((1, "cat", [80, 40, 20, 20]), raters=["ann", "bob"])
-    with pytest.raises(InputError, match="reference: expected a rater with marks, got 'bob', who has none"):
+    with pytest.raises(InputError, match="reference: expected a rater with annotations, got 'bob', who has none"):
         quiet().generate(two, reference="bob")
 
 
@@ -384,7 +384,7 @@ def test_a_rate_far_beyond_the_images_it_was_fitted_on():
         model.generate(ONE)
 
 
-def test_the_most_events_grow_with_the_marks(monkeypatch):
+def test_the_most_events_grow_with_the_annotations(monkeypatch):
     monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)
     made = quiet(unmatched={"rate": EventRate(np.log(50), 0.0)}).generate(ONE)
     assert len(made.events) > 50

@@ -50,36 +50,36 @@ def references(draw):
 )
 def test_distributions(reference, magnitude, seed, schools):
     made = BUSY.generate(reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
-    marks, events, begin = made.annotations, made.events, made.reference
-    assert len(made.truth) == len(marks)
-    assert marks.id.tolist() == list(range(1, len(marks) + 1))
-    # every mark comes from one event or another, and what it comes from is on its image
-    assert np.sort(events.rows[events.rows >= 0]).tolist() == list(range(len(marks)))
+    annotations, events, begin = made.annotations, made.events, made.reference
+    assert len(made.truth) == len(annotations)
+    assert annotations.id.tolist() == list(range(1, len(annotations) + 1))
+    # every annotation comes from one event or another, and what it comes from is on its image
+    assert np.sort(events.rows[events.rows >= 0]).tolist() == list(range(len(annotations)))
     for column in made.truth.T:
         known = column >= 0
-        assert (made.original.image[column[known]] == marks.image[known]).all()
-    # each rater consumes each reference mark exactly once
+        assert (made.original.image[column[known]] == annotations.image[known]).all()
+    # each rater consumes each reference annotation exactly once
     done = events.outcome == "done"
     for rater in range(3):
         own = done & (events.rater == rater)
         consumed = events.reference_rows[own]
         mine = np.flatnonzero(begin.rater == made.reference_rater[rater])
         assert np.sort(consumed[consumed >= 0]).tolist() == mine.tolist()
-    # an addition is of no reference mark; a deletion leaves none
+    # an addition is of no reference annotation; a deletion leaves none
     added = events.rows[done & (events.event == "addition"), 0]
     if schools is None:
         assert (made.truth[added] == -1).all()
-        assert (made.truth[np.setdiff1d(np.arange(len(marks)), added), 0] >= 0).all()
+        assert (made.truth[np.setdiff1d(np.arange(len(annotations)), added), 0] >= 0).all()
     assert (events.rows[events.event == "deletion"] == -1).all()
     # centres stay on the image, and every shape has its box
-    corners = marks.shapes["box"].corners
+    corners = annotations.shapes["box"].corners
     centre = (corners[:, :2] + corners[:, 2:]) / 2
     assert (centre >= -1e-9).all()
     assert (centre <= np.array([12, 10]) + 1e-9).all()
     assert (corners[:, 2:] > corners[:, :2]).all()
-    assert shapely.is_valid(marks.shapes["polygon"].geometries).all()
-    assert not marks.shapes["polygon"].absent().any()
-    assert not marks.shapes["mask"].absent().any()
+    assert shapely.is_valid(annotations.shapes["polygon"].geometries).all()
+    assert not annotations.shapes["polygon"].absent().any()
+    assert not annotations.shapes["mask"].absent().any()
     again = BUSY.generate(reference, raters=3, magnitude=magnitude, seed=seed, schools=schools)
     assert np.array_equal(again.annotations.shapes["box"].corners, corners)
     assert np.array_equal(again.object, made.object)
@@ -98,7 +98,7 @@ def test_nothing_happens_without_magnitude(reference, seed):
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8))
-def test_events_about_two_marks_happen_one_after_the_other(lines):
+def test_events_about_two_annotations_happen_one_after_the_other(lines):
     free, expected = [True] * 6, []
     for a, b in lines:
         expected.append(free[a] and free[b])
@@ -164,9 +164,9 @@ def test_fragments_lie_opposite():
     assert angle.mean() == pytest.approx(0, abs=5 * np.pi / 200)
 
 
-def many(images: int, marks: int = 4) -> Annotations:
-    """Images of equal marks, far apart."""
-    return table(*[(image, "cat", [40 * place, 40, 20, 20]) for image in range(images) for place in range(marks)])
+def many(images: int, annotations: int = 4) -> Annotations:
+    """Images of equal annotations, far apart."""
+    return table(*[(image, "cat", [40 * index, 40, 20, 20]) for image in range(images) for index in range(annotations)])
 
 
 def test_the_number_of_events_is_poisson_and_half_of_them_are_deletions():
@@ -185,8 +185,8 @@ def test_the_number_of_events_is_poisson_and_half_of_them_are_deletions():
         assert deletions == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(own.sum()))
 
 
-def test_lost_deletions_are_those_that_draw_a_mark_again():
-    # of n equal marks and Poisson(m) draws with replacement, n (1 - exp(-m / n)) are drawn at least once
+def test_lost_deletions_are_those_that_draw_a_annotation_again():
+    # of n equal annotations and Poisson(m) draws with replacement, n (1 - exp(-m / n)) are drawn at least once
     n, m, images = 4, 3.0, 2_000
     model = quiet(unmatched={"rate": EventRate(np.log(m), 0.0), "deletion": Chance(1.0)})
     made = model.generate(many(images, n), raters=1)
@@ -197,14 +197,14 @@ def test_lost_deletions_are_those_that_draw_a_mark_again():
     assert loss.to_pandas().query("stage == 'localization'").lost.item() == loss.done[0]
 
 
-def test_small_marks_are_missed_in_proportion_to_their_weight():
+def test_small_annotations_are_missed_in_proportion_to_their_weight():
     curve = SizeCurve(-8.0, -1.5)
     weights = curve.probability([400 / 20_000, 100 / 20_000])
-    marks = [(image, "cat", box) for image in range(4_000) for box in ([20, 20, 20, 20], [80, 20, 10, 10])]
+    annotations = [(image, "cat", box) for image in range(4_000) for box in ([20, 20, 20, 20], [80, 20, 10, 10])]
     model = quiet(
         unmatched={"rate": EventRate(np.log(0.3), 0.0), "deletion": Chance(1.0), "selection": curve},
     )
-    made = model.generate(table(*marks), raters=1)
+    made = model.generate(table(*annotations), raters=1)
     drawn = made.events.reference_rows[made.events.event == "deletion", 0]
     share = (drawn % 2 == 1).mean()
     expected = weights[1] / weights.sum()

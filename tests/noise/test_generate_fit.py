@@ -24,19 +24,19 @@ KNOWN = quiet(
         "height": Shift(0.02, 0.0, 6.0, 0.0, 0.01),
     },
 )
-"""Shifts that never part two marks of one object, so that every event is seen for what it was."""
+"""Shifts that never part two annotations of one object, so that every event is seen for what it was."""
 
 
 def scattered(images, seed):
-    """Four to sixteen marks an image, each in a cell of its own of 5 x 4."""
+    """Four to sixteen annotations an image, each in a cell of its own of 5 x 4."""
     rng = np.random.default_rng(seed)
-    marks = []
+    annotations = []
     for image in range(images):
         for cell in rng.permutation(20)[: rng.integers(4, 17)]:
             sides = np.exp(rng.uniform(np.log(30), np.log(140), 2))
             corner = np.array([cell % 5, cell // 5]) * 200 + 100 - sides / 2
-            marks.append((image, ("cat", "dog", "emu")[rng.integers(3)], [*corner, *sides]))
-    return table(*marks, size=(1000.0, 800.0))
+            annotations.append((image, ("cat", "dog", "emu")[rng.integers(3)], [*corner, *sides]))
+    return table(*annotations, size=(1000.0, 800.0))
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +54,14 @@ def found(draws):
 
 @pytest.mark.parametrize("name", ["unmatched.rate", "category.occurrence"])
 def test_events_are_found_within_their_95_percent_intervals_but_for_one_draw(draws, name):
-    for place, value in enumerate(vars(KNOWN.distribution(name)).values()):
-        ends = [draw[name].interval[place] for draw in draws]
+    for index, value in enumerate(vars(KNOWN.distribution(name)).values()):
+        ends = [draw[name].interval[index] for draw in draws]
         assert all(low < high for low, high in ends)
         assert sum(low <= value <= high for low, high in ends) >= len(draws) - 1
 
 
 def test_the_selection_by_size_is_found_within_a_quarter_of_its_slope(draws):
-    # marks compete with those of their own image, which flattens the curve over all images
+    # annotations compete with those of their own image, which flattens the curve over all images
     slopes = [draw["unmatched.selection"].distribution.slope for draw in draws]
     assert np.mean(slopes) == pytest.approx(KNOWN.unmatched.selection.slope, rel=0.25)
 
@@ -78,7 +78,7 @@ def test_the_selection_by_size_is_found_within_a_quarter_of_its_slope(draws):
 )
 def test_shifts_are_found_within_a_tenth_and_their_spread_within_a_fifth(found, name):
     distribution, known = found[name].distribution, KNOWN.distribution(name)
-    area = 0.01  # of most marks
+    area = 0.01  # of most annotations
     assert distribution.trend(area) + distribution.mu == pytest.approx(known.trend(area), rel=0.1)
     assert distribution.sigma == pytest.approx(known.sigma, rel=0.2)
 
@@ -95,8 +95,8 @@ def test_directions_are_found_within_a_twentieth(found):
 
 
 def test_what_the_default_model_shares_with_the_raters_it_was_fitted_on(lvis):
-    # The paper leaves this comparison open. Sizes and scales of marks agree; the number of unmatched marks of an
-    # image does not: Eq. 16 gives images of few marks too many (here a Kolmogorov-Smirnov distance of .37).
+    # The paper leaves this comparison open. Sizes and scales agree; the number of unmatched annotations of an image
+    # does not: Eq. 16 gives images of few annotations too many (here a Kolmogorov-Smirnov distance of .37).
     pair = NoiseModel.default().generate(lvis, raters=["r1", "noisy"], magnitude=[0, 1], reference="r1")
     real, drawn = observe(lvis), observe(pair.annotations)
     for part, most in (("area", 0.06), ("width", 0.1), ("height", 0.1), ("translation", 0.15)):

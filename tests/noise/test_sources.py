@@ -25,7 +25,7 @@ RNG = np.random.default_rng
 
 
 def of_classes(*names, **given):
-    return table(*[(1, name, [9 * place, 0, 9, 9]) for place, name in enumerate(names)], **given)
+    return table(*[(1, name, [9 * index, 0, 9, 9]) for index, name in enumerate(names)], **given)
 
 
 def softmax(similarity, temperature=0.1):
@@ -158,7 +158,7 @@ def test_sources_that_cannot_be_used(make, message):
         make()
 
 
-def test_transplants_are_marks_of_other_images_at_their_place():
+def test_transplants_are_annotations_of_other_images_at_their_place():
     reference = replace(
         table((1, "cat", [20, 10, 40, 20]), (2, "dog", [100, 50, 20, 10]), (2, "dog", [0, 0, 10, 10])),
         image_size=np.array([[200.0, 100.0], [400.0, 200.0]]),
@@ -176,7 +176,7 @@ def test_transplants_are_marks_of_other_images_at_their_place():
     assert len(TransplantedFalsePositives().propose(table((1, "cat", [0, 0, 9, 9])), RNG(0))) == 0
 
 
-def test_free_proposals_overlap_no_mark_and_are_centred_on_the_image(lvis):
+def test_free_proposals_overlap_no_annotation_and_are_centred_on_the_image(lvis):
     reference = lvis.select(raters=["r1"], images=np.arange(30))
     proposals = TransplantedFalsePositives(per_image=10).propose(reference, RNG(1))
     free = proposals.free_of(reference)
@@ -241,8 +241,8 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_of_proposals_that_are_alike_the_first_stays(seed):
     rng = RNG(seed)
-    place = rng.integers(0, 30, (60, 2)).astype(np.float64)
-    boxes = np.concatenate([place, place + np.array([20, 12])], axis=1)
+    index = rng.integers(0, 30, (60, 2)).astype(np.float64)
+    boxes = np.concatenate([index, index + np.array([20, 12])], axis=1)
     proposals = Proposals(rng.integers(0, 2, 60), boxes, {"box": Boxes(boxes)}, np.arange(60))
     chosen = np.sort(rng.permutation(60)[:50])
     kept = []

@@ -1,4 +1,4 @@
-"""Experiments 5 and 6, and how alpha answers to noise: raters, schools of thought, magnitudes (KαLOS §5.2, Fig. 1d)."""
+"""Experiments 5 and 6, and how alpha responds to noise: raters, schools, magnitudes (KαLOS §5.2, Fig. 1d)."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class RaterReturn(AlphaTable):
     """A row for each magnitude and number of raters (KαLOS §5.2, experiment 5)."""
 
     def claims(self) -> list[Claim]:
-        """What experiment 5 says."""
-        curves = [self.alpha[self.magnitude == level] for level in np.unique(self.magnitude)]
+        """The statements of experiment 5."""
+        curves = [self.alpha[self.magnitude == lam] for lam in np.unique(self.magnitude)]
         few = max(int((np.unique(self.raters) <= STEEP).sum()), 1) - 1
         first = [curve[few] - curve[0] for curve in curves]
         then = [curve[-1] - curve[few] for curve in curves]
-        told = "; ".join(
-            f"lambda {level:g}: {curve[0]:.3f}, {curve[few]:.3f}, {curve[-1]:.3f}"
-            for level, curve in zip(np.unique(self.magnitude), curves, strict=True)
+        summary = "; ".join(
+            f"lambda {lam:g}: {curve[0]:.3f}, {curve[few]:.3f}, {curve[-1]:.3f}"
+            for lam, curve in zip(np.unique(self.magnitude), curves, strict=True)
         )
         rising = [rises(curve) for curve in curves]
         counts = np.unique(self.raters)
-        found = f"with {counts[0]}, {counts[few]} and {counts[-1]} raters, {told}"
+        found = f"with {counts[0]}, {counts[few]} and {counts[-1]} raters, {summary}"
         return [
             Claim(SOURCE_5, "alpha rises with every further rater", None if None in rising else all(rising), found),
             Claim(
@@ -79,9 +79,9 @@ class SchoolImpact(AlphaTable):
     schools: NDArray[np.str_]
 
     def claims(self) -> list[Claim]:
-        """What experiment 6 says."""
+        """The statements of experiment 6."""
         found = dict(zip(self.schools.tolist(), self.alpha.tolist(), strict=True))
-        told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+        summary = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
         majority = [value for name, value in found.items() if name.endswith("-1")]
         split = [value for name, value in found.items() if name in ("3-3", "3-2", "2-2")]
         return [
@@ -89,13 +89,13 @@ class SchoolImpact(AlphaTable):
                 SOURCE_6,
                 "one who defies a large majority (5-1) leaves the highest agreement",
                 max(found, key=found.__getitem__) == "5-1" if "5-1" in found else None,
-                told,
+                summary,
             ),
             Claim(
                 SOURCE_6,
                 "schools of like size (3-3, 3-2, 2-2) have less than any majority against one",
                 max(split) < min(majority) if majority and split else None,
-                told,
+                summary,
             ),
         ]
 
@@ -106,11 +106,11 @@ class MagnitudeResponse(AlphaTable):
 
     def claims(self) -> list[Claim]:
         """Strict monotony, and use of the full range."""
-        told = ", ".join(f"{level:g}: {value:.3f}" for level, value in zip(self.magnitude, self.alpha, strict=True))
+        summary = ", ".join(f"{lam:g}: {value:.3f}" for lam, value in zip(self.magnitude, self.alpha, strict=True))
         whole = bool(self.alpha.max() >= NEARLY_ALL and self.alpha.min() <= NEARLY_NONE)
         return [
-            Claim("Fig. 1d", "alpha falls strictly with noise", rises(-self.alpha), told),
-            Claim("Fig. 1d", "it uses its full range, from 1 down to about 0", whole, told),
+            Claim("Fig. 1d", "alpha falls strictly with noise", rises(-self.alpha), summary),
+            Claim("Fig. 1d", "it uses its full range, from 1 down to about 0", whole, summary),
         ]
 
 
@@ -124,20 +124,20 @@ class SignalLossTable(Columns):
     paper: NDArray[np.float64]
 
     def claims(self) -> list[Claim]:
-        """Growth with magnitude, and the figures."""
-        told = ", ".join(
-            f"{level:g}: {ratio:.1%} ({paper:.1%})"
-            for level, ratio, paper in zip(self.magnitude, self.ratio, self.paper, strict=True)
+        """Growth with magnitude, and the ratios themselves."""
+        summary = ", ".join(
+            f"{lam:g}: {ratio:.1%} ({paper:.1%})"
+            for lam, ratio, paper in zip(self.magnitude, self.ratio, self.paper, strict=True)
         )
         printed = ~np.isnan(self.paper)
         near = (np.abs(self.ratio - self.paper) <= np.maximum(0.25 * self.paper, 0.005))[printed]
         return [
-            Claim("Table 3", "signal loss grows with noise", rises(self.ratio), told),
+            Claim("Table 3", "signal loss grows with noise", rises(self.ratio), summary),
             Claim(
                 "Table 3",
                 "its ratios, to within a quarter",
                 bool(near.all()) if len(near) else None,
-                f"ours (paper): {told}",
+                f"ours (paper): {summary}",
             ),
         ]
 
@@ -155,16 +155,16 @@ def return_on_raters(
 
     Examples
     --------
-    >>> table = return_on_raters(NoiseModel.default(), _three_marks(), counts=[2, 3], magnitudes=[0])
+    >>> table = return_on_raters(NoiseModel.default(), _three_annotations(), counts=[2, 3], magnitudes=[0])
     >>> table.raters.tolist(), table.alpha.tolist()
     ([2, 3], [1.0, 1.0])
     """
     counts = check_counts(counts, "counts", 2)
     lines = []
     for magnitude in check_magnitudes(magnitudes):
-        drawn = model.generate(annotations, counts[-1], magnitude, seed, reference=reference).annotations
+        generated = model.generate(annotations, counts[-1], magnitude, seed, reference=reference).annotations
         for count in counts:
-            lines.append((count, magnitude, *_figures(drawn.select(raters=np.arange(count)), seed)))
+            lines.append((count, magnitude, *_alphas(generated.select(raters=np.arange(count)), seed)))
     return RaterReturn(*map(np.array, zip(*lines, strict=True)))
 
 
@@ -182,18 +182,20 @@ def school_impact(
     Parameters
     ----------
     reference : two names, or one
-        Two real raters, whose marks the schools go by, as in the paper; with one, each school is drawn from them.
+        Two real raters, each the reference of one school, as in the paper; with one, each school is generated from it.
 
     Examples
     --------
-    >>> table = school_impact(NoiseModel.default(), _three_marks(), schools=[(2, 1)], magnitude=0)
+    >>> table = school_impact(NoiseModel.default(), _three_annotations(), schools=[(2, 1)], magnitude=0)
     >>> table.schools.tolist(), table.raters.tolist()
     (['2-1'], [3])
     """
     lines = []
     for sizes in schools:
-        drawn = model.generate(annotations, sum(sizes), magnitude, seed, reference=reference, schools=sizes).annotations
-        lines.append((sum(sizes), magnitude, *_figures(drawn, seed), "-".join(map(str, sizes))))
+        generated = model.generate(
+            annotations, sum(sizes), magnitude, seed, reference=reference, schools=sizes
+        ).annotations
+        lines.append((sum(sizes), magnitude, *_alphas(generated, seed), "-".join(map(str, sizes))))
     return SchoolImpact(*map(np.array, zip(*lines, strict=True)))
 
 
@@ -210,13 +212,13 @@ def magnitude_response(
 
     Examples
     --------
-    >>> magnitude_response(NoiseModel.default(), _three_marks(), magnitudes=[0]).alpha.tolist()
+    >>> magnitude_response(NoiseModel.default(), _three_annotations(), magnitudes=[0]).alpha.tolist()
     [1.0]
     """
     lines = []
     for magnitude in check_magnitudes(magnitudes):
-        drawn = model.generate(annotations, raters, magnitude, seed, reference=reference).annotations
-        lines.append((raters, magnitude, *_figures(drawn, seed)))
+        generated = model.generate(annotations, raters, magnitude, seed, reference=reference).annotations
+        lines.append((raters, magnitude, *_alphas(generated, seed)))
     return MagnitudeResponse(*map(np.array, zip(*lines, strict=True)))
 
 
@@ -229,11 +231,11 @@ def signal_loss_table(
     raters: int = 5,
     seed: int = 0,
 ) -> SignalLossTable:
-    """Share of the events that came too late for their mark (KαLOS Table 3).
+    """Share of the events that came too late for their annotation (KαLOS Table 3).
 
     Examples
     --------
-    >>> signal_loss_table(NoiseModel.default(), _three_marks(), magnitudes=[0.25]).paper.tolist()
+    >>> signal_loss_table(NoiseModel.default(), _three_annotations(), magnitudes=[0.25]).paper.tolist()
     [0.002]
     """
     lines = []
@@ -244,11 +246,11 @@ def signal_loss_table(
     return SignalLossTable(*map(np.array, zip(*lines, strict=True)))
 
 
-def _figures(annotations: Annotations, seed: int) -> tuple[float, float, float, float]:
+def _alphas(annotations: Annotations, seed: int) -> tuple[float, float, float, float]:
     found: Agreement = agreement(annotations, bootstrap=BOOTSTRAP, seed=seed)
     return found.alpha, float(found.alpha_interval[0]), float(found.alpha_interval[1]), found.global_alpha
 
 
-def _three_marks() -> Annotations:
+def _three_annotations() -> Annotations:
     rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
     return Annotations.from_rows(rows, image_size={1: (100, 100)})

@@ -42,7 +42,7 @@ Progress = Callable[[float, str], None]
 """``progress(share, label)``, share of the work from 0 to 1."""
 
 ON_PERMUTED = 5
-"""Synthetic raters of the table whose order is changed."""
+"""Synthetic raters of the table that is permuted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Experiments:
         return {entry.name: getattr(self, entry.name).to_pandas() for entry in fields(self)}
 
     def claims(self) -> list[Claim]:
-        """What the paper says, beside what was found."""
+        """The statements of the paper, against what was found."""
         return [claim for entry in fields(self) for claim in getattr(self, entry.name).claims()]
 
 
@@ -87,17 +87,17 @@ def run_experiments(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Experiments:
-    """Every experiment of the paper's section 5, its Fig. 1d and its Table 3, on the marks of a data set.
+    """Every experiment of the paper's section 5, its Fig. 1d and its Table 3, on the annotations of a data set.
 
     Parameters
     ----------
     annotations : Annotations
-        With boxes and image sizes. The first rater with marks is the reference; the first two are the references of
-        two schools of thought, if there are two.
+        With boxes and image sizes. The first rater with annotations is the reference; the first two are the references
+        of two schools of thought, if there are two.
     model : NoiseModel, optional
         By default the shipped one.
     magnitudes : sequence of float, optional
-        In place of those of each experiment; 0 is added where alpha over noise is asked for.
+        Instead of those of each experiment; 0 is added for alpha over noise.
     counts : sequence of int
         Numbers of raters of experiment 5.
     repeats : int
@@ -112,7 +112,7 @@ def run_experiments(
     Raises
     ------
     InputError
-        As `NoiseModel.generate`; for annotations without marks, no magnitude above 0, fewer than two raters in
+        As `NoiseModel.generate`; for a table without annotations, no magnitude above 0, fewer than two raters in
         `counts`, or no repeat.
 
     Examples
@@ -123,10 +123,10 @@ def run_experiments(
     1.0
     """
     chosen = NoiseModel.default() if model is None else model
-    drew = annotations.raters[np.unique(annotations.rater)].tolist()
-    if not drew:
-        raise InputError("annotations: expected marks to draw raters from, got none")
-    first, two = drew[0], drew[:2]
+    annotating = annotations.raters[np.unique(annotations.rater)].tolist()
+    if not annotating:
+        raise InputError("annotations: expected annotations to generate raters from, got none")
+    first, two = annotating[0], annotating[:2]
     counts, repeats = check_counts(counts, "counts", 2), check_whole(repeats, "repeats", least=1)
     given = None if magnitudes is None else check_magnitudes(magnitudes)
     if given is not None and given[-1] == 0:
@@ -136,27 +136,27 @@ def run_experiments(
         if progress is not None:
             progress(share, label)
 
-    def levels(usual: Sequence[float]) -> Sequence[float]:
+    def given_or(usual: Sequence[float]) -> Sequence[float]:
         return usual if given is None else given
 
     say(0.0, "Solvers against the truth")
     accuracy, cases = solver_accuracy(
-        chosen, annotations, first, magnitudes=levels(MAGNITUDES), repeats=repeats, seed=seed
+        chosen, annotations, first, magnitudes=given_or(MAGNITUDES), repeats=repeats, seed=seed
     )
     say(0.6, "Solvers on permuted tables")
-    drawn = chosen.generate(annotations, ON_PERMUTED, 1.0, seed, reference=first).annotations
-    tables = {f"{ON_PERMUTED} synthetic raters": drawn}
+    generated = chosen.generate(annotations, ON_PERMUTED, 1.0, seed, reference=first).annotations
+    tables = {f"{ON_PERMUTED} synthetic raters": generated}
     if len(two) > 1:
         tables["as given"] = annotations
     stability = permutation_stability(tables, seed=seed)
     say(0.75, "More and more raters")
-    raters = return_on_raters(chosen, annotations, first, counts=counts, magnitudes=levels(COUNTED_AT), seed=seed)
+    raters = return_on_raters(chosen, annotations, first, counts=counts, magnitudes=given_or(COUNTED_AT), seed=seed)
     say(0.9, "Schools of thought")
     schools = school_impact(chosen, annotations, two, seed=seed)
     say(0.93, "Alpha over noise")
-    response = magnitude_response(chosen, annotations, first, magnitudes=[0.0, *levels(RESPONSE)], seed=seed)
+    response = magnitude_response(chosen, annotations, first, magnitudes=[0.0, *given_or(RESPONSE)], seed=seed)
     say(0.97, "Signal loss")
-    lost = [level for level in levels(tuple(LOSS)) if level > 0]
+    lost = [lam for lam in given_or(tuple(LOSS)) if lam > 0]
     loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
     say(1.0, "Done")
     return Experiments(accuracy, cases, stability, raters, schools, response, loss)

@@ -1,4 +1,4 @@
-"""Experiments 1 to 4: how well solvers find which marks are of one object, and how stable they are (KαLOS §5.1)."""
+"""Experiments 1 to 4: how well solvers match annotations of one object, and how stable they are (KαLOS §5.1)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HIGH_PRECISION = 0.97
 
 @dataclass(frozen=True, eq=False)
 class SolverAccuracy(Columns):
-    """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the figures.
+    """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
 
     `out_of_reach` counts the pairs of one object below the threshold, which are in `fn` for every solver.
     """
@@ -52,12 +52,12 @@ class SolverAccuracy(Columns):
     recall: NDArray[np.float64]
     f1: NDArray[np.float64]
 
-    def mean(self, figure: str, **chosen: str | int) -> float:
+    def mean(self, column: str, **chosen: str | int) -> float:
         """Mean of a column over the rows with these values: ``mean("f1", solver="greedy", raters=3)``."""
         rows = np.ones(len(self.solver), np.bool_)
         for name, value in chosen.items():
             rows &= getattr(self, name) == value
-        return float(getattr(self, figure)[rows].mean())
+        return float(getattr(self, column)[rows].mean())
 
     def claims(self) -> list[Claim]:
         """Experiments 1 and 2, and the comparison of costs of §10."""
@@ -69,20 +69,20 @@ class SolverAccuracy(Columns):
             claims.append(self._cautious())
         return claims
 
-    def _by_solver(self, figure: str) -> dict[str, float]:
-        return {name: self.mean(figure, solver=name, cost="soft") for name in dict.fromkeys(self.solver.tolist())}
+    def _by_solver(self, column: str) -> dict[str, float]:
+        return {name: self.mean(column, solver=name, cost="soft") for name in dict.fromkeys(self.solver.tolist())}
 
     def _best(self) -> Claim:
         found = self._by_solver("rand_index")
         best = sorted(found, key=found.__getitem__, reverse=True)[:2]
         statement = "greedy and sequential Hungarian have the highest filtered Rand index"
-        return Claim("§5, experiment 1", statement, set(best) == {"greedy", "shm"}, _told(found))
+        return Claim("§5, experiment 1", statement, set(best) == {"greedy", "shm"}, _summary(found))
 
     def _worst(self, solvers: list[str]) -> Claim:
         magnitudes = np.unique(self.magnitude)
         lowest = [
-            min(solvers, key=lambda name: self.mean("rand_index", solver=name, cost="soft", magnitude=level))
-            for level in magnitudes.tolist()
+            min(solvers, key=lambda name: self.mean("rand_index", solver=name, cost="soft", magnitude=lam))
+            for lam in magnitudes.tolist()
         ]
         times = sum(name == "ahc" for name in lowest)
         found = f"lowest at {times} of {len(magnitudes)} magnitudes"
@@ -91,13 +91,13 @@ class SolverAccuracy(Columns):
     def _precision(self) -> Claim:
         least = {name: float(self.precision[self.solver == name].min()) for name in self._by_solver("precision")}
         statement = "every solver and cost has a precision of about .97 or more; what differs is recall"
-        return Claim("§5, experiment 2", statement, min(least.values()) >= HIGH_PRECISION, f"least: {_told(least)}")
+        return Claim("§5, experiment 2", statement, min(least.values()) >= HIGH_PRECISION, f"least: {_summary(least)}")
 
     def _cautious(self) -> Claim:
         recall, precision = self._by_solver("recall"), self._by_solver("precision")
         holds = recall["mgm"] < min(recall["greedy"], recall["shm"]) and precision["mgm"] >= precision["greedy"]
         statement = "multi-graph matching gives up recall for precision"
-        found = f"recall {_told(recall)}; precision {_told(precision)}"
+        found = f"recall {_summary(recall)}; precision {_summary(precision)}"
         return Claim("§5, experiments 1 and 2", statement, holds, found)
 
     def _costs(self) -> Claim:
@@ -112,7 +112,7 @@ class SolverAccuracy(Columns):
 
 @dataclass(frozen=True, eq=False)
 class SolverCases(Columns):
-    """A row for each pair of marks that a solver matched, or could have (KαLOS §5.1, experiment 3)."""
+    """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3)."""
 
     solver: NDArray[np.str_]
     magnitude: NDArray[np.float64]
@@ -129,7 +129,7 @@ class SolverCases(Columns):
         return int(((self.solver == solver) & (self.case == case)).sum())
 
     def claims(self) -> list[Claim]:
-        """What experiment 3 says of greedy, and of cuckoo eggs."""
+        """The statements of experiment 3 on greedy, and on cuckoo eggs."""
         solvers = list(dict.fromkeys(self.solver.tolist()))
         low = {name: self._quantile(name, "true positive", 0.05) for name in solvers}
         missed = {name: self._quantile(name, "missed", 0.5) for name in solvers}
@@ -141,19 +141,19 @@ class SolverCases(Columns):
                 source,
                 "greedy reaches lowest: its true positives spread over the widest range of similarity",
                 low["greedy"] <= min(low.values()),
-                f"5 % of the true positives lie below {_told(low)}",
+                f"5 % of the true positives lie below {_summary(low)}",
             ),
             Claim(
                 source,
                 "what greedy misses has low similarity, what others miss is often high",
                 None if not others or np.isnan(missed["greedy"]) else missed["greedy"] <= min(others),
-                f"median similarity of missed pairs: {_told(missed)}",
+                f"median similarity of missed pairs: {_summary(missed)}",
             ),
             Claim(
                 source,
                 "cuckoo eggs are rare",
                 max(eggs.values()) < 0.02,
-                f"a true positive each: {_told(eggs)}",
+                f"a true positive each: {_summary(eggs)}",
             ),
         ]
 
@@ -164,7 +164,7 @@ class SolverCases(Columns):
 
 @dataclass(frozen=True, eq=False)
 class PermutationStability(Columns):
-    """A row for each data set and solver: whether units depend on the order of raters and marks.
+    """A row for each data set and solver: whether units depend on the order of raters and annotations.
 
     `least` and `mean` are the adjusted Rand index of the units of permuted tables with those of the table itself.
     """
@@ -176,7 +176,7 @@ class PermutationStability(Columns):
     mean: NDArray[np.float64]
 
     def claims(self) -> list[Claim]:
-        """What experiment 4 says."""
+        """The statements of experiment 4."""
         least = {name: float(self.least[self.solver == name].min()) for name in dict.fromkeys(self.solver.tolist())}
         others = [value for name, value in least.items() if name != "greedy"]
         source = "§5, experiment 4"
@@ -186,7 +186,7 @@ class PermutationStability(Columns):
                 source,
                 "the other solvers do",
                 all(value < 1 for value in others),
-                f"least: {_told(least)}. The solvers here settle ties without looking at an order",
+                f"least: {_summary(least)}. The solvers here settle ties without looking at an order",
             ),
         ]
 
@@ -209,7 +209,7 @@ def solver_accuracy(
     model : NoiseModel
     annotations : Annotations
     reference : str, optional
-        The rater to draw from; not needed if only one has marks.
+        The rater to generate from; not needed if only one has annotations.
     magnitudes : sequence of float
     raters : sequence of int
         How many synthetic raters; a single one is compared with the reference.
@@ -244,12 +244,12 @@ def solver_accuracy(
         for repeat in range(repeats):
             for magnitude in magnitudes:
                 among = [0.0, magnitude] if count == 1 else [magnitude] * count
-                drawn = model.generate(annotations, len(among), among, seed + repeat, reference=reference)
-                truth = Truth.of(drawn.annotations, drawn.object, threshold=threshold)
+                generated = model.generate(annotations, len(among), among, seed + repeat, reference=reference)
+                truth = Truth.of(generated.annotations, generated.object, threshold=threshold)
                 for solver in usable_solvers():
                     for cost in COSTS:
                         units = agreement(
-                            drawn.annotations, "box_iou", threshold, solver, cost, 0, pairs=truth.pairs
+                            generated.annotations, "box_iou", threshold, solver, cost, 0, pairs=truth.pairs
                         ).unit_of
                         score = truth.score(units)
                         found = (score.tp, score.fp, score.fn, score.tn, truth.out_of_reach)
@@ -273,7 +273,7 @@ def _cases(parts: list[tuple[str, float, NDArray[np.str_], NDArray[np.float64]]]
 def permutation_stability(
     tables: Mapping[str, Annotations], permutations: int = PERMUTATIONS, threshold: float = 0.5, seed: int = 0
 ) -> PermutationStability:
-    """Match tables anew with their raters and marks in other orders (KαLOS §5.1, experiment 4).
+    """Match tables anew with their raters and annotations in other orders (KαLOS §5.1, experiment 4).
 
     Parameters
     ----------
@@ -311,5 +311,5 @@ def _units(table: Annotations, threshold: float, solver: str) -> NDArray[np.intp
     return agreement(table, "box_iou", threshold, solver, "soft", 0).unit_of
 
 
-def _told(figures: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
+def _summary(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in values.items())

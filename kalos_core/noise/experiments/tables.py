@@ -1,4 +1,4 @@
-"""What all experiments return: a table, and what the paper says beside what was found."""
+"""What all experiments return: a table, and the statements of the paper against what was found."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Claim:
     Parameters
     ----------
     source : str
-        Where the paper says it.
+        Where the paper states it.
     statement : str
         In our words.
     holds : bool or None
-        None if it cannot be told here.
+        None if this data set cannot decide it.
     found : str
-        The figures it was judged by.
+        The numbers it was judged by.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def check_magnitudes(magnitudes: Sequence[float]) -> list[float]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: magnitudes: expected at least one, got none
     """
-    found = {as_number(level) for level in magnitudes}
+    found = {as_number(magnitude) for magnitude in magnitudes}
     if not found:
         raise InputError("magnitudes: expected at least one, got none")
-    known = [level for level in found if level is not None and 0 <= level < np.inf]
+    known = [number for number in found if number is not None and 0 <= number < np.inf]
     if len(known) < len(found):
         raise InputError(f"magnitudes: expected finite numbers of 0 or more, got {list(magnitudes)!r}")
     return sorted(known)

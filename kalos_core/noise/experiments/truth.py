@@ -1,4 +1,4 @@
-"""How well marks were matched, where it is known which of them are of the same object (KαLOS §5.1)."""
+"""How well annotations were matched, where it is known which of them are of the same object (KαLOS §5.1)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import get_similarity
 
 OVERLAP = 1e-9
-"""Least similarity of marks that touch at all."""
+"""Least similarity of annotations that touch at all."""
 
 CASES = ("true positive", "missed", "false positive", "cuckoo egg")
-"""What can become of a pair of marks that a solver could have matched, or did."""
+"""What can become of a pair of annotations that a solver could have matched, or did."""
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Which pairs of marks are of the same object, and which others a solver might take for such.
+    """Which pairs of annotations are of the same object, and which others a solver might take for such.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Truth:
 
     Examples
     --------
-    Two raters and two cats, of which bob shifted one off its place:
+    Two raters and two cats, one of which bob annotated too far to the right:
 
     >>> cat = {"image": 1, "category": "cat"}
     >>> boxes = {"ann": ([0, 0, 10, 10], [40, 0, 10, 10]), "bob": ([0, 0, 10, 8], [47, 0, 10, 10])}
-    >>> rows = [{**cat, "rater": rater, "box": box} for rater, drawn in boxes.items() for box in drawn]
+    >>> rows = [{**cat, "rater": rater, "box": box} for rater, own in boxes.items() for box in own]
     >>> truth = Truth.of(Annotations.from_rows(rows), np.array([[0], [1], [0], [1]]))
     >>> score = truth.score(np.array([0, 1, 0, 2]))
     >>> score.tp, score.fp, score.fn, truth.out_of_reach
@@ -60,7 +60,7 @@ class Truth:
     def of(
         cls, annotations: Annotations, objects: NDArray[np.intp], similarity: str = "box_iou", threshold: float = 0.5
     ) -> Truth:
-        """The truth of marks (N) whose objects (N, W) are known, as `GeneratedRaters.object` gives them."""
+        """The truth of annotations (N) whose objects (N, W) are known, as `GeneratedRaters.object` gives them."""
         left, right = pairs_of_groups(annotations, objects)
         measure = get_similarity(similarity)
         column = measure.column(annotations)
@@ -91,8 +91,8 @@ class Truth:
     def cases(self, unit_of: NDArray[np.intp]) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
         """What became of the pairs, a name of `CASES` each, and their similarities (KαLOS §5.1, experiment 3).
 
-        A cuckoo egg is a false positive that took the place of a match: one of its marks was of the same object as
-        another mark of that rater, within reach. It is counted as such and not as a false positive.
+        A cuckoo egg is a false positive that displaced a match: one of its annotations was of the same object as
+        another annotation of that rater, within reach. It is counted as such and not as a false positive.
         """
         left, right = pairs_of_groups(self.annotations, unit_of[:, None])
         matched = keys(self.annotations, left, right)
@@ -102,22 +102,22 @@ class Truth:
         left, right = left[wrong], right[wrong]
         measure = get_similarity(self.similarity)
         column = measure.column(self.annotations)
-        displaced = self._places(*np.divmod(self.same[missed], len(self.annotations)))
-        cuckoo = np.isin(self._places(left, right), displaced).reshape(2, -1).any(axis=0)
+        displaced = self._sides(*np.divmod(self.same[missed], len(self.annotations)))
+        cuckoo = np.isin(self._sides(left, right), displaced).reshape(2, -1).any(axis=0)
         names = np.repeat(np.array(CASES), [hit.sum(), missed.sum(), (~cuckoo).sum(), cuckoo.sum()])
         false = measure.values(column, left, column, right)
         parts = [self.same_similarity[hit], self.same_similarity[missed], false[~cuckoo], false[cuckoo]]
         return names, np.concatenate(parts)
 
-    def _places(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.intp]:
-        """(2 P,) of both marks of each pair: the mark, and the rater of the other."""
+    def _sides(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.intp]:
+        """(2 P,) of both annotations of each pair: the annotation, and the rater of the other."""
         rater, raters = self.annotations.rater, len(self.annotations.raters)
         return np.concatenate([left * raters + rater[right], right * raters + rater[left]])
 
 
 @dataclass(frozen=True)
 class Score:
-    """Pairs of marks of two raters in an image that overlap, are matched, or are of the same object.
+    """Pairs of annotations of two raters in an image that overlap, are matched, or are of the same object.
 
     The Rand index is *filtered*: over all pairs of an image it would be near 1 for any solver, because nearly all of
     them are far apart and nobody would match them.
@@ -171,7 +171,7 @@ def pairs_of_groups(annotations: Annotations, groups: NDArray[np.intp]) -> tuple
     ----------
     annotations : Annotations
     groups : (N, W) int
-        Of each mark, -1 where fewer than W. Those of one image only.
+        Of each annotation, -1 where fewer than W. Those of one image only.
 
     Examples
     --------
@@ -185,8 +185,8 @@ def pairs_of_groups(annotations: Annotations, groups: NDArray[np.intp]) -> tuple
     order = np.argsort(group, kind="stable")
     row, group = row[order], group[order]
     after = np.arange(1, len(row) + 1)
-    place, partner = expand_runs(after, np.searchsorted(group, group, side="right") - after)
-    left, right = row[place], row[partner]
+    index, partner = expand_runs(after, np.searchsorted(group, group, side="right") - after)
+    left, right = row[index], row[partner]
     apart = annotations.rater[left] != annotations.rater[right]
     found = np.unique(keys(annotations, left[apart], right[apart]))
     first, second = np.divmod(found, max(len(annotations), 1))

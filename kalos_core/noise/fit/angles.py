@@ -1,4 +1,4 @@
-"""Distributions of directions: mixtures of von Mises distributions by EM, one distribution, one on doubled angles, and tests of uniformity."""
+"""Distributions of directions: von Mises, single, on doubled angles and in mixtures by EM; tests of uniformity."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
 
 
 def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name: str) -> AngleFit:
-    """A mixture of von Mises distributions at given centres: by expectation and maximization, then a search to the very top.
+    """A mixture of von Mises distributions at given centres: expectation and maximization, then a search for the top.
 
     The rounds of the former crawl where a distribution is wide, as that of shifts without a direction is.
     """

@@ -1,4 +1,4 @@
-"""Maximum likelihood of the distributions of how often and which: Poisson and logistic regression, and the Beta distribution."""
+"""Maximum likelihood of rates and selections: Poisson and logistic regression, and the Beta distribution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESOLUTION = 1e-3
 """Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
 
 CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
-"""How the search for a Beta distribution goes, and where it ends: without slopes, since far out it is infinitely unlikely."""
+"""How a Beta distribution is searched, and to which end: without slopes, since far out it is infinitely unlikely."""
 
 MOST_LOGARITHM = (-5.0, 5.0)
 """Least and largest logarithm of the parameters of the Beta distribution."""
@@ -100,20 +100,20 @@ def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -
     """Newton's method with shortened steps, on the measure brought to mean 0 and standard deviation 1."""
     middle, spread = float(measure.mean()), float(measure.std())
     design = np.stack([np.ones(len(measure)), (measure - middle) / spread], axis=1)
-    place = np.array([start, 0.0])
-    value, slope, curvature = likelihood(design @ place)
+    index = np.array([start, 0.0])
+    value, slope, curvature = likelihood(design @ index)
     for _ in range(ROUNDS):
         step = np.linalg.solve(_information(design, curvature), design.T @ slope)
         while True:
-            ahead = likelihood(design @ (place + step))
+            ahead = likelihood(design @ (index + step))
             if ahead[0] >= value or np.abs(step).max() < ENOUGH:
                 break
             step = step / 2
-        place, (value, slope, curvature) = place + step, ahead
+        index, (value, slope, curvature) = index + step, ahead
         if np.abs(step).max() < ENOUGH:
             break
-    back = np.array([[1, -middle / spread], [0, 1 / spread]])  # to the measure as it came
-    coefficients = back @ place
+    back = np.array([[1, -middle / spread], [0, 1 / spread]])  # to the measure as given
+    coefficients = back @ index
     error = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, curvature)) @ back.T))
     interval = coefficients[:, None] + NORMAL_95 * error[:, None] * np.array([-1, 1])
     return LineFit(float(coefficients[0]), float(coefficients[1]), interval)

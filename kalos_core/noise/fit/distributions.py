@@ -1,4 +1,4 @@
-"""Every distribution of the noise model from what was observed, and what to say where too little was."""
+"""Every distribution of the noise model from what was observed, and the reason where too little was."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ CONSTANTS = {
     "topology.split": (Chance(0.5), "a fair coin: without a truth, split and merged look the same"),
     "topology.enlargement": (
         Enlargement(KAPPA),
-        "½ ln(.088 / .059) (KαLOS §9.3.4); data tell only its sum with the shifts, which are fitted beside it",
+        "½ ln(.088 / .059) (KαLOS §9.3.4); data determine only its sum with the shifts, which are fitted",
     ),
 }
-"""Distributions that no data of raters without a truth can tell, with the reason."""
+"""Distributions that data of raters without a truth cannot determine, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Estimate:
 
 
 def estimate_distributions(seen: Observations) -> dict[str, Estimate]:
-    """An estimate of each distribution that data tell; `CONSTANTS` are the others.
+    """An estimate of each distribution that data determine; `CONSTANTS` are the others.
 
     Examples
     --------
@@ -66,15 +66,15 @@ def estimate_distributions(seen: Observations) -> dict[str, Estimate]:
     >>> rows = [{"image": 1, "rater": name, "category": "cat", "box": [0, 0, 9, 9]} for name in ("ann", "bob")]
     >>> found = estimate_distributions(observe(Annotations.from_rows(rows, image_size={1: (64, 64)})))
     >>> found["localization.width"].reason
-    'only 1 mark matched with one of its class, 30 are needed'
+    'only 1 annotation matched with one of its class, 30 are needed'
     """
     return dict([*_shift_distributions(seen), *_event_distributions(seen)])
 
 
 def _shift_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
     for group, shifts, rows in (
-        ("localization", seen.correct, "mark matched with one of its class"),
-        ("category", seen.wrong_class, "mark matched with one of another class"),
+        ("localization", seen.correct, "annotation matched with one of its class"),
+        ("category", seen.wrong_class, "annotation matched with one of another class"),
     ):
         for part in MEASURES:
             yield f"{group}.{part}", _shift(shifts, part, rows)
@@ -90,12 +90,12 @@ def _shift_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
 
 def _event_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
     matched = len(seen.category_a)
-    yield "category.occurrence", _or_too_few(matched, "mark matched one to one", lambda: occurrence(seen))
+    yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
     pairs, unmatched = len(seen.events), len(seen.unmatched_area)
     rate = _or_too_few(pairs, "image of two raters", lambda: _rate(seen))
-    yield "unmatched.rate", rate if unmatched else Estimate(None, pairs, "no mark is unmatched")
-    yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched mark", 1.0)
-    yield "topology.susceptibility", _curve(seen.parent_area, seen.other_area, "whole drawn as two", 0.5)
+    yield "unmatched.rate", rate if unmatched else Estimate(None, pairs, "no annotation is unmatched")
+    yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched annotation", 1.0)
+    yield "topology.susceptibility", _curve(seen.parent_area, seen.other_area, "whole annotated as two", 0.5)
     rows = len(seen.opposition)
     yield (
         "topology.opposition",
@@ -116,12 +116,12 @@ def counted(rows: int, what: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "mark of a kind"), counted(1200, "larger fragment of a whole")
-    ('1 mark of a kind', '1,200 larger fragments of a whole')
+    >>> counted(1, "annotation of a kind"), counted(1200, "larger fragment of a whole")
+    ('1 annotation of a kind', '1,200 larger fragments of a whole')
     """
     if rows == 1:
         return f"1 {what}"
-    noun = min((word for word in ("mark", "fragment", "image", "whole", "pair") if word in what), key=what.index)
+    noun = min((word for word in ("annotation", "fragment", "image", "whole", "pair") if word in what), key=what.index)
     return f"{rows:,} {what.replace(noun, noun + 's', 1)}"
 
 
@@ -141,18 +141,20 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 
 
 def occurrence(seen: Observations) -> Estimate:
-    """Share of marks matched one to one whose classes differ, with Wilson's interval."""
+    """Share of annotations matched one to one whose classes differ, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
     interval = stats.binomtest(wrong, matched).proportion_ci(method="wilson")
     ends = ((float(interval.low), float(interval.high)),)
-    return Estimate(Chance(wrong / matched), matched, counted(matched, "mark matched one to one"), ends)
+    return Estimate(Chance(wrong / matched), matched, counted(matched, "annotation matched one to one"), ends)
 
 
 def _rate(seen: Observations) -> Estimate:
     rows = len(seen.events)
-    if not np.ptp(seen.marks):
-        return Estimate(None, rows, "all images hold the same number of marks, which tells no trend")
-    return _of_line(EventRate, fit_poisson(seen.events, seen.marks), rows, counted(rows, "image of two raters"))
+    if not np.ptp(seen.annotations_per_rater):
+        return Estimate(None, rows, "all images hold the same number of annotations, which shows no trend")
+    return _of_line(
+        EventRate, fit_poisson(seen.events, seen.annotations_per_rater), rows, counted(rows, "image of two raters")
+    )
 
 
 def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
@@ -160,16 +162,16 @@ def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, 
 
 
 def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
-    """Chance of a mark to be among the chosen ones, by its area; `weight` is that of each other mark.
+    """Chance of an annotation to be among the chosen ones, by its area; `weight` is that of each other annotation.
 
-    Half for what happens once between two raters, to a mark of one of them: the marks of both are in the table, and a
-    chance is meant for the marks of one, the reference.
+    Half for what happens once between two raters, to an annotation of one of them: the annotations of both are in
+    the table, and a chance is meant for those of one, the reference.
     """
     if not len(others) or separable(chosen, others):
-        return Estimate(None, len(chosen), "one area tells them from all other marks, which tells no curve")
+        return Estimate(None, len(chosen), "one area separates them from all other annotations, which fits no curve")
     group = np.arange(len(chosen) + len(others)) < len(chosen)
     found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
-    reason = f"{counted(len(chosen), what)} beside {counted(len(others), 'other mark')}"
+    reason = f"{counted(len(chosen), what)} against {counted(len(others), 'other annotation')}"
     return _of_line(SizeCurve, found, len(chosen), reason)
 
 

@@ -1,4 +1,4 @@
-"""Tests of fit: whether each distribution describes what was observed, and what the paper's hypotheses come to (KαLOS §9.3)."""
+"""Tests of fit: whether each distribution describes what was observed, and the paper's hypotheses (KαLOS §9.3)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def goodness_of_fit(
         *_of_angles("localization.angle", seen.correct.angles),
         *_of_angles("category.angle", seen.wrong_class.angles),
         *_of_areas("unmatched.selection", seen.unmatched_area, seen.matched_area, "unmatched", "matched"),
-        *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole drawn as two", "other"),
+        *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole annotated as two", "other"),
         *_of_opposition(seen, opposition),
         *_of_classes(seen, alike, permutations, rng),
     ]
@@ -198,12 +198,12 @@ def _of_areas(
     rows = len(chosen) + len(others)
     if not len(chosen) or not len(others):
         yield _Line(
-            distribution, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} mark"
+            distribution, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} annotation"
         )
         return
     result = stats.mannwhitneyu(chosen, others, alternative="two-sided")
     share = float(result.statistic) / (len(chosen) * len(others))
-    note = f"a mark ({name}) is larger than one ({other}) with probability {share:.3f}"
+    note = f"an annotation ({name}) is larger than one ({other}) with probability {share:.3f}"
     yield _Line(distribution, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
 
 

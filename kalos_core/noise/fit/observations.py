@@ -1,4 +1,4 @@
-"""What two raters of an image show about noise: shifts, confusions, unmatched marks and fragments (KαLOS §9.2)."""
+"""Noise that two raters of an image show: shifts, confusions, unmatched annotations and fragments (KαLOS §9.2)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from kalos_core.errors import InputError, listed
 from kalos_core.variation import Variations, variations
 
 THRESHOLD = 0.5
-"""Least IoU of marks that are the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
+"""Least IoU of annotations of the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
 
 ROUNDING = 1e-9
-"""Shares of an image that are the same place."""
+"""Shares of an image that count as the same position."""
 
 MOST_MERGED = 2
-"""Fragments of a whole: a generated mark is split into two."""
+"""Fragments of a whole: a generated annotation is split into two."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """How n marks differ in place and size from what they are compared with, relative to the image.
+    """How n annotations differ in position and size from what they are compared with, relative to the image.
 
     Parameters
     ----------
     area : (n,) float64
-        What the trend follows: the mean area of both marks, or the area of the whole that a mark is a fragment of.
+        What the trend follows: the mean area of both annotations, or the area of the whole that a fragment is of.
     translation : (n,) float64
         Distance of the centres.
     angle : (n,) float64
@@ -59,17 +59,17 @@ class Observations:
     Parameters
     ----------
     correct, wrong_class : Shifts
-        Of marks matched one to one, from the first rater of the pair to the second.
+        Of annotations matched one to one, from the first rater of the pair to the second.
     category_a, category_b : (m,) int
-        Classes of all marks matched one to one.
+        Classes of all annotations matched one to one.
     categories : (K,) object
         Their names.
-    events, marks : (v,) int and float64
-        Of each image and pair: unmatched marks of both raters, and marks of a rater (the mean of the two).
+    events, annotations_per_rater : (v,) int and float64
+        Of each image and pair: unmatched annotations of both raters, and annotations a rater (the mean of the two).
     matched_area, unmatched_area : float64
-        Areas of the marks that the other rater drew too, and of those that the other did not.
+        Areas of the annotations that the other rater has too, and of those that the other has not.
     parent_area, other_area : float64
-        Areas of the marks that the other rater drew as two, and of all others.
+        Areas of the annotations that the other rater annotated as two, and of all others.
     first, second : Shifts
         Larger and smaller fragment against their whole; `width` and `height` say how much smaller they are, at least 0.
     opposition : (f,) float64 in [0, 1]
@@ -82,7 +82,7 @@ class Observations:
     category_b: NDArray[np.intp]
     categories: NDArray[np.object_]
     events: NDArray[np.intp]
-    marks: NDArray[np.float64]
+    annotations_per_rater: NDArray[np.float64]
     matched_area: NDArray[np.float64]
     unmatched_area: NDArray[np.float64]
     parent_area: NDArray[np.float64]
@@ -119,16 +119,16 @@ class RelativeBoxes:
 
 
 def relative_boxes(annotations: Annotations) -> RelativeBoxes:
-    """The boxes of all marks relative to their images.
+    """The boxes of all annotations relative to their images.
 
     Raises
     ------
     InputError
-        Without boxes, or for marks on images of unknown size, which are named.
+        Without boxes, or for annotations on images of unknown size, which are named.
     """
     if not len(annotations) or "box" not in annotations.shapes:
-        came = f"marks with {listed(annotations.shapes)}" if len(annotations) else "no marks"
-        raise InputError(f"annotations: expected marks with boxes, got {came}")
+        actual = f"annotations with {listed(annotations.shapes)}" if len(annotations) else "no annotations"
+        raise InputError(f"annotations: expected annotations with boxes, got {actual}")
     unsized = np.unique(annotations.image[np.isnan(annotations.image_size[annotations.image]).any(axis=1)])
     if len(unsized):
         names = listed(map(repr, annotations.images[unsized]))
@@ -160,7 +160,7 @@ def observe(annotations: Annotations) -> Observations:
     ...     {"image": 1, "rater": "bob", "category": "dog", "box": [60, 60, 10, 10]},
     ... ]
     >>> seen = observe(Annotations.from_rows(rows, image_size={1: (100, 100)}))
-    >>> seen.correct.translation.round(6).tolist(), seen.events.tolist(), seen.marks.tolist()
+    >>> seen.correct.translation.round(6).tolist(), seen.events.tolist(), seen.annotations_per_rater.tolist()
     ([0.02], [1], [1.5])
     """
     boxes = relative_boxes(annotations)
@@ -170,11 +170,11 @@ def observe(annotations: Annotations) -> Observations:
     start, end = (_firsts(side[single]) for side in (found.rows_a, found.rows_b))
     wrong = found.type[single] == "wrong_class"
     alone = count_a + count_b == 1
-    drawn_once = [row for side in (found.rows_a[alone], found.rows_b[alone]) for rows in side for row in rows]
-    drawn_by_both = [row for side in (found.rows_a[~alone], found.rows_b[~alone]) for rows in side for row in rows]
+    alone_rows = [row for side in (found.rows_a[alone], found.rows_b[alone]) for rows in side for row in rows]
+    shared_rows = [row for side in (found.rows_a[~alone], found.rows_b[~alone]) for rows in side for row in rows]
     whole, first, second = _fragments(found, np.flatnonzero(count_a + count_b > MOST_MERGED), boxes.area)
-    everything = np.array([*drawn_once, *drawn_by_both], np.intp)
-    events, marks = _events(annotations, found, alone)
+    everything = np.array([*alone_rows, *shared_rows], np.intp)
+    events, per_rater = _events(annotations, found, alone)
     return Observations(
         correct=_pairs(boxes, start[~wrong], end[~wrong]),
         wrong_class=_pairs(boxes, start[wrong], end[wrong]),
@@ -182,9 +182,9 @@ def observe(annotations: Annotations) -> Observations:
         category_b=annotations.category[end],
         categories=annotations.categories,
         events=events,
-        marks=marks,
-        matched_area=boxes.area[np.array(drawn_by_both, np.intp)],
-        unmatched_area=boxes.area[np.array(drawn_once, np.intp)],
+        annotations_per_rater=per_rater,
+        matched_area=boxes.area[np.array(shared_rows, np.intp)],
+        unmatched_area=boxes.area[np.array(alone_rows, np.intp)],
         parent_area=boxes.area[whole],
         other_area=_without(boxes.area, everything, whole),
         first=_parts(boxes, whole, first),
@@ -198,7 +198,7 @@ def _firsts(sides: NDArray[np.object_]) -> NDArray[np.intp]:
 
 
 def _pairs(boxes: RelativeBoxes, start: NDArray[np.intp], end: NDArray[np.intp]) -> Shifts:
-    """Shifts between two marks of one object: neither is the right one, so the size of a change is what counts."""
+    """Shifts between two annotations of one object: neither is the right one, so only the size of a change counts."""
     found = boxes.shifts(start, end, (boxes.area[start] + boxes.area[end]) / 2)
     return Shifts(found.area, found.translation, found.angle, np.abs(found.width), np.abs(found.height))
 
@@ -235,7 +235,7 @@ def _opposition(
 
 
 def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Areas of all marks, each once for each pair of raters, but for one entry of each whole."""
+    """Areas of all annotations, each once for each pair of raters, but for one entry of each whole."""
     left = np.bincount(rows, minlength=len(area)) - np.bincount(whole, minlength=len(area))
     return np.asarray(np.repeat(area, left))
 
@@ -243,14 +243,14 @@ def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[n
 def _events(
     annotations: Annotations, found: Variations, alone: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Unmatched marks of both, and the mean number of marks, of each image that two raters were asked for."""
+    """Unmatched annotations of both raters, and their mean number of annotations, of each image assigned to both."""
     raters, images = len(annotations.raters), len(annotations.images)
     left, right = np.triu_indices(raters, 1)
     shared = annotations.assigned_any_class[:, left] & annotations.assigned_any_class[:, right]
-    place = np.zeros((raters, raters), np.intp)
-    place[left, right] = np.arange(len(left))
+    index = np.zeros((raters, raters), np.intp)
+    index[left, right] = np.arange(len(left))
     count = np.zeros((images, len(left)), np.intp)
-    np.add.at(count, (found.image[alone], place[found.rater_a, found.rater_b][alone]), 1)
-    drawn = np.zeros((images, raters))
-    np.add.at(drawn, (annotations.image, annotations.rater), 1)
-    return count[shared], ((drawn[:, left] + drawn[:, right]) / 2)[shared]
+    np.add.at(count, (found.image[alone], index[found.rater_a, found.rater_b][alone]), 1)
+    own = np.zeros((images, raters))
+    np.add.at(own, (annotations.image, annotations.rater), 1)
+    return count[shared], ((own[:, left] + own[:, right]) / 2)[shared]

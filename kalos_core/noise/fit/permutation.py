@@ -14,10 +14,11 @@ ROUNDS_BEFORE, ROUNDS_BETWEEN = 50, 10
 def independence(
     first: NDArray[np.intp], second: NDArray[np.intp], permutations: int, rng: np.random.Generator
 ) -> TestResult | None:
-    """Whether which class a mark is taken for depends on its class, among marks whose classes differ.
+    """Whether which class an annotation is taken for depends on its class, among annotations whose classes differ.
 
     Pearson's chi-squared against permutations that keep how often each class stands on either side, and in which no
-    mark gets the same class twice: a table of confusions has an empty diagonal, which alone would look like dependence.
+    annotation gets the same class twice: a table of confusions has an empty diagonal, which alone would look like
+    dependence.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def _chi_squared(row: NDArray[np.intp], column: NDArray[np.intp], expected: NDAr
 def _swap(
     first: NDArray[np.intp], columns: NDArray[np.intp], permuted: NDArray[np.intp], rng: np.random.Generator
 ) -> None:
-    """One round: marks in random couples, then in threes, pass their second classes on, where all still differ.
+    """One round: annotations in random couples, then in threes, pass their second classes on, where all still differ.
 
     Each with chance ½. With couples alone, three classes each taken for the next would never change.
     """

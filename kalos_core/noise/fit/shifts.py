@@ -1,7 +1,7 @@
 """Maximum likelihood of `Shift`: the size of a change that follows a trend, with Student's t around it.
 
-A change is observed without its sign, so the likelihood is that of the folded distribution, f(x) + f(-x). Least squares would
-be drawn by the outliers that the distribution exists for, and would take the mean of a folded distribution for its centre.
+A change is observed without its sign, so the likelihood is that of the folded distribution, f(x) + f(-x). Least squares
+would follow the outliers that the distribution exists for, and take the mean of a folded distribution for its centre.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from scipy.special import digamma, gammaln
 from kalos_core.noise.parameters import Shift
 
 NU_RANGE = (0.2, 200.0)
-"""Degrees of freedom that are told apart: beyond the last, the distribution is as good as normal."""
+"""Range of the degrees of freedom: beyond the last, the distribution is as good as normal."""
 
 NO_BETTER = 0.01
-"""Of log likelihood: around 0 a folded distribution hardly tells one small trend from another, and none is the simplest."""
+"""Of log likelihood: around 0 a folded distribution hardly separates small trends, and none is the simplest."""
 
 CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
 """How a search goes, and where it ends."""
 
 LEAST_SIGMA = 1e-6
-"""Of the scale of the data: where most marks are copies, the likelihood has no other bound."""
+"""Of the scale of the data: where most annotations are copies, the likelihood has no other bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +105,12 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
     unit = _spread(size)
     scaled = size / unit
     middle, spread = float(area.mean()), float(area.std()) or 1.0
-    place = (area - middle) / spread
+    index = (area - middle) / spread
 
     def misfit(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         tails = float(np.exp(parameters[3])) if nu is None else nu
-        value, of_centre, *others = _log_folded(scaled, parameters[0] + parameters[1] * place, parameters[2], tails)
-        slopes = [of_centre.sum(), (of_centre * place).sum(), *others]
+        value, of_centre, *others = _log_folded(scaled, parameters[0] + parameters[1] * index, parameters[2], tails)
+        slopes = [of_centre.sum(), (of_centre * index).sum(), *others]
         return -value, -np.array(slopes[: len(parameters)])
 
     def search(start: list[float], centred: bool) -> Any:
@@ -123,7 +123,7 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
         ]
         return optimize.minimize(misfit, start, jac=True, bounds=bounds[: len(start)], **CLOSE)
 
-    starts = _starts(scaled, place, nu is None)
+    starts = _starts(scaled, index, nu is None)
     best = min((search(start, False) for start in starts), key=lambda run: float(run.fun))
     plain = search([0.0, 0.0, *starts[-1][2:]], True)
     if plain.fun <= best.fun + NO_BETTER:
@@ -144,9 +144,9 @@ def _spread(size: NDArray[np.float64]) -> float:
     return float(np.median(np.abs(size - np.median(size)))) or float(np.median(size)) or float(size.mean()) or 1.0
 
 
-def _starts(size: NDArray[np.float64], place: NDArray[np.float64], tails: bool) -> list[list[float]]:
+def _starts(size: NDArray[np.float64], index: NDArray[np.float64], tails: bool) -> list[list[float]]:
     """Around the median, with a change by least squares or none, and around 0: where the likelihood may have a top."""
-    slope = float(np.polyfit(place, size, 1)[0]) if np.ptp(place) > 0 else 0.0
+    slope = float(np.polyfit(index, size, 1)[0]) if np.ptp(index) > 0 else 0.0
     tail = [np.log(3.0)] if tails else []
     middle = float(np.median(size))
     return [[middle, slope, 0.0, *tail], [middle, 0.0, 0.0, *tail], [0.01, 0.0, 1.0, *tail]]

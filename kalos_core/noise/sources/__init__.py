@@ -1,4 +1,4 @@
-"""What the noise model cannot know: which classes are alike, and where something could be mistaken for an object.
+"""What a noise model cannot know: which classes are alike, and where something could be mistaken for an object.
 
 Every source works offline; one of your own needs the few members of `ClassSource` or `FalsePositiveSource`.
 """

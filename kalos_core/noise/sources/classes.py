@@ -26,7 +26,7 @@ class ClassSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, for people; it stands in the result."""
+        """A description for people; the result keeps it."""
         ...
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -42,7 +42,7 @@ class ConfusionClasses:
     """Classes that raters took for one another, smoothed by how frequent classes are in the reference.
 
     A class c becomes c' in proportion to n(c, c') + f(c'), where n is how often the two were confused and f the share
-    of c' among the marks of the reference: what was seen counts, and where little was seen the frequent classes
+    of c' among the annotations of the reference: what was seen counts, and where little was seen the frequent classes
     do. As a similarity it is 0.1 ln of that, so that the softmax at 0.1 gives it back. Classes it never saw go
     by frequency alone, so it can be used with any reference.
 
@@ -55,7 +55,7 @@ class ConfusionClasses:
     Raises
     ------
     InputError
-        If the counts are negative, not finite, or of another shape; if a name comes twice.
+        If the counts are negative, not finite, or of another shape; if a name is repeated.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class ConfusionClasses:
             seen = variations(seen, max_merge=2)
         table = seen.confusions()
         names = sorted({*table.category_a, *table.category_b})
-        code = {name: place for place, name in enumerate(names)}
+        code = {name: index for index, name in enumerate(names)}
         counts = np.zeros((len(names), len(names)))
         a = np.array([code[name] for name in table.category_a], dtype=np.intp)
         b = np.array([code[name] for name in table.category_b], dtype=np.intp)
@@ -117,10 +117,10 @@ class ConfusionClasses:
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
         """(C, K) 0.1 ln of the chance to be taken for each class."""
         frequency = np.bincount(reference.category, minlength=len(reference.categories)) / max(len(reference), 1)
-        place = _places(self.categories, reference.categories)
+        index = _indices_of(self.categories, reference.categories)
         counts = np.zeros((len(classes), len(reference.categories)))
-        known, both = np.flatnonzero(place[classes] >= 0), np.flatnonzero(place >= 0)
-        counts[np.ix_(known, both)] = np.asarray(self.counts)[np.ix_(place[classes[known]], place[both])]
+        known, both = np.flatnonzero(index[classes] >= 0), np.flatnonzero(index >= 0)
+        counts[np.ix_(known, both)] = np.asarray(self.counts)[np.ix_(index[classes[known]], index[both])]
         chance = (counts + frequency) / (counts.sum(axis=1, keepdims=True) + 1)
         with np.errstate(divide="ignore"):  # a class that never occurs has no chance: -inf
             return np.asarray(TEMPERATURE * np.log(chance))
@@ -133,11 +133,11 @@ class EmbeddingClasses:
     Parameters
     ----------
     vectors : (M, D) float
-        One embedding a class, or one a mark: those of one class are averaged.
+        One embedding a class, or one an annotation: those of one class are averaged.
     categories : (M,) names
         The class of each embedding.
     model : str
-        What made the embeddings; it stands in the result.
+        What made the embeddings; the result keeps it.
 
     Raises
     ------
@@ -165,17 +165,17 @@ class EmbeddingClasses:
             raise InputError(f"embeddings: expected one for each of {len(names)} names, got shape {vectors.shape}")
         broken = ~np.isfinite(vectors).all(axis=1)
         if broken.any():
-            came = listed(map(repr, dict.fromkeys(names[broken])))
-            raise InputError(f"embeddings: expected finite numbers, got NaN or infinity for {came}")
+            actual = listed(map(repr, dict.fromkeys(names[broken])))
+            raise InputError(f"embeddings: expected finite numbers, got NaN or infinity for {actual}")
         distinct = list(dict.fromkeys(names))
-        code = {name: place for place, name in enumerate(distinct)}
+        code = {name: index for index, name in enumerate(distinct)}
         means = np.zeros((len(distinct), vectors.shape[1]))
         np.add.at(means, [code[name] for name in names], vectors)
         length = np.linalg.norm(means, axis=1, keepdims=True)
         flat = np.flatnonzero(length[:, 0] == 0)
         if len(flat):
-            came = listed(repr(distinct[row]) for row in flat)
-            raise InputError(f"embeddings: expected a direction for every class, got a mean of length 0 for {came}")
+            actual = listed(repr(distinct[row]) for row in flat)
+            raise InputError(f"embeddings: expected a direction for every class, got a mean of length 0 for {actual}")
         object.__setattr__(self, "vectors", means / length)
         object.__setattr__(self, "categories", object_array(distinct))
 
@@ -186,11 +186,11 @@ class EmbeddingClasses:
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
         """(C, K) cosines; -inf for classes without an embedding."""
-        place = _places(self.categories, reference.categories)
-        _check_known(reference, classes[place[classes] < 0], "embeddings")
-        vectors, known = np.asarray(self.vectors), place >= 0
-        found = np.full((len(classes), len(place)), -np.inf)
-        found[:, known] = vectors[place[classes]] @ vectors[place[known]].T
+        index = _indices_of(self.categories, reference.categories)
+        _check_known(reference, classes[index[classes] < 0], "embeddings")
+        vectors, known = np.asarray(self.vectors), index >= 0
+        found = np.full((len(classes), len(index)), -np.inf)
+        found[:, known] = vectors[index[classes]] @ vectors[index[known]].T
         return found
 
 
@@ -235,7 +235,7 @@ class TaxonomyClasses:
         Raises
         ------
         InputError
-            If a name stands in the tree twice.
+            If a name is in the tree twice.
         """
         parents: dict[str, str | None] = {}
         _collect(tree, None, parents)
@@ -251,7 +251,7 @@ class TaxonomyClasses:
         known = np.array([name in self.parents for name in reference.categories], np.bool_)
         _check_known(reference, classes[~known[classes]], "taxonomy")
         paths = [self._path(name) if there else [] for name, there in zip(reference.categories, known, strict=True)]
-        nodes = {name: place for place, name in enumerate(dict.fromkeys(node for path in paths for node in path))}
+        nodes = {name: index for index, name in enumerate(dict.fromkeys(node for path in paths for node in path))}
         above = np.zeros((len(paths), len(nodes)))
         for row, path in enumerate(paths):
             above[row, [nodes[node] for node in path]] = 1
@@ -286,16 +286,16 @@ def _collect(tree: object, above: str | None, parents: dict[str, str | None]) ->
             _collect(names[name], name, parents)
 
 
-def _places(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
-    """(K,) where each wanted name stands among the source's, -1 where it does not."""
-    code = {name: place for place, name in enumerate(names)}
+def _indices_of(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
+    """(K,) index of each wanted name among the source's, -1 where it is none of them."""
+    code = {name: index for index, name in enumerate(names)}
     return np.array([code.get(name, -1) for name in wanted], dtype=np.intp)
 
 
 def _check_known(reference: Annotations, unknown: NDArray[np.intp], what: str) -> None:
     if len(unknown):
-        came = listed(repr(name) for name in reference.categories[unknown])
-        raise InputError(f"{what}: expected every class of the reference, got nothing about {came}")
+        actual = listed(repr(name) for name in reference.categories[unknown])
+        raise InputError(f"{what}: expected every class of the reference, got nothing about {actual}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,8 +331,8 @@ class Transitions:
             raise InputError(f"{source.name}: expected {len(classes)} x {size} similarities, got shape {found.shape}")
         strange = np.isnan(found).any(axis=1) | (found == np.inf).any(axis=1)
         if strange.any():
-            came = listed(repr(name) for name in reference.categories[classes[strange]])
-            raise InputError(f"{source.name}: expected similarities of classes, got NaN or infinity for {came}")
+            actual = listed(repr(name) for name in reference.categories[classes[strange]])
+            raise InputError(f"{source.name}: expected similarities of classes, got NaN or infinity for {actual}")
         found[np.arange(len(classes)), classes] = -np.inf
         if allowed is not None:
             found[:, ~allowed] = -np.inf
@@ -352,8 +352,8 @@ class Transitions:
             return np.full(len(categories), -1)
         below = np.cumsum(self.chance, axis=1)[categories]
         # the last of the sums may be a rounding error below 1
-        place = (rng.random(len(categories))[:, None] * below[:, -1:] >= below).sum(axis=1)
-        return np.asarray(self.to[categories, np.minimum(place, self.to.shape[1] - 1)])
+        index = (rng.random(len(categories))[:, None] * below[:, -1:] >= below).sum(axis=1)
+        return np.asarray(self.to[categories, np.minimum(index, self.to.shape[1] - 1)])
 
     def probability(self, name: str) -> dict[str, float]:
         """What a class is taken for, the likeliest first.

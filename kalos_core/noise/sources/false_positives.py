@@ -271,10 +271,7 @@ class ImageFalsePositives:
         problems = Problems("images")
         paths = []
         for key, file in zip(reference.images, reference.files, strict=True):
-            if isinstance(self.images, Mapping):
-                path = Path(self.images.get(key) or "")
-            else:
-                path = Path(self.images) / file
+            path = Path(self.images.get(key) or "") if isinstance(self.images, Mapping) else Path(self.images) / file
             if not path.is_file():
                 problems.add(f"image {key!r}", "an image file", "nothing" if str(path) == "." else f"no file {path}")
             paths.append(path)

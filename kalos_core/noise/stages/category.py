@@ -1,4 +1,4 @@
-"""Third stage: marks of another class, with a shift of their own (KαLOS §9.3.2)."""
+"""Third stage: annotations of another class, with a shift of their own (KαLOS §9.3.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalos_core.noise.stages.localization import shifted
 
 
 def mistake_categories(draft: Draft, params: Category) -> None:
-    """Draw marks, each with the same chance, give them another class and move them."""
+    """Draw annotations, each with the same chance, give them another class and move them."""
     scene = draft.scene
     target = np.flatnonzero(draft.happens(params.occurrence.probability, len(scene)))
     category = scene.transitions.draw(scene.category[target], draft.rng)
@@ -20,7 +20,7 @@ def mistake_categories(draft: Draft, params: Category) -> None:
     got[possible] = draft.consume(target[possible])
     done, category = target[got], category[got]
     corners, shift, scale = shifted(draft, params, done)
-    rows = draft.add_marks(corners, source=done, category=category)
+    rows = draft.add_annotations(corners, source=done, category=category)
     draft.record(
         WRONG_CLASS,
         scene.image[done],

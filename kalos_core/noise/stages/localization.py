@@ -1,4 +1,4 @@
-"""Last stage: every mark that is left moves and changes its size (KαLOS §9.3.1)."""
+"""Last stage: every annotation that is left moves and changes its size (KαLOS §9.3.1)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kalos_core.noise.events import LOST, SHIFT
 from kalos_core.noise.parameters import Category, Localization
 
 MOST_GROWTH = 50.0
-"""ln scale beyond the size of any image: what is drawn is cut to it, since its exponential may be no number."""
+"""ln scale beyond the size of any image: draws are cut to it, since their exponential may be no number."""
 
 
 def shift_rest(draft: Draft, params: Localization) -> None:
-    """Move and scale every untouched mark; the others count as lost."""
+    """Move and scale every untouched annotation; the others count as lost."""
     scene = draft.scene
     rest, late = np.flatnonzero(draft.free), np.flatnonzero(~draft.free)
     corners, shift, scale = shifted(draft, params, rest)
     category = scene.category[rest]
-    rows = draft.add_marks(corners, source=rest, category=category)
+    rows = draft.add_annotations(corners, source=rest, category=category)
     draft.record(
         SHIFT,
         scene.image[rest],
@@ -38,9 +38,9 @@ def shift_rest(draft: Draft, params: Localization) -> None:
 def shifted(
     draft: Draft, params: Localization | Category, target: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Corners (M, 4) in pixels of moved marks, and by how much: shift (M, 2) relative to the image, scale (M, 2).
+    """Corners (M, 4) in pixels of moved annotations, and by how much: shift (M, 2) relative to the image, scale (M, 2).
 
-    What was drawn is multiplied by the magnitude. The shift and scale are those that remain after the rules of the
+    The drawn changes are multiplied by the magnitude. The shift and scale are those that remain after the rules of the
     image's edges (`Scene.moved`).
     """
     scene, rng = draft.scene, draft.rng

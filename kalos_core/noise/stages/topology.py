@@ -1,4 +1,4 @@
-"""Second stage: marks that are split in two, and marks that are merged into one (KαLOS §9.3.4)."""
+"""Second stage: annotations that are split in two, and annotations that are merged into one (KαLOS §9.3.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPPOSITE = (0.001, 0.999)
 
 
 def split_and_merge(draft: Draft, params: Topology) -> None:
-    """Draw marks by their size; each is split, or merged with its likeliest partner of its class on its image.
+    """Draw annotations by their size; each is split, or merged with its likeliest partner of its class on its image.
 
     Fragments have the geometry that was fitted whatever the magnitude: a split is there or not.
     """
@@ -49,7 +49,7 @@ def split_and_merge(draft: Draft, params: Topology) -> None:
 
 
 def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(T,) which events get both of their marks (T, 2), one event after the other; these are no longer `free` (N,).
+    """(T,) which events get both of their annotations (T, 2), one after the other; these are no longer `free` (N,).
 
     Examples
     --------
@@ -85,8 +85,8 @@ def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
     corners, step, scale = scene.moved(target, step, scale)
     other_corners = scene.moved(target, other_step, other_scale)[0]
     parts = [np.where(side, LOWER, UPPER) for side in (lower, ~lower)]
-    row_a = draft.add_marks(corners, source=target, part=parts[0], category=category)
-    row_b = draft.add_marks(other_corners, source=target, part=parts[1], category=category)
+    row_a = draft.add_annotations(corners, source=target, part=parts[0], category=category)
+    row_b = draft.add_annotations(other_corners, source=target, part=parts[1], category=category)
     draft.record(
         SPLIT,
         scene.image[target],
@@ -110,7 +110,7 @@ def _merge(draft: Draft, target: NDArray[np.intp], partner: NDArray[np.intp]) ->
     scene = draft.scene
     source, other = np.minimum(target, partner), np.maximum(target, partner)
     corners = _enclosing(scene.corners[source], scene.corners[other])
-    rows = draft.add_marks(corners, source=source, partner=other, category=scene.category[source])
+    rows = draft.add_annotations(corners, source=source, partner=other, category=scene.category[source])
     draft.record(
         MERGE,
         scene.image[source],
@@ -128,13 +128,13 @@ def _enclosing(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def likeliest_partners(scene: Scene, params: Topology, target: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(T,) with which mark of its class and image each target most likely forms two fragments; -1 without any."""
+    """(T,) with which annotation of its class and image each target most likely forms two fragments; -1 without any."""
     key = scene.image * len(scene.transitions.categories) + scene.category
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], key[target], side="left")
     count = np.searchsorted(key[order], key[target], side="right") - first
-    owner, place = expand_runs(first, count)
-    other = order[place]
+    owner, index = expand_runs(first, count)
+    other = order[index]
     apart = other != target[owner]
     owner, other = owner[apart], other[apart]
     score = fragment_score(scene, params, target[owner], other)
@@ -147,7 +147,7 @@ def likeliest_partners(scene: Scene, params: Topology, target: NDArray[np.intp])
 def fragment_score(
     scene: Scene, params: Topology, first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) ln of how likely two marks are fragments of the box that encloses them (KαLOS Eq. 20).
+    """(P,) ln of how likely two annotations are fragments of the box that encloses them (KαLOS Eq. 20).
 
     Either may be the first fragment.
     """
