@@ -1,11 +1,15 @@
-"""Imports run down one list, and only the bridge knows FiftyOne."""
+"""Imports run down one list and never in a circle, no module hides, and only the bridge knows FiftyOne."""
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,73 +38,204 @@ ORDER = [
     "display",
     "figures",
     "report",
-    "distributed",
     "fiftyone",
     "__main__",
 ]
-"""The modules of `kalos_core`; each may import what stands before it."""
+"""The modules of `kalos_core`; each may import those above it."""
 
 LIBRARY = sorted(path for path in (ROOT / "kalos_core").rglob("*.py") if path != ROOT / "kalos_core" / "__init__.py")
 PLUGIN = sorted(path for folder in ("operators", "panels") for path in (ROOT / folder).rglob("*.py"))
 PLUGIN_MAY_IMPORT = {"kalos_core", "kalos_core.fiftyone", "kalos_core.figures"}
+FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")
 
 each_module = pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.relative_to(ROOT).as_posix())
 each_plugin_file = pytest.mark.parametrize("path", PLUGIN, ids=lambda path: path.relative_to(ROOT).as_posix())
 
 
-def module_of(path: Path) -> list[str]:
-    """The dotted name of a file, in parts; a package is named by its folder."""
-    parts = list(path.relative_to(ROOT).with_suffix("").parts)
-    return parts[:-1] if parts[-1] == "__init__" else parts
+# ---- what a file imports ----
 
 
-def imports(path: Path) -> set[str]:
-    """Absolute names of all modules a file imports anywhere, also inside functions and for type checkers."""
-    names = set()
-    package = list(path.relative_to(ROOT).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def module_of(path: Path, root: Path = ROOT) -> str:
+    """The dotted name of a file; a package is named by its folder."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules_of(root: Path, folders: tuple[str, ...]) -> dict[str, Path]:
+    """All modules in some folders, by their names."""
+    return {module_of(path, root): path for folder in folders for path in (root / folder).rglob("*.py")}
+
+
+MODULES = modules_of(ROOT, FOLDERS)
+
+
+def nodes_of(tree: ast.AST, type_only: bool = True) -> Iterator[ast.AST]:
+    """All nodes below one; without `type_only` leaving out what only a type checker runs."""
+    for node in ast.iter_child_nodes(tree):
+        if not type_only and isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for other in node.orelse:
+                yield from (other, *nodes_of(other, type_only))
+        else:
+            yield from (node, *nodes_of(node, type_only))
+
+
+def imports(
+    path: Path, modules: dict[str, Path] = MODULES, root: Path = ROOT, type_only: bool = True
+) -> dict[str, int]:
+    """Absolute names of the modules a file imports anywhere, also inside functions, and the line of one import each.
+
+    `from package import name` imports the submodule of that name where there is one, else the package. That importing a
+    submodule imports its packages too does not count.
+    """
+    names = {}
+    package = list(path.relative_to(root).parts[:-1])
+    for node in nodes_of(ast.parse(path.read_text(encoding="utf-8")), type_only):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            names |= {alias.name: node.lineno for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *(node.module.split(".") if node.module else [])])
-            names.add(module)
-            names |= {f"{module}.{alias.name}" for alias in node.names if is_module(f"{module}.{alias.name}")}
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            members = [f"{module}.{alias.name}" for alias in node.names]
+            names |= {member if member in modules else module: node.lineno for member in members}
     return names
 
 
-def is_module(name: str) -> bool:
-    path = ROOT.joinpath(*name.split("."))
-    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
-
-
 def of_library(path: Path) -> set[str]:
-    """The modules of the library a file imports, by their place in `ORDER`."""
+    """The modules of the library a file imports, by their names in `ORDER`."""
     return {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
+
+
+# ---- the order ----
+
+
+def test_the_list_names_only_modules_that_exist():
+    missing = [name for name in ORDER if f"kalos_core.{name}" not in MODULES]
+    assert not missing
 
 
 @each_module
 def test_a_module_stands_in_the_list(path):
-    assert module_of(path)[1] in ORDER
+    assert module_of(path).split(".")[1] in ORDER
 
 
 @each_module
 def test_a_module_imports_only_what_stands_above_it(path):
-    own = module_of(path)[1]
+    own = module_of(path).split(".")[1]
     above = ORDER[: ORDER.index(own) + 1]
     assert of_library(path) <= set(above)
 
 
 @each_module
 def test_the_library_never_imports_itself_as_a_whole(path):
-    if module_of(path)[1] not in ("fiftyone", "__main__"):
+    if module_of(path).split(".")[1] not in ("fiftyone", "__main__"):
         assert "kalos_core" not in imports(path)
 
 
 @each_module
 def test_only_the_bridge_imports_fiftyone(path):
-    if module_of(path)[1] != "fiftyone":
+    if module_of(path).split(".")[1] != "fiftyone":
         assert not {name for name in imports(path) if name.split(".")[0] == "fiftyone"}
+
+
+def test_the_check_sees_imports():
+    below = ROOT / "kalos_core" / "_agreement.py"
+    assert "pairs" in of_library(below)
+    assert "_agreement" not in of_library(ROOT / "kalos_core" / "pairs.py")
+
+
+# ---- circles ----
+
+
+def circles(modules: dict[str, Path], root: Path) -> list[str]:
+    """For each set of modules that import one another in a circle the imports that tie it, as text."""
+    names = sorted(modules)
+    codes = {name: code for code, name in enumerate(names)}
+    edges = {
+        (name, target): line
+        for name in names
+        for target, line in imports(modules[name], modules, root, type_only=False).items()
+        if target in codes and target != name
+    }
+    rows, columns = ([codes[edge[end]] for edge in edges] for end in (0, 1))
+    graph = csr_array((np.ones(len(edges)), (rows, columns)), shape=(len(names), len(names)))
+    _, component = connected_components(graph, connection="strong")
+    found: dict[int, list[str]] = {}
+    for (name, target), line in edges.items():
+        if component[codes[name]] == component[codes[target]]:
+            file = modules[name].relative_to(root).as_posix()
+            found.setdefault(int(component[codes[name]]), []).append(f"{file}:{line} imports {target}")
+    return ["\n".join(ties) for ties in found.values()]
+
+
+def test_nothing_is_imported_in_a_circle():
+    found = circles(MODULES, ROOT)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("from lib.b import name", "from lib import c", 0),
+        ("from lib.b import name", "from lib import a", 1),
+        ("from lib.b import name", "def later():\n    import lib.a", 1),
+        ("from . import b", "from .a import name", 1),
+        ("from lib import name", "import lib", 0),  # the package imports nothing
+        ("import lib.b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import lib.a", 0),
+        ("import lib.b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import lib.a", 1),
+    ],
+)
+def test_circles_are_found(tmp_path, first, second, expected):
+    (tmp_path / "lib").mkdir()
+    for name, text in {"__init__": "", "a": first, "b": second, "c": ""}.items():
+        (tmp_path / "lib" / f"{name}.py").write_text(text)
+    found = circles(modules_of(tmp_path, ("lib",)), tmp_path)
+    assert len(found) == expected
+    assert all("lib/a.py:1 imports lib.b" in text for text in found)
+
+
+# ---- modules that hide ----
+
+
+def hidden(package: str, modules: dict[str, Path]) -> list[str]:
+    """Names that a package gives to something else than to its submodule of that name."""
+    own = {name.rpartition(".")[2] for name in modules if name.rpartition(".")[0] == package}
+    bound = []
+    for node in ast.parse(modules[package].read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.append(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound += [target.id for target in targets if isinstance(target, ast.Name)]
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            source = package if isinstance(node, ast.ImportFrom) and node.module == package else None
+            bound += [alias.asname or alias.name for alias in node.names if source is None or alias.asname in own]
+    return sorted(own & set(bound))
+
+
+@pytest.mark.parametrize("package", sorted(name for name, path in MODULES.items() if path.name == "__init__.py"))
+def test_no_module_hides_behind_a_name_of_its_package(package):
+    assert not hidden(package, MODULES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from lib.a import a", ["a"]),
+        ("from lib.a import b as a", ["a"]),
+        ("def a(): ...", ["a"]),
+        ("a = 1", ["a"]),
+        ("from lib import a", []),
+        ("from lib.a import other", []),
+    ],
+)
+def test_hidden_modules_are_found(tmp_path, text, expected):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text(text)
+    (tmp_path / "lib" / "a.py").write_text("")
+    assert hidden("lib", modules_of(tmp_path, ("lib",))) == expected
+
+
+# ---- the plugin ----
 
 
 @each_plugin_file
@@ -123,6 +258,9 @@ def test_nothing_is_imported_at_the_top_of_the_plugin():
     assert not [node for node in top if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
+# ---- what importing the library loads ----
+
+
 @pytest.fixture(scope="module")
 def loaded_with_the_library():
     """Modules of a new Python that has imported the library."""
@@ -139,10 +277,3 @@ def loaded_with_the_library():
 def test_the_library_comes_without(heavy, loaded_with_the_library):
     assert "kalos_core" in loaded_with_the_library
     assert heavy not in {name.split(".")[0] for name in loaded_with_the_library}
-
-
-def test_the_list_is_the_one_that_is_checked():
-    # a module below may not be imported from above: the check itself is checked on a made-up case
-    below = ROOT / "kalos_core" / "_agreement.py"
-    assert "pairs" in of_library(below)
-    assert "_agreement" not in of_library(ROOT / "kalos_core" / "pairs.py")
