@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core.arrays import total
 from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group
@@ -171,6 +170,8 @@ def resample(
     >>> drawn.mean.ravel().tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
+    from scipy import sparse  # slow to import, and needed here only
+
     defined, pairable = np.isfinite(cells.value), cells.sums.pairable > 0
     image = cells.image if rank is None else rank[cells.image]
     images = np.unique(image[defined | pairable])
@@ -219,6 +220,8 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
 
 def intervals(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
     """(F, 2) the percentiles `INTERVAL` of replicates (B, F), those that are NaN left out; NaN without any.
+
+    As `numpy.nanpercentile`, which walks column by column where a value is NaN and is 3 to 30 times slower.
 
     Examples
     --------

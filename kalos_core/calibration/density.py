@@ -7,12 +7,15 @@ image is once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, sparse
 
 from kalos_core.arrays import total
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 GRID = np.linspace(0, 1, 1000)
 """Distances at which densities are compared (KαLOS §3.3)."""
@@ -141,6 +144,8 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
     >>> found[0, [0, 500, 999]].round(4).tolist(), bool(np.isnan(found[1]).all())
     ([0.0083, 2.3299, 0.0083], True)
     """
+    from scipy import fft  # slow to import, and needed here only
+
     bandwidth = _scott(sample, times)
     found = np.full((len(times), len(GRID)), np.nan)
     defined = np.flatnonzero(np.isfinite(bandwidth))
@@ -233,9 +238,11 @@ def _scott(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
     """(I, bins) values of each image, each shared by its two nearest bins in proportion to its nearness."""
-    place = sample.value * (bins - 1)
-    low = np.clip(place.astype(np.intp), 0, bins - 2)
-    share = place - low
+    from scipy import sparse  # slow to import, and needed here only
+
+    position = sample.value * (bins - 1)
+    low = np.clip(position.astype(np.intp), 0, bins - 2)
+    share = position - low
     entries = np.concatenate([1 - share, share])
     where = (np.tile(sample.image, 2), np.concatenate([low, low + 1]))
     return sparse.csr_array((entries, where), shape=(images, bins))

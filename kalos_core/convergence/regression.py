@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from kalos_core.errors import InputError
 
@@ -81,6 +80,8 @@ def fit_line(alpha: NDArray[np.float64], precision: NDArray[np.float64], source:
     >>> round(line.slope, 6), round(line.intercept, 6), round(line.explained, 6)
     (0.8, 0.1, 1.0)
     """
+    from scipy import stats  # slow to import, and needed here only
+
     defined = np.isfinite(alpha) & np.isfinite(precision)
     x, y = alpha[defined], precision[defined]
     if len(x) < 3 or np.ptp(x) <= SAME_ALPHA:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 
 def components(left: NDArray[np.intp], right: NDArray[np.intp], nodes: int) -> NDArray[np.intp]:
@@ -16,6 +14,9 @@ def components(left: NDArray[np.intp], right: NDArray[np.intp], nodes: int) -> N
     >>> components(np.array([0, 1]), np.array([1, 2]), 4).tolist()
     [0, 0, 0, 1]
     """
+    from scipy import sparse  # slow to import, and needed here only
+    from scipy.sparse.csgraph import connected_components
+
     graph = sparse.coo_array((np.ones(len(left), np.int8), (left, right)), shape=(nodes, nodes))
     return np.asarray(connected_components(graph, directed=False)[1], np.intp)
 
