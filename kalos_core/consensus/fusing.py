@@ -51,9 +51,9 @@ class Members:
         cls, source: Annotations, unit_of: NDArray[np.intp], units: NDArray[np.intp], weight: NDArray[np.float64]
     ) -> Members:
         """The annotations of the given units, in their order; `weight` (R,) is that of the raters."""
-        place = np.full(int(unit_of.max(initial=-1)) + 1, -1, np.intp)
-        place[units] = np.arange(len(units))
-        owner = place[unit_of]
+        index = np.full(int(unit_of.max(initial=-1)) + 1, -1, np.intp)
+        index[units] = np.arange(len(units))
+        owner = index[unit_of]
         row = np.argsort(owner, kind="stable")[(owner < 0).sum() :]
         return cls(source, row, owner[row], len(units), weight[source.rater[row]])
 
@@ -154,17 +154,17 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
     owner_of_run = np.repeat(owner, runs)
     first = masks.first.astype(np.intp)
     # one event where a run begins, one where it ends; between two events the number of masks stays the same
-    place = np.concatenate([first, first + masks.length])
+    index = np.concatenate([first, first + masks.length])
     change = np.repeat([1, -1], len(first))
     whose = np.tile(owner_of_run, 2)
-    order = np.lexsort((place, whose))
-    place, whose = place[order], whose[order]
+    order = np.lexsort((index, whose))
+    index, whose = index[order], whose[order]
     level = np.cumsum(change[order])  # 0 again at the end of each owner's events
     members = np.bincount(owner, minlength=len(size))
     inside = 2 * level >= members[whose]
     inside &= level > 0
     start = np.flatnonzero(inside)
-    return Masks.from_spans(size, whose[start], place[start], place[start + 1])
+    return Masks.from_spans(size, whose[start], index[start], index[start + 1])
 
 
 def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
@@ -173,12 +173,12 @@ def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]
     starts = np.searchsorted(owner, np.arange(len(size) + 1))
     spans = []
     for mark, (begin, end) in enumerate(pairwise(starts.tolist())):
-        drawn = [place for place in range(begin, end) if masks.run_start[place + 1] > masks.run_start[place]]
+        drawn = [index for index in range(begin, end) if masks.run_start[index + 1] > masks.run_start[index]]
         if not drawn:
             continue
         left, top = bounds[drawn, :2].min(axis=0)
         right, bottom = bounds[drawn, 2:].max(axis=0)
-        stack = np.stack([pixels_of(masks, place)[top:bottom, left:right] for place in range(begin, end)])
+        stack = np.stack([pixels_of(masks, index)[top:bottom, left:right] for index in range(begin, end)])
         column, row = np.nonzero(_likely(stack).T)
         pixel = (column + left) * size[mark, 1] + row + top
         spans.append(np.stack([np.full(len(pixel), mark), pixel, pixel + 1], axis=1))

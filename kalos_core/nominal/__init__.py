@@ -4,7 +4,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 """
 
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy
-from kalos_core.nominal.build import RawLabels, build_table
+from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels
 from kalos_core.nominal.coefficients import (
     LANDIS_KOCH,
     alpha_of_counts,
@@ -31,7 +31,7 @@ from kalos_core.nominal.majority import (
     merge_raters,
 )
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
-from kalos_core.nominal.table import OPTIONAL, LabelTable, OnEmpty, OnRepeat, OnUnknown, check_table
+from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
 
 __all__ = [

@@ -11,9 +11,10 @@ from scipy import sparse
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, or_nan
 from kalos_core.nominal.majority import merge_raters
-from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, check_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,11 +180,11 @@ def _of_optional(table: LabelTable) -> _Compared:
 
 def _in_common(table: LabelTable, one: Places, other: Places) -> NDArray[np.float64]:
     """(R, R) how often a place of the first rater, in `one`, is also one of the second, in `other`."""
-    names, place = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
+    names, index = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
     shape = (len(table.raters), len(names))
     first, second = (
         sparse.csr_array((np.ones(len(rater)), (rater, at)), shape=shape)
-        for rater, at in ((one[0], place[: len(one[0])]), (other[0], place[len(one[0]) :]))
+        for rater, at in ((one[0], index[: len(one[0])]), (other[0], index[len(one[0]) :]))
     )
     return np.asarray((first @ second.T).toarray())
 

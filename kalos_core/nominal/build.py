@@ -1,17 +1,28 @@
-"""From what a reader found to `LabelTable`: every check of every record in one place."""
+"""From the records of a reader to the columns of a `LabelTable`: every check of every record, in one module."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed
-from kalos_core.nominal.table import OPTIONAL, LabelTable, OnEmpty, OnRepeat, OnUnknown
+
+OPTIONAL = -1
+"""Group of a concept that stands alone: any number of such concepts may be chosen."""
+
+OnRepeat = Literal["raise", "first", "last"]
+"""What to do with a rater who answered an item twice: an error that names them, or their first or last answer."""
+
+OnEmpty = Literal["raise", "none", "skip"]
+"""What a row without a label means: an error, "looked and chose nothing", or nothing at all."""
+
+OnUnknown = Literal["raise", "skip"]
+"""What to do with a label that is not in the vocabulary: an error, or it is left out with a warning."""
 
 
 @dataclass
@@ -28,7 +39,7 @@ class RawLabels:
         """From mappings with the keys ``item``, ``rater``, ``label`` and, optionally, ``time``."""
         records: list[Any] = list(rows)
         problems = Problems("rows")
-        strange = [place for place, row in enumerate(records) if not isinstance(row, Mapping)]
+        strange = [index for index, row in enumerate(records) if not isinstance(row, Mapping)]
         problems.add_all(strange, lambda row: f"record {row + 1}", "a mapping", lambda row: repr(records[row]))
         problems.raise_if_any()
         return cls(*([row.get(key) for row in records] for key in ("item", "rater", "label", "time")))
@@ -46,24 +57,20 @@ class _Answer:
     time: float
 
 
-def build_table(
+def check_records(
     raw: RawLabels,
-    *,
     source: str,
-    groups: Mapping[str, Sequence[str]] | str | None = "label",
-    items: Sequence[Hashable] | None = None,
-    raters: Sequence[str] | None = None,
-    concepts: Sequence[str] | None = None,
-    on_repeat: OnRepeat = "raise",
-    on_empty: OnEmpty = "raise",
-    on_unknown: OnUnknown = "raise",
-    describe: Callable[[int], str] | None = None,
-    stacklevel: int = 3,
-) -> LabelTable:
-    """Check what a reader found and turn it into a `LabelTable`; every reader ends here.
-
-    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages.
-    """
+    groups: Mapping[str, Sequence[str]] | str | None,
+    items: Sequence[Hashable] | None,
+    raters: Sequence[str] | None,
+    concepts: Sequence[str] | None,
+    on_repeat: OnRepeat,
+    on_empty: OnEmpty,
+    on_unknown: OnUnknown,
+    describe: Callable[[int], str] | None,
+    stacklevel: int,
+) -> dict[str, Any]:
+    """The fields of a `LabelTable` from checked records; arguments as in `build_table`."""
     _check_choice(on_repeat, "on_repeat", ("raise", "first", "last"))
     _check_choice(on_empty, "on_empty", ("raise", "none", "skip"))
     _check_choice(on_unknown, "on_unknown", ("raise", "skip"))
@@ -80,7 +87,7 @@ def build_table(
     names = _vocabulary(concepts, groups) or list(used)
     item_names = list(dict.fromkeys(raw.item)) if items is None else list(items)
     rater_names = list(dict.fromkeys(map(as_name, raw.rater))) if raters is None else [as_name(r) for r in raters]
-    return _assemble(kept, item_names, rater_names, names, groups)
+    return _columns(kept, item_names, rater_names, names, groups)
 
 
 def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
@@ -199,8 +206,8 @@ class _Records:
         for answer in several:
             again = [name for name in dict.fromkeys(answer.concepts) if answer.concepts.count(name) > 1]
             if again:
-                came = f"{listed(map(repr, again))} again by {rater!r} on {item!r}"
-                self.problems.add(self.name_of(answer.record), "a label once in an answer", came)
+                actual = f"{listed(map(repr, again))} again by {rater!r} on {item!r}"
+                self.problems.add(self.name_of(answer.record), "a label once in an answer", actual)
 
 
 def _is_empty(value: object) -> bool:
@@ -231,13 +238,13 @@ def _is_same_time(one: float, other: float) -> bool:
     return one == other or (one != one and other != other)  # unknown times are one time
 
 
-def _assemble(
+def _columns(
     kept: Mapping[tuple[Any, Any], _Answer],
     items: list[Any],
     raters: list[str],
     concepts: list[str],
     groups: Mapping[str, Sequence[str]] | str | None,
-) -> LabelTable:
+) -> dict[str, Any]:
     """Codes instead of names."""
     if isinstance(groups, str):
         groups = {groups: concepts}
@@ -251,20 +258,20 @@ def _assemble(
     for code, of in enumerate(members.values()):
         group_of[[concept_code[name] for name in of]] = code
     choices = [
-        (place, concept_code[name])
-        for place, answer in enumerate(kept.values())
+        (index, concept_code[name])
+        for index, answer in enumerate(kept.values())
         for name in dict.fromkeys(answer.concepts)
     ]
     answer, concept = np.array(choices, dtype=np.intp).reshape(-1, 2).T
-    return LabelTable(
-        item=np.array([item_code[item] for item, _ in kept], np.intp),
-        rater=np.array([rater_code[rater] for _, rater in kept], np.intp),
-        answer=answer,
-        concept=concept,
-        items=object_array(items),
-        raters=object_array(raters),
-        concepts=object_array(concepts),
-        groups=object_array(list(members)),
-        group_of=group_of,
-        time=np.array([answer.time for answer in kept.values()]),
-    )
+    return {
+        "item": np.array([item_code[item] for item, _ in kept], np.intp),
+        "rater": np.array([rater_code[rater] for _, rater in kept], np.intp),
+        "answer": answer,
+        "concept": concept,
+        "items": object_array(items),
+        "raters": object_array(raters),
+        "concepts": object_array(concepts),
+        "groups": object_array(list(members)),
+        "group_of": group_of,
+        "time": np.array([answer.time for answer in kept.values()]),
+    }

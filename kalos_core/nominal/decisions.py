@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import find_sorted, total
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.groups import check_groups
-from kalos_core.nominal.table import OPTIONAL, LabelTable
+from kalos_core.nominal.table import LabelTable
 from kalos_core.sparse import Tally, tally
 
 
@@ -77,11 +78,11 @@ class ConceptVotes:
         decisions = Decisions.of(table)
         raters = np.bincount(table.item, minlength=len(table.items))
 
-        def place(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+        def index(keys: NDArray[np.intp]) -> NDArray[np.intp]:
             return table.item[keys // concepts] * concepts + keys % concepts
 
-        pair, chose = np.unique(place(decisions.chosen), return_counts=True)
-        gap, times = np.unique(place(decisions.missing), return_counts=True)
+        pair, chose = np.unique(index(decisions.chosen), return_counts=True)
+        gap, times = np.unique(index(decisions.missing), return_counts=True)
         item, concept = pair // concepts, pair % concepts
         at = find_sorted(gap, pair)
         asked = raters[item] - np.where(at >= 0, np.append(times, 0)[at], 0)
@@ -145,8 +146,8 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
     )
     concept, asked, chose, times = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts]).T
     size = int(votes.raters.max(initial=0)) + 1
-    kinds, place = np.unique((concept * size + asked) * size + chose, return_inverse=True)
-    times = total(place, times, len(kinds)).astype(np.int64)
+    kinds, index = np.unique((concept * size + asked) * size + chose, return_inverse=True)
+    times = total(index, times, len(kinds)).astype(np.int64)
     kinds, times = kinds[times > 0], times[times > 0]
     start = np.searchsorted(kinds, np.arange(concepts + 1) * size * size)
     asked, chose = np.divmod(kinds % (size * size), size)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import total
 from kalos_core.errors import InputError, as_number
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
-from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
@@ -129,17 +130,17 @@ def find_disputes(table: LabelTable) -> Disputes:
     ([['sea', 0.5, True]], [0.5])
     """
     check_table(table)
-    place = {name: code for code, name in enumerate(table.questions)}
+    index = {name: code for code, name in enumerate(table.questions)}
     items = len(table.items)
     votes = ConceptVotes.of(table)
-    made: list[dict[str, NDArray[Any]]] = [_of_optional(table, votes, place)]
+    made: list[dict[str, NDArray[Any]]] = [_of_optional(table, votes, index)]
     optional = int((table.group_of == OPTIONAL).sum())
     lost = (votes.gap_asked < 2) & (votes.raters[votes.gap_item] >= 2)
     lost &= table.group_of[votes.gap_concept] == OPTIONAL
     compared = np.where(votes.raters >= 2, optional - np.bincount(votes.gap_item[lost], minlength=items), 0)
     agreeing = compared - total(made[0]["item"], made[0]["differing"], items)
     for name in table.groups.tolist():
-        rows, usable, agreement = _of_group(table, str(name), place[str(name)])
+        rows, usable, agreement = _of_group(table, str(name), index[str(name)])
         made.append(rows)
         compared = compared + usable
         agreeing = agreeing + agreement
@@ -156,12 +157,12 @@ def find_disputes(table: LabelTable) -> Disputes:
     )
 
 
-def _of_optional(table: LabelTable, votes: ConceptVotes, place: dict[str, int]) -> dict[str, NDArray[Any]]:
+def _of_optional(table: LabelTable, votes: ConceptVotes, index: dict[str, int]) -> dict[str, NDArray[Any]]:
     """Optional concepts that some raters of an item chose and others did not."""
     chose, asked = votes.chose, votes.asked
     mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < asked)
     chose, asked = chose[mixed], asked[mixed]
-    code = np.array([place.get(str(name), -1) for name in table.concepts], np.intp)
+    code = np.array([index.get(str(name), -1) for name in table.concepts], np.intp)
     most = np.maximum(chose, asked - chose)
     return {
         "item": votes.item[mixed],

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, or_nan
-from kalos_core.nominal.table import OPTIONAL, LabelTable, check_table
+from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.sparse import Counts, tally
 
 if TYPE_CHECKING:

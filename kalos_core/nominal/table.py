@@ -6,34 +6,24 @@ Letters used in shapes: A answers, N choices, I items, R raters, C concepts, G g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kalos_core.annotations import object_array
-from kalos_core.arrays import find_sorted
+from kalos_core.annotations.columns import new_codes, positions
+from kalos_core.arrays import find_sorted, freeze
 from kalos_core.errors import InputError, listed
+from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.reliability import NOT_ASSIGNED
 
 if TYPE_CHECKING:
     import pandas as pd
-
-OPTIONAL = -1
-"""Group of a concept that stands alone: any number of such concepts may be chosen."""
-
-OnRepeat = Literal["raise", "first", "last"]
-"""What becomes of a rater who answered an item twice: an error that names them, or their first or last answer."""
-
-OnEmpty = Literal["raise", "none", "skip"]
-"""What a row without a label means: an error, "looked and chose nothing", or nothing at all."""
-
-OnUnknown = Literal["raise", "skip"]
-"""What becomes of a label that is not in the vocabulary: an error, or it is left out with a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +89,14 @@ class LabelTable:
 
     def __post_init__(self) -> None:
         for name in ("items", "raters", "concepts", "groups"):
-            _freeze(self, name, object_array(getattr(self, name)))
+            freeze(self, name, object_array(getattr(self, name)))
         for name in ("item", "rater", "answer", "concept"):
-            _freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
+            freeze(self, name, np.asarray(getattr(self, name), dtype=np.intp))
         group_of = np.asarray(self.group_of, dtype=np.intp)
-        _freeze(self, "group_of", group_of if len(group_of) else np.full(len(self.concepts), OPTIONAL))
+        freeze(self, "group_of", group_of if len(group_of) else np.full(len(self.concepts), OPTIONAL))
         time = np.asarray(self.time, dtype=np.float64)
-        _freeze(self, "time", time if len(time) else np.full(len(self.item), np.nan))
-        _freeze(self, "unanswered", np.asarray(self.unanswered, dtype=np.intp).reshape(-1, 2))
+        freeze(self, "time", time if len(time) else np.full(len(self.item), np.nan))
+        freeze(self, "unanswered", np.asarray(self.unanswered, dtype=np.intp).reshape(-1, 2))
         self._check_lengths()
         self._check_codes()
         self._check_names()
@@ -114,9 +104,9 @@ class LabelTable:
     def _check_lengths(self) -> None:
         pairs = (("rater", "item"), ("concept", "answer"), ("group_of", "concepts"), ("time", "item"))
         for name, other in pairs:
-            came, expected = getattr(self, name).shape, (len(getattr(self, other)),)
-            if came != expected:
-                raise InputError(f"{name}: expected shape {expected}, as {other} has, got {came}")
+            actual, expected = getattr(self, name).shape, (len(getattr(self, other)),)
+            if actual != expected:
+                raise InputError(f"{name}: expected shape {expected}, as {other} has, got {actual}")
 
     def _check_codes(self) -> None:
         a, c = len(self.item), len(self.concepts)
@@ -214,8 +204,6 @@ class LabelTable:
         >>> table.values("label").tolist()
         [[0, 1], [0, -2]]
         """
-        from kalos_core.nominal.build import RawLabels, build_table  # it makes these tables
-
         return build_table(
             RawLabels.of_rows(rows),
             source="rows",
@@ -317,13 +305,14 @@ class LabelTable:
 
     def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
         """A part of the table: items by a mask (I,) or codes, raters by name, in the order asked for."""
-        item_code, kept_items = _new_codes(items, len(self.items), "items")
+        kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
         unknown = [name for name in raters or () if name not in names]
         if unknown:
             raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr, unknown))}")
         chosen = None if raters is None else [names.index(name) for name in raters]
-        rater_code, kept_raters = _new_codes(chosen, len(names), "raters")
+        kept_raters = positions(chosen, len(names), "raters")
+        item_code, rater_code = new_codes(kept_items, len(self.items)), new_codes(kept_raters, len(names))
         kept = (item_code[self.item] >= 0) & (rater_code[self.rater] >= 0)
         answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
         choices, left_open = kept[self.answer], kept[self.unanswered[:, 0]]
@@ -359,17 +348,46 @@ class LabelTable:
         )
 
 
+def build_table(
+    raw: RawLabels,
+    *,
+    source: str,
+    groups: Mapping[str, Sequence[str]] | str | None = "label",
+    items: Sequence[Hashable] | None = None,
+    raters: Sequence[str] | None = None,
+    concepts: Sequence[str] | None = None,
+    on_repeat: OnRepeat = "raise",
+    on_empty: OnEmpty = "raise",
+    on_unknown: OnUnknown = "raise",
+    describe: Callable[[int], str] | None = None,
+    stacklevel: int = 3,
+) -> LabelTable:
+    """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
+
+    Arguments are those of `LabelTable.from_rows`; `describe` names the record of a row in messages.
+    """
+    return LabelTable(
+        **check_records(
+            raw,
+            source,
+            groups,
+            items,
+            raters,
+            concepts,
+            on_repeat,
+            on_empty,
+            on_unknown,
+            describe,
+            stacklevel + 1,
+        )
+    )
+
+
 def check_table(table: object) -> LabelTable:
     """An argument that is a `LabelTable`; anything else is an error that says how to make one."""
     if not isinstance(table, LabelTable):
         raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {type(table).__name__}")
     return table
-
-
-def _freeze(owner: object, name: str, array: NDArray[Any]) -> None:
-    view = array.view()
-    view.setflags(write=False)
-    object.__setattr__(owner, name, view)
 
 
 def _repeats(keys: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -379,18 +397,3 @@ def _repeats(keys: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.zeros(0, np.intp)
     first = np.unique(keys, return_index=True)[1]
     return np.setdiff1d(np.arange(len(keys)), first)
-
-
-def _new_codes(chosen: ArrayLike | None, size: int, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(size,) code of each entry after a choice, -1 for those not kept; and the entries kept, in order."""
-    kept = np.arange(size) if chosen is None else np.asarray(chosen)
-    if kept.dtype == np.bool_ and kept.shape == (size,):
-        kept = np.flatnonzero(kept)
-    if kept.size and (not np.issubdtype(kept.dtype, np.integer) or kept.min() < 0 or kept.max() >= size):
-        raise InputError(f"{what}: expected a mask ({size},) or codes 0 to {size - 1}, got others")
-    kept = kept.astype(np.intp).reshape(-1)
-    if len(np.unique(kept)) != len(kept):
-        raise InputError(f"{what}: expected each entry once, got some twice")
-    codes = np.full(size, -1, np.intp)
-    codes[kept] = np.arange(len(kept))
-    return codes, kept

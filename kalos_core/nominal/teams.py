@@ -195,8 +195,8 @@ def _kinds(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     """The distinct rows of values (M, 4), and how often each occurs."""
     code = np.zeros(len(values), np.intp)
     for column in values.T:
-        distinct, place = np.unique(column, return_inverse=True)
-        code = np.unique(code * len(distinct) + place, return_inverse=True)[1]
+        distinct, index = np.unique(column, return_inverse=True)
+        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     first, times = np.unique(code, return_index=True, return_counts=True)[1:]
     return values[first], times
 

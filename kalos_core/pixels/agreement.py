@@ -193,7 +193,7 @@ class PixelAccumulator:
     """
 
     def __init__(self, raters: Sequence[str], channels: Sequence[str] | None = None) -> None:
-        self._code = {name: place for place, name in enumerate(raters)}
+        self._code = {name: index for index, name in enumerate(raters)}
         if len(self._code) != len(raters) or len(raters) < 2:
             raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr, raters), 20)}")
         self._channels = channels

@@ -56,10 +56,10 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
         _check_size(annotations, image, size)
         height = size[image, 1]
         drawn = masks_of(annotations, rows, size)
-        place, column, top, bottom = drawn.strips(np.arange(len(rows)))
+        index, column, top, bottom = drawn.strips(np.arange(len(rows)))
         canvas = np.tile(size[image], (len(raters), 1))
         start = column * height
-        together = Masks.from_spans(canvas, annotations.rater[rows][place], start + top, start + bottom)
+        together = Masks.from_spans(canvas, annotations.rater[rows][index], start + top, start + bottom)
         pixels = np.stack([pixels_of(together, rater) for rater in who.tolist()])
         yield MaskStack(pixels, annotations.raters[who], None, annotations.images[image])
 
@@ -112,9 +112,9 @@ def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.
         parts.append(drawn.take(rows[has_mask]))
         other = np.flatnonzero((parts[0].size != canvas[has_mask]).any(axis=1))
         if len(other):
-            came = f"{parts[0].size[other[0]].tolist()} of annotation {annotations.id[rows[has_mask][other[0]]]}"
+            actual = f"{parts[0].size[other[0]].tolist()} of annotation {annotations.id[rows[has_mask][other[0]]]}"
             wanted = canvas[has_mask][other[0]].tolist()
-            raise InputError(f"masks: expected width and height {wanted} of the image, got {came}")
+            raise InputError(f"masks: expected width and height {wanted} of the image, got {actual}")
     if isinstance(polygons, Polygons) and not has_mask.all():
         parts.append(rasterise(polygons.take(rows[~has_mask]), canvas[~has_mask]))
     if len(parts) == 1:

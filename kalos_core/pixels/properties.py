@@ -73,7 +73,7 @@ def property_moments(
     called = channel_names(channels.shape[2], names)
     used = np.ones(share.shape, np.bool_) if ignore is None else ~ignore
     counted = share[used]
-    found = {name: Moments.of(counted, channels[..., place][used]) for place, name in enumerate(called)}
+    found = {name: Moments.of(counted, channels[..., index][used]) for index, name in enumerate(called)}
     if names is None:
         found.pop("grey", None)  # it is the intensity
     intensity, tone = tones(channels, called)
@@ -116,8 +116,8 @@ def lightness(colours: NDArray[Any]) -> NDArray[np.float64]:
         linear = _linear(np.arange(steps + 1) / steps)[colours]
     else:
         if colours.size and (colours.min() < 0 or colours.max() > 1 or np.issubdtype(colours.dtype, np.integer)):
-            came = f"{colours.dtype} from {colours.min()} to {colours.max()}"
-            raise InputError(f"image_pixels: expected colours of 8 or 16 bits, or floats in [0, 1], got {came}")
+            actual = f"{colours.dtype} from {colours.min()} to {colours.max()}"
+            raise InputError(f"image_pixels: expected colours of 8 or 16 bits, or floats in [0, 1], got {actual}")
         linear = _linear(colours.astype(np.float64))
     luminance = linear @ LUMINANCE
     above = 116 * np.cbrt(luminance) - 16

@@ -163,7 +163,7 @@ def named_arrays(
     arrays = [np.zeros_like(drawn[0]) if entry is None else np.asarray(entry) for entry in entries]
     if isinstance(given, Mapping) and raters is None:
         raters = list(given)
-    names = [f"rater {place + 1}" for place in range(len(arrays))] if raters is None else list(raters)
+    names = [f"rater {index + 1}" for index in range(len(arrays))] if raters is None else list(raters)
     if len(names) != len(arrays) or len(set(names)) != len(names):
         raise InputError(f"raters: expected {len(arrays)} names, each once, got {listed(map(repr, names), 20)}")
     if len(names) > MOST_RATERS:

@@ -63,8 +63,8 @@ class PixelSums:
         sums.marked[cells] = (count @ votes)[:, None]
         sums.both[cells] = (votes * count[:, None]).T @ votes
         consensus = (2 * agreeing >= len(asked)).astype(np.intp)
-        for place, rater in enumerate(asked):
-            np.add.at(sums.confusion[rater], (votes[:, place], consensus), count)
+        for index, rater in enumerate(asked):
+            np.add.at(sums.confusion[rater], (votes[:, index], consensus), count)
         return sums
 
     def __add__(self, other: PixelSums) -> PixelSums:

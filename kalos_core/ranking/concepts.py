@@ -72,8 +72,8 @@ def equal_error_rate(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDAr
     """
     excess = fpr - (1 - tpr)  # from -1 up to 1
     after = np.argmax(excess >= 0, axis=1)[:, None]
-    start, end = (np.take_along_axis(excess, place, axis=1) for place in (after - 1, after))
-    low, high = (np.take_along_axis(fpr, place, axis=1) for place in (after - 1, after))
+    start, end = (np.take_along_axis(excess, index, axis=1) for index in (after - 1, after))
+    low, high = (np.take_along_axis(fpr, index, axis=1) for index in (after - 1, after))
     return np.asarray(low - start / (end - start) * (high - low))[:, 0]
 
 
@@ -162,7 +162,7 @@ def _path_to_root(name: str, parents: Mapping[str, str | None]) -> list[str]:
 
 def _shared(first: list[str], second: list[str]) -> int:
     """How many nodes two paths from the root have in common."""
-    apart = [place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b]
+    apart = [index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b]
     return apart[0] if apart else min(len(first), len(second))
 
 

@@ -212,9 +212,9 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
     first = next(iter(by_class.values()))
     for name, found in by_class.items():
         for what in ("truths", "detectors"):
-            came, expected = getattr(found, what).tolist(), getattr(first, what).tolist()
-            if came != expected:
-                raise InputError(f"by_class, {name!r}: expected the {what} {listed(expected)}, got {listed(came)}")
+            actual, expected = getattr(found, what).tolist(), getattr(first, what).tolist()
+            if actual != expected:
+                raise InputError(f"by_class, {name!r}: expected the {what} {listed(expected)}, got {listed(actual)}")
     values = mean_of_defined(np.stack([found.area for found in by_class.values()]))
     without = first.truths[np.isnan(values).all(axis=1)]
     said = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)

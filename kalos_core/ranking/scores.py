@@ -129,8 +129,8 @@ class ConceptTruths:
             raise InputError(f"decisions: expected truths x images x concepts, got shape {given.shape}")
         known = np.isin(given, (0, 1, NOT_ASSIGNED))
         if not known.all():
-            came = listed(distinct(given[~known].tolist()))
-            raise InputError(f"decisions: expected 1 (chosen), 0 (not) or NOT_ASSIGNED ({NOT_ASSIGNED}), got {came}")
+            actual = listed(distinct(given[~known].tolist()))
+            raise InputError(f"decisions: expected 1 (chosen), 0 (not) or NOT_ASSIGNED ({NOT_ASSIGNED}), got {actual}")
         for name, size in zip(("truths", "images", "concepts"), given.shape, strict=True):
             object.__setattr__(self, name, check_names(getattr(self, name), size, name))
         object.__setattr__(self, "decisions", given.astype(np.int8))

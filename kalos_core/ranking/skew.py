@@ -34,8 +34,8 @@ def check_skew(skew: Sequence[float] | NDArray[np.float64]) -> tuple[float, floa
     ends = [as_number(end) for end in skew]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and 0 <= ends[0] <= ends[1] <= 1 and ends[1]:
         return ends[0], ends[1]
-    came = ", ".join(f"{end:g}" if end is not None else repr(value) for end, value in zip(ends, skew, strict=True))
-    raise InputError(f"skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({came})")
+    actual = ", ".join(f"{end:g}" if end is not None else repr(value) for end, value in zip(ends, skew, strict=True))
+    raise InputError(f"skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({actual})")
 
 
 def skew_range(fractions: ArrayLike) -> tuple[float, float]:
@@ -151,8 +151,8 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     >>> curve_area(tpr, fpr, (0.1, 0.5)).round(4)
     np.float64(0.7212)
     """
-    place, weight = np.polynomial.legendre.leggauss(NODES)
-    share, weight = ((place + 1) / 2) ** 2, weight * (place + 1) / 2  # dense where a segment starts: there it is steep
+    index, weight = np.polynomial.legendre.leggauss(NODES)
+    share, weight = ((index + 1) / 2) ** 2, weight * (index + 1) / 2  # dense where a segment starts: there it is steep
     zero = np.zeros((*tpr.shape[:-1], 1))
     steps = [np.diff(rate, axis=-1, prepend=zero) for rate in (tpr, fpr)]
     rising = np.nonzero(steps[0] > 0)

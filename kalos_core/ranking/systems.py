@@ -218,9 +218,9 @@ def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]
         raise InputError(f"scores: expected every concept of the truths, got none of {listed(map(repr, strange))}")
     concepts = [concept_code[name] for name in truths.concepts]
     image_code = {image: code for code, image in enumerate(scores.images)}
-    place = np.array([image_code.get(image, -1) for image in truths.images], np.intp)
-    values = np.full((len(scores.systems), len(place), len(concepts)), np.nan)
-    values[:, place >= 0] = scores.values[:, place[place >= 0]][:, :, concepts]
+    index = np.array([image_code.get(image, -1) for image in truths.images], np.intp)
+    values = np.full((len(scores.systems), len(index), len(concepts)), np.nan)
+    values[:, index >= 0] = scores.values[:, index[index >= 0]][:, :, concepts]
     return values
 
 

@@ -118,9 +118,9 @@ def tally(counts: Counts) -> Tally:
     wrong = np.flatnonzero(~((count >= 0) & (count <= MOST)) | (count != np.rint(count)))  # NaN is neither
     if len(wrong):
         first = wrong[0]
-        place = f"item {item[first]}, category {category[first]}"
+        index = f"item {item[first]}, category {category[first]}"
         allowed = f"at most {MOST:,}" if count[first] > MOST else "at least 0"
-        raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {place}")
+        raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {index}")
     return Tally(item, category, count.astype(np.int64), items, categories)
 
 
@@ -155,6 +155,6 @@ def _entries(
     else:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # NumPy releases the interpreter
             found = list(pool.map(search, starts))
-    place = np.concatenate([np.zeros(0, np.intp), *found])
-    item, category = place // max(width, 1), place % max(width, 1)
+    index = np.concatenate([np.zeros(0, np.intp), *found])
+    item, category = index // max(width, 1), index % max(width, 1)
     return item, category, dense[item, category], (dense.shape[0], width)

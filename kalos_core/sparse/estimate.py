@@ -156,8 +156,8 @@ def ratio_interval(
     if not replicates or not len(numerator):
         return np.full(2, np.nan)
     each = np.ones(len(numerator)) if times is None else times
-    kinds, place = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
-    items, count = int(each.sum()), total(place, each, len(kinds))
+    kinds, index = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
+    items, count = int(each.sum()), total(index, each, len(kinds))
     rng = np.random.default_rng(seed)
     drawn = []
     for start in range(0, replicates, REPLICATES_AT_ONCE):

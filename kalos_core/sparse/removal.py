@@ -182,15 +182,15 @@ def _equal_numbers(
     owner = np.repeat(whole.item, whole.count)
     entry = np.repeat(np.arange(len(whole.count)), whole.count)
     start = run_starts(whole.annotations)
-    for place, number in enumerate(per_item):
+    for index, number in enumerate(per_item):
         enough = np.flatnonzero(whole.annotations >= number)
-        items[place] = np.maximum(np.rint(kept * len(enough)), 1)
+        items[index] = np.maximum(np.rint(kept * len(enough)), 1)
         for turn in range(rounds):
             order = np.lexsort([rng.random(len(owner)), owner])  # within each item, in any order
             first = np.arange(len(order)) - start[owner[order]] < number
             part = _part(whole, np.bincount(entry[order[first]], minlength=len(whole.count)))
             agreement = part.item_agreement[rng.permutation(enough)]
-            values[turn, place] = [agreement[:taken].mean() for taken in items[place]]
+            values[turn, index] = [agreement[:taken].mean() for taken in items[index]]
     return items, values
 
 

@@ -196,14 +196,14 @@ class RunningAgreement:
             self._sums = np.concatenate([self._sums, np.zeros((categories, self._sums.shape[1]))])
 
     def _count(self, item: NDArray[np.intp], category: NDArray[np.intp]) -> None:
-        touched, first, place = np.unique(item, return_index=True, return_inverse=True)
+        touched, first, index = np.unique(item, return_index=True, return_inverse=True)
         before, agreed = self._annotations[touched], self._agreeing[touched]
         new = before == 0
         self._first[touched[new]] = category[first[new]]
-        entry, added = np.unique(place * len(self._category_code) + category, return_counts=True)
+        entry, added = np.unique(index * len(self._category_code) + category, return_counts=True)
         entry_place, entry_category = np.divmod(entry, len(self._category_code))
         old = self._add_counts(touched[entry_place], entry_category, added)
-        after = before + np.bincount(place, minlength=len(touched))
+        after = before + np.bincount(index, minlength=len(touched))
         gained = total(entry_place, (old + added) * (old + added - 1) - old * (old - 1), len(touched))
         agreeing = agreed + gained.astype(np.int64)
         self._annotations[touched], self._agreeing[touched] = after, agreeing
@@ -316,7 +316,7 @@ def _encode(names: Iterable[Hashable], code: dict[Any, int], what: str) -> NDArr
     """Codes of names, new ones in order of first occurrence."""
     entries: Sequence[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
     try:
-        missing = [place for place, entry in enumerate(entries) if entry is None or entry != entry]
+        missing = [index for index, entry in enumerate(entries) if entry is None or entry != entry]
         codes = [code.setdefault(entry, len(code)) for entry in entries] if not missing else []
     except TypeError as error:  # a list, say, or the NA of pandas
         raise InputError(f"{what}: expected names or numbers, got {error}") from None

@@ -68,5 +68,5 @@ def lsml(masks, iterations, smoothness):
             bend = (xx * by_y**2 - 2 * by_x * by_y * xy + yy * by_x**2) / max(by_x**2 + by_y**2, 1e-6) ** 1.5
             force[y, x] = (said + smoothness * min(max(bend, -1), 1)) * 1.5 / math.pi / (1.5**2 + at(0, 0) ** 2)
         largest = max(map(abs, force.values()))
-        phi = {place: value + 0.5 * force[place] / largest for place, value in phi.items()}
+        phi = {index: value + 0.5 * force[index] / largest for index, value in phi.items()}
     return [[phi[y, x] > 0 for x in range(width)] for y in range(height)]

@@ -104,7 +104,7 @@ def test_neither_the_order_of_raters_nor_of_images_matters(stack, seed):
 
 
 def other_image(names):
-    return {name: [[place % 2, 1]] for place, name in enumerate(names)}
+    return {name: [[index % 2, 1]] for index, name in enumerate(names)}
 
 
 def test_many_images_are_one_large_image():

@@ -25,8 +25,8 @@ def counted(*images, skew=SKEW, **arguments):
 def drawn(seed, images=2, raters=3, levels=11):
     """Images of other sizes each, with ties, all raters asked."""
     rng = np.random.default_rng(seed)
-    for place in range(images):
-        size = (4 + place, 5)
+    for index in range(images):
+        size = (4 + index, 5)
         yield {
             "scores": {name: rng.integers(0, levels, size) / (levels - 1) for name in ("net", "edge")},
             "masks": {f"r{rater}": rng.random(size) < 0.4 for rater in range(raters)},

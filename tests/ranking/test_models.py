@@ -12,7 +12,7 @@ HEIGHTS = {"ann": 10, "bob": 6}
 
 def of(rater, *heights, **more):
     return Annotations.from_rows(
-        [{**CAT, "rater": rater, "box": [20 * place, 0, 10, height], **more} for place, height in enumerate(heights)],
+        [{**CAT, "rater": rater, "box": [20 * index, 0, 10, height], **more} for index, height in enumerate(heights)],
         images=[more.get("image", 1)],
         raters=[rater],
     )

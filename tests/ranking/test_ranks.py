@@ -15,7 +15,7 @@ NAMES = np.array(list("abcdefgh"), object)
 
 def of(*values, less_is_better=False):
     table = np.array(values, np.float64)
-    truths = np.array([f"truth {place}" for place in range(len(table))], object)
+    truths = np.array([f"truth {index}" for index in range(len(table))], object)
     return Rankings("m", truths, NAMES[: table.shape[1]], table, less_is_better)
 
 
@@ -90,9 +90,9 @@ def test_tau_of_ties_only_is_undefined():
 def naive_gap(first, second):
     """The definition for ranks without ties: cumulate one list's ranks in the other's order, against 1 + 2 + ..."""
     total, identity, largest = 0, 0, 0
-    for place in range(1, len(first) + 1):
-        total += second[list(first).index(place)]
-        identity += place
+    for index in range(1, len(first) + 1):
+        total += second[list(first).index(index)]
+        identity += index
         largest = max(largest, abs(total - identity))
     return largest / identity
 

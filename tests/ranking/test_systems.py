@@ -32,7 +32,7 @@ def drawn():
 
 def test_every_concept_as_scikit_learn_has_it():
     rng = np.random.default_rng(2)
-    names = [str(place) for place in range(60)]
+    names = [str(index) for index in range(60)]
     table = SystemScores(["x", "y", "z"], names, CONCEPTS, rng.random((3, 60, 3)).round(1))
     of_raters = ConceptTruths(["ann", "bob"], names, CONCEPTS, rng.integers(0, 2, (2, 60, 3)))
     result = rank_systems(table, of_raters)

@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.image_labels.findings import stored_table
 from kalos_core.fiftyone.runs import RunNames, load_arrays, load_figures, load_run_view
 from kalos_core.nominal import MERGED, LabelTable, find_disputes, merge_raters
-from kalos_core.nominal.table import OPTIONAL
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.reliability import NOT_ASSIGNED
 
 
