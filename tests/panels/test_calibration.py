@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import calibration_title, significant
 from tests.fiftyone_bridge.scenes import RATERS, detection
-from tests.panels.test_panels import given
+from tests.panels.operations import given
 from tests.plugin import Panel
 
 

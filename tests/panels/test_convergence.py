@@ -12,7 +12,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.figures import convergence_title, directions_title
 from tests.fiftyone_bridge.test_convergence import LEVELS, RATERS, lively
-from tests.panels.test_panels import given, names, samples_of
+from tests.panels.operations import given, names, samples_of
 from tests.plugin import Panel
 
 

@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, ranking_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
-from tests.panels.test_panels import given, names, samples_of
+from tests.panels.operations import given, names, samples_of
 from tests.plugin import Panel
 
 

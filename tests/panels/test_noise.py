@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import events_title, significant
 from tests.fiftyone_bridge.test_noise import FIELDS, samples
-from tests.panels.test_panels import given, names, samples_of, view_of
+from tests.panels.operations import given, names, samples_of, view_of
 from tests.plugin import Panel, uri
 
 

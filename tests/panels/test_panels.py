@@ -11,6 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, InputError
 from kalos_core.figures import COLOURS, agreement_title, significant, variations_title
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
+from tests.panels.operations import given, ids, names, samples_of, view_of
 from tests.plugin import Panel, uri
 
 each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "convergence", "sample"])
@@ -21,29 +22,6 @@ OPERATORS = {
     "convergence": "estimate_convergence",
     "sample": "compute_agreement",
 }
-
-
-def names(operations):
-    return [name for name, _ in operations]
-
-
-def given(operations, name):
-    (params,) = [params for operation, params in operations if operation == name]
-    return params
-
-
-def samples_of(dataset, operations):
-    """Ids of the samples of the view an event set, in its order."""
-    return fo.DatasetView._build(dataset, given(operations, "set_view")["view"]).values("id")
-
-
-def view_of(dataset, operations):
-    return fo.DatasetView._build(dataset, given(operations, "set_view")["view"])
-
-
-def ids(dataset, *numbers):
-    everything = dataset.values("id")
-    return [everything[number] for number in numbers]
 
 
 # ---- nothing computed yet ----

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import fiftyone as fo
 import pytest
+from kalos_core.fiftyone.raters import store_rater_facts
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
-from kalos_core.fiftyone.raters import store_rater_facts
 from kalos_core.figures import PUBLISHED_ALPHAS, alpha_bins, class_difficulty_title, vitality_title, with_interval
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.panels.test_panels import given, names, samples_of
+from tests.panels.operations import given, names, on, plots, samples_of
 from tests.plugin import Panel
 
 SECTIONS = ["Images", "Reading", "Boundaries", "Classes", "Raters"]
-
-
-def on(panel, section):
-    """The panel with a section chosen."""
-    panel.send("on_change_section", value=section)
-    return panel
-
-
-def plots(panel):
-    return [name for name, prop in panel.shown.items() if prop["view"]["name"] == "PlotlyView"]
 
 
 # ---- what is shown ----

@@ -10,7 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title, ratio_title, smyth_title, tree_title
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
-from tests.panels.test_panels import given, ids, samples_of
+from tests.panels.operations import given, ids, samples_of
 from tests.plugin import Panel
 
 

@@ -10,8 +10,7 @@ from kalos_core import VARIATION_TYPES
 from kalos_core.figures import boundary_title, shares_title
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.fiftyone_bridge.test_findings import age
-from tests.panels.test_panels import given, ids, names, view_of
-from tests.panels.test_sections import on, plots
+from tests.panels.operations import given, ids, names, on, plots, view_of
 from tests.plugin import Panel
 
 SECTIONS = ["Types", "Thresholds", "Boundaries", "Merged", "Confusions"]

@@ -7,7 +7,7 @@ from kalos_core import Annotations, InputError, agreement, variations
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 from kalos_core.similarity import get_similarity
 from kalos_core.similarity.centroids import Centroids
-from tests.similarity.test_similarities import _random_polygons
+from tests.similarity.shapes_2d import random_polygons
 
 CAT = {"image": 1, "category": "cat"}
 SIZE = {1: (60, 80)}
@@ -31,7 +31,7 @@ def test_of_each_kind_by_hand():
 @pytest.mark.parametrize("seed", range(3))
 def test_of_polygons_and_masks_by_other_means(seed):
     rng = np.random.default_rng(seed)
-    polygons = _random_polygons(rng, 20)
+    polygons = random_polygons(rng, 20)
     expected = [shape.centroid.coords[0] for shape in polygons.geometries]
     np.testing.assert_allclose(Centroids(polygons, np.ones(20)).points, expected)
     drawn = rng.random((20, 7, 9)) < 0.4

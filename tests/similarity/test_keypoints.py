@@ -12,7 +12,7 @@ from kalos_core import Annotations, InputError, KalosWarning, agreement
 from kalos_core.shapes import Keypoints
 from kalos_core.similarity import get_similarity, oks, pose
 from kalos_core.similarity.keypoints import COCO_SIGMAS, USUAL_SIGMA, ScaledPoses
-from tests.similarity.test_similarities import _random_poses, every_pair
+from tests.similarity.shapes_2d import every_pair, random_poses
 
 SIZE = {1: (100, 50)}
 
@@ -69,7 +69,7 @@ def relative(poses):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pose_equals_one_by_one_and_the_authors_package(seed):
-    poses = _random_poses(np.random.default_rng(seed), 12)
+    poses = random_poses(np.random.default_rng(seed), 12)
     left, right = every_pair(12, 12)
     found = pose(poses, left, poses, right)
     given = relative(poses)

@@ -9,7 +9,7 @@ from pycocotools import mask as coco_mask
 from kalos_core import Annotations, agreement
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.similarity import mask_iou, polygon_iou
-from tests.similarity.test_similarities import every_pair
+from tests.similarity.shapes_2d import every_pair
 
 
 def test_by_hand():

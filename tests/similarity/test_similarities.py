@@ -25,57 +25,17 @@ from kalos_core.similarity.centroids import Centroids
 from kalos_core.similarity.keypoints import ScaledPoses
 from kalos_core.similarity.masks import draw
 from tests.similarity import shapes_3d
-from tests.strategies import FORMS, ring, rings
+from tests.similarity.shapes_2d import IMAGE_SIZE, every_pair, random_boxes, random_masks, random_polygons, random_poses
+from tests.strategies import ring, rings
 
-PICTURE = 120.0
 """Width and height, in pixels, of the picture that random shapes lie in."""
-
-
-def _random_boxes(rng, count, shift=0.0, scale=1):
-    numbers = np.column_stack([rng.random((count, 2)) * 60, rng.random((count, 2)) * 40 + 1]) * scale
-    return Boxes.from_xywh(numbers + np.array([shift, shift, 0, 0]))
-
-
-def _random_polygons(rng, count, shift=0.0, scale=1):
-    return Polygons.from_rings(
-        [
-            [
-                (np.reshape(ring(rng.integers(len(FORMS)), *rng.random(2) * 60, *rng.random(2) * 40 + 1), (-1, 2)))
-                * scale
-                + shift
-            ]
-            for _ in range(count)
-        ]
-    )
-
-
-def _random_masks(rng, count, shift=0.0, scale=1):
-    """Spotted rectangles; the canvas is as large as it must be."""
-    canvases = []
-    for _ in range(count):
-        canvas = np.zeros((100, 100), bool)
-        x, y = rng.integers(0, 60, 2)
-        canvas[y : y + rng.integers(1, 40), x : x + rng.integers(1, 40)] = True
-        canvas &= rng.random(canvas.shape) < rng.choice([0.7, 1.0])
-        canvas[y, x] = True
-        canvases.append(np.pad(np.kron(canvas, np.ones((scale, scale), bool)), ((int(shift) % 97, 0), (int(shift), 0))))
-    return Masks.from_arrays(canvases)
-
-
-def _random_poses(rng, count, shift=0.0, scale=1):
-    """Seventeen keypoints each, of which two in three are labelled, the first two always."""
-    points = (rng.random((count, 1, 2)) * 60 + rng.random((count, 17, 2)) * 40) * scale + shift
-    visible = rng.random((count, 17)) < 0.7
-    visible[:, :2] = True
-    points = np.where(visible[..., None], points, np.nan)
-    return Keypoints(points, visible, np.full((count, 2), PICTURE * scale), np.ones(count, bool))
 
 
 def _poses(*points):
     """Poses of two keypoints: the second of None is not labelled."""
     given = np.array([[one, (np.nan, np.nan) if other is None else other] for one, other in points], float)
     given = given.reshape(-1, 2, 2)
-    return Keypoints(given, ~np.isnan(given[..., 0]), np.full((len(given), 2), PICTURE), np.ones(len(given), bool))
+    return Keypoints(given, ~np.isnan(given[..., 0]), np.full((len(given), 2), IMAGE_SIZE), np.ones(len(given), bool))
 
 
 def _pixels(*rows):
@@ -84,22 +44,22 @@ def _pixels(*rows):
 
 KINDS = {
     "box": SimpleNamespace(
-        random=_random_boxes,
+        random=random_boxes,
         flat=lambda: Boxes(np.array([[1.0, 1, 5, 1], [0, 0, 8, 8]])),
         empty=lambda: Boxes.from_xywh([]),
     ),
     "polygon": SimpleNamespace(
-        random=_random_polygons,
+        random=random_polygons,
         flat=lambda: Polygons.from_rings([[[1, 1, 5, 1, 3, 1]], [[0, 0, 8, 0, 8, 8, 0, 8]]]),
         empty=lambda: Polygons.from_rings([]),
     ),
     "mask": SimpleNamespace(
-        random=_random_masks,
+        random=random_masks,
         flat=lambda: _pixels([[0, 0], [0, 0]], [[1, 1], [1, 1]]),
         empty=lambda: _pixels(),
     ),
     "keypoints": SimpleNamespace(
-        random=_random_poses,
+        random=random_poses,
         flat=lambda: _poses(((5, 5), None), ((0, 0), (8, 8))),
         empty=lambda: _poses(),
     ),
@@ -129,7 +89,7 @@ class Laws:
 
 
 def _centroids(column, scale):
-    return Centroids(column, np.full(len(column), PICTURE * scale))
+    return Centroids(column, np.full(len(column), IMAGE_SIZE * scale))
 
 
 LAWS = {
@@ -168,11 +128,6 @@ def compare(name, left, left_rows, right, right_rows, floor=0.0, scale=1):
     prepared = (LAWS[name].column(column, scale) for column in (left, right))
     left, right = prepared
     return SIMILARITIES[name].values(left, left_rows, right, right_rows, floor)
-
-
-def every_pair(n, m):
-    left, right = np.divmod(np.arange(n * m), m)
-    return left, right
 
 
 def test_every_similarity_of_the_table_has_its_laws():
@@ -297,7 +252,7 @@ def test_box_iou_counts_pixels(left, right):
 @pytest.mark.parametrize("seed", range(3))
 def test_box_iou_equals_pycocotools(seed):
     rng = np.random.default_rng(seed)
-    a, b = _random_boxes(rng, 30), _random_boxes(rng, 20)
+    a, b = random_boxes(rng, 30), random_boxes(rng, 20)
     theirs = coco_mask.iou(a.xywh(), b.xywh(), [0] * 20)
     left, right = every_pair(30, 20)
     np.testing.assert_allclose(box_iou(a, left, b, right).reshape(30, 20), theirs, atol=1e-12)
@@ -370,7 +325,7 @@ def test_boxes_and_polygons_as_the_authors_package_has_them(seed):
     theirs = pytest.importorskip("kalos.iaa.similarity_functions")
     # outlines that do not cross themselves: of a bow tie the package keeps one half
     rng = np.random.default_rng(seed)
-    boxes, polygons = _random_boxes(rng, 12), _random_polygons(rng, 40)
+    boxes, polygons = random_boxes(rng, 12), random_polygons(rng, 40)
     simple = [shapely.Polygon(polygons.rings(row)[0]).is_valid for row in range(40)]
     polygons = polygons.take(np.flatnonzero(simple)[:12])
     left, right = every_pair(12, 12)
@@ -436,7 +391,7 @@ def test_a_copied_polygon_is_exactly_one_wherever_its_outline_begins(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_threads_change_nothing(seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    column = _random_polygons(rng, 30)
+    column = random_polygons(rng, 30)
     left, right = every_pair(30, 30)
     values = []
     for worth in (1, 10**9):
