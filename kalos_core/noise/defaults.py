@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import optimize
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError
@@ -130,7 +130,7 @@ def _even_angle(angles: NDArray[np.float64]) -> CardinalAngle:
     def misfit(kappa: float) -> float:
         return -float(np.log(_even(kappa).density(angles)).sum())
 
-    return _even(float(optimize.minimize_scalar(misfit, bounds=(0, MOST_KAPPA), method="bounded").x))
+    return _even(float(scipy.optimize.minimize_scalar(misfit, bounds=(0, MOST_KAPPA), method="bounded").x))
 
 
 def _even(kappa: float) -> CardinalAngle:

@@ -45,7 +45,7 @@ class GeneratedRaters:
     >>> reference = Annotations.from_rows(rows, image_size={1: (100, 100)})
     >>> same = NoiseModel.default().generate(reference, raters=["r1", "r2"], magnitude=0)
     >>> same.annotations
-    Annotations(6 marks of 2 raters on 1 images, 1 categories, shapes: box)
+    Annotations(6 annotations of 2 raters on 1 images, 1 categories, shapes: box)
     >>> same.truth.tolist()
     [[0], [1], [2], [0], [1], [2]]
     """

@@ -11,8 +11,8 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
 
 from kalos_core.errors import InputError, as_number, check_whole
 
@@ -103,12 +103,12 @@ class Shift(Parameters):
     @property
     def limits(self) -> NDArray[np.float64]:
         """(2,) the least and the largest residual: its quantiles at `CLIP`."""
-        return np.asarray(stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
+        return np.asarray(scipy.stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
 
     def log_density(self, size: ArrayLike, area: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of a change of that size, either sign of what was folded counted."""
         trend, change = self.trend(area), np.asarray(size, dtype=np.float64)
-        sides = [stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
+        sides = [scipy.stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
         return np.where(change < 0, -np.inf, np.logaddexp(*sides))[()]
 
 
@@ -173,7 +173,7 @@ class AxialAngle(Parameters):
 
 def _von_mises(angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
     """Density at an angle from the centre; scipy knows no concentration of 0."""
-    return np.asarray(stats.vonmises.pdf(angle, kappa) if kappa > 0 else np.full_like(angle, 1 / (2 * np.pi)))
+    return np.asarray(scipy.stats.vonmises.pdf(angle, kappa) if kappa > 0 else np.full_like(angle, 1 / (2 * np.pi)))
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class SizeCurve(Parameters):
 
     def probability(self, area: ArrayLike) -> NDArray[np.float64]:
         """For areas relative to the image, above 0."""
-        return np.asarray(special.expit(self.intercept + self.slope * np.log(np.asarray(area, dtype=np.float64))))
+        return np.asarray(scipy.special.expit(self.intercept + self.slope * np.log(np.asarray(area, dtype=np.float64))))
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class Opposition(Parameters):
 
     def log_density(self, share: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of an angle as a share of pi."""
-        return np.asarray(stats.beta.logpdf(np.asarray(share, dtype=np.float64), self.alpha, self.beta))
+        return np.asarray(scipy.stats.beta.logpdf(np.asarray(share, dtype=np.float64), self.alpha, self.beta))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
@@ -183,7 +183,7 @@ def _in_common(table: LabelTable, one: Places, other: Places) -> NDArray[np.floa
     names, index = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
     shape = (len(table.raters), len(names))
     first, second = (
-        sparse.csr_array((np.ones(len(rater)), (rater, at)), shape=shape)
+        scipy.sparse.csr_array((np.ones(len(rater)), (rater, at)), shape=shape)
         for rater, at in ((one[0], index[: len(one[0])]), (other[0], index[len(one[0]) :]))
     )
     return np.asarray((first @ second.T).toarray())

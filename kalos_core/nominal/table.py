@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import new_codes, positions
@@ -271,13 +271,13 @@ class LabelTable:
         values[self.item, self.rater] = self.answered(question)
         return values
 
-    def counts(self, question: str | None = None) -> sparse.csr_array:
+    def counts(self, question: str | None = None) -> scipy.sparse.csr_array:
         """(I, K) how many raters gave each option to each item."""
         values = self.answered(question)
         given = values >= 0
         shape = (len(self.items), len(self.options(question)))
         ones = np.ones(int(given.sum()), np.int64)
-        counts = sparse.coo_array((ones, (self.item[given], values[given])), shape=shape).tocsr()
+        counts = scipy.sparse.coo_array((ones, (self.item[given], values[given])), shape=shape).tocsr()
         counts.sum_duplicates()
         return counts
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core.errors import InputError, check_whole, listed
 from kalos_core.nominal.majority import majority_vote
@@ -160,7 +160,7 @@ def _check_teams(teams: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     return first, second
 
 
-def _by_item(first: sparse.csr_array, second: sparse.csr_array) -> NDArray[np.float64]:
+def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """(I, 4) probability of agreement of each item: within, within, between, and of the majorities."""
     one, other = tally(first), tally(second)
     pairs = one.annotations * other.annotations
@@ -173,7 +173,7 @@ def _by_item(first: sparse.csr_array, second: sparse.csr_array) -> NDArray[np.fl
 
 
 def _question(
-    first: sparse.csr_array, second: sparse.csr_array, replicates: int, seed: int
+    first: scipy.sparse.csr_array, second: scipy.sparse.csr_array, replicates: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Agreement (5,), its interval (5, 2) and the items (5,) it is of, from the counts (I, K) of both teams."""
     by_item = _by_item(first, second)

@@ -6,11 +6,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
@@ -84,7 +84,7 @@ class Tally:
         return total(self.category, self.count * self.times[self.item], self.categories)
 
 
-Counts = ArrayLike | sparse.sparray | sparse.spmatrix | Tally
+Counts: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tally"
 """(I, C) how many raters put each item into each category, or what `tally` made of that."""
 
 
@@ -125,9 +125,9 @@ def tally(counts: Counts) -> Tally:
 
 
 def _entries(
-    counts: ArrayLike | sparse.sparray | sparse.spmatrix,
+    counts: ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any], tuple[int, int]]:
-    if isinstance(counts, (sparse.sparray, sparse.spmatrix)):
+    if isinstance(counts, (scipy.sparse.sparray, scipy.sparse.spmatrix)):
         given: Any = counts
         if given.ndim != 2:
             raise InputError(f"counts: expected items x categories, got shape {given.shape}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from kalos_core.arrays import as_floats, total
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
@@ -215,7 +215,7 @@ class RunningAgreement:
         rows = (part, PARTS + entry_category[counted], PARTS + self._first[touched[paired]])
         columns = (changed, entry_place[counted], paired)
         amounts = (change[part, changed], added[counted], np.ones(len(paired)))
-        table = sparse.csc_array(
+        table = scipy.sparse.csc_array(
             (np.concatenate(amounts), (np.concatenate(rows), np.concatenate(columns))),
             shape=(len(self._sums), len(touched)),
         )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arrays import total
@@ -142,4 +142,4 @@ def _tally(units: Units, categories: int) -> Tally:
     value = units.values[unit, rater]
     column = np.where(value == NO_OBJECT, categories, value)
     shape = (len(units), categories + 1)
-    return tally(sparse.coo_array((np.ones(len(unit), np.int64), (unit, column)), shape=shape).tocsr())
+    return tally(scipy.sparse.coo_array((np.ones(len(unit), np.int64), (unit, column)), shape=shape).tocsr())

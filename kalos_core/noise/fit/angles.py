@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from kalos_core.noise.fit.shifts import CLOSE
 from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle
@@ -128,7 +128,7 @@ def _shares(
     along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Density (n,) of each direction, and the share (n, m) that each distribution has in it."""
-    height = weights / (2 * np.pi * special.i0e(kappas))
+    height = weights / (2 * np.pi * scipy.special.i0e(kappas))
     joint = height * np.exp(kappas * (along - 1))  # at most MOST_KAPPA: none is 0 at all centres
     each = joint.sum(axis=1)
     return each, joint / each[:, None]
@@ -141,16 +141,16 @@ def _climb(
     count = len(weights)
 
     def misfit(free: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        mixed, each_kappa = special.softmax(free[:count]), free[count:]
+        mixed, each_kappa = scipy.special.softmax(free[:count]), free[count:]
         each, share = _shares(along, mixed, each_kappa)
-        pull = along - special.i1e(each_kappa) / special.i0e(each_kappa)
+        pull = along - scipy.special.i1e(each_kappa) / scipy.special.i0e(each_kappa)
         slopes = [share.sum(axis=0) - len(along) * mixed, (share * pull).sum(axis=0)]
         return -float(np.log(each).sum()), -np.concatenate(slopes)
 
     start = np.concatenate([np.log(np.maximum(weights, LEAST_WEIGHT)), kappas])
     bounds = [(float(np.log(LEAST_WEIGHT)), 1.0)] * count + [(0.0, MOST_KAPPA)] * count
-    found = optimize.minimize(misfit, start, jac=True, bounds=bounds, **CLOSE)
-    return special.softmax(found.x[:count]), found.x[count:], -float(found.fun)
+    found = scipy.optimize.minimize(misfit, start, jac=True, bounds=bounds, **CLOSE)
+    return scipy.special.softmax(found.x[:count]), found.x[count:], -float(found.fun)
 
 
 def concentration(length: float) -> float:
@@ -163,14 +163,16 @@ def concentration(length: float) -> float:
     """
     if length <= 0:
         return 0.0
-    if length >= special.i1e(MOST_KAPPA) / special.i0e(MOST_KAPPA):
+    if length >= scipy.special.i1e(MOST_KAPPA) / scipy.special.i0e(MOST_KAPPA):
         return MOST_KAPPA
-    return float(optimize.brentq(lambda kappa: special.i1e(kappa) / special.i0e(kappa) - length, 0, MOST_KAPPA))
+    return float(
+        scipy.optimize.brentq(lambda kappa: scipy.special.i1e(kappa) / scipy.special.i0e(kappa) - length, 0, MOST_KAPPA)
+    )
 
 
 def _log_von_mises(turn: NDArray[np.float64], kappa: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Log density at angles from the centre."""
-    return np.asarray(kappa * (np.cos(turn) - 1) - np.log(2 * np.pi * special.i0e(kappa)))
+    return np.asarray(kappa * (np.cos(turn) - 1) - np.log(2 * np.pi * scipy.special.i0e(kappa)))
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
 
 from kalos_core.noise.parameters import Opposition
 
@@ -16,7 +16,8 @@ ROUNDS = 100
 ENOUGH = 1e-10
 """Newton's method ends when no coefficient moves by more."""
 
-NORMAL_95 = float(stats.norm.ppf(0.975))
+NORMAL_95 = 1.959963984540054
+"""The normal quantile at .975."""
 
 RESOLUTION = 1e-3
 """Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
@@ -78,11 +79,11 @@ def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight
     """
 
     def likelihood(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        share = special.expit(line)
+        share = scipy.special.expit(line)
         value = -np.logaddexp(0, np.where(chosen, -line, line))
         return float((weight * value).sum()), weight * (chosen - share), weight * share * (1 - share)
 
-    return _climb(likelihood, measure, float(special.logit(np.average(chosen, weights=weight))))
+    return _climb(likelihood, measure, float(scipy.special.logit(np.average(chosen, weights=weight))))
 
 
 def separable(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
@@ -136,7 +137,7 @@ def fit_opposition(share: NDArray[np.float64]) -> Opposition:
     low, high = int((share <= RESOLUTION).sum()), int((share >= 1 - RESOLUTION).sum())
 
     def misfit(logarithms: NDArray[np.float64]) -> float:
-        distribution = stats.beta(*np.exp(logarithms))
+        distribution = scipy.stats.beta(*np.exp(logarithms))
         likelihood = distribution.logpdf(inner).sum()
         if low:
             likelihood += low * distribution.logcdf(RESOLUTION)
@@ -144,6 +145,6 @@ def fit_opposition(share: NDArray[np.float64]) -> Opposition:
             likelihood += high * distribution.logsf(1 - RESOLUTION)
         return -float(likelihood)
 
-    found = optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM], **CLOSE)
+    found = scipy.optimize.minimize(misfit, np.zeros(2), bounds=[MOST_LOGARITHM, MOST_LOGARITHM], **CLOSE)
     alpha, beta = np.exp(found.x)
     return Opposition(float(alpha), float(beta))

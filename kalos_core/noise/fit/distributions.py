@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import stats
 
 from kalos_core.noise.fit.angles import fit_axial, fit_cardinal
 from kalos_core.noise.fit.curves import LineFit, fit_logistic, fit_opposition, fit_poisson, separable
@@ -143,7 +143,7 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 def occurrence(seen: Observations) -> Estimate:
     """Share of annotations matched one to one whose classes differ, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
-    interval = stats.binomtest(wrong, matched).proportion_ci(method="wilson")
+    interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
     ends = ((float(interval.low), float(interval.high)),)
     return Estimate(Chance(wrong / matched), matched, counted(matched, "annotation matched one to one"), ends)
 

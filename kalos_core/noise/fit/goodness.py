@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import as_floats
@@ -163,14 +163,14 @@ def _of_sizes(distribution: str, size: NDArray[np.float64], area: NDArray[np.flo
     for name, found in fits.items():
         yield _Line(distribution, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
     if np.ptp(area) > 0:
-        line = stats.linregress(area, size)
+        line = scipy.stats.linregress(area, size)
         note = "slope of least squares over the area"
         yield _Line(distribution, "trend", "no trend", float(line.slope), float(line.pvalue), len(size), note)
 
 
 def ks_of_shift(found: ShiftFit, size: NDArray[np.float64], area: NDArray[np.float64]) -> TestResult:
     """Kolmogorov-Smirnov of the residuals: of the share below each, which is uniform if the distribution holds."""
-    result = stats.kstest(found.cumulative(size, area), "uniform")
+    result = scipy.stats.kstest(found.cumulative(size, area), "uniform")
     return TestResult(float(result.statistic), float(result.pvalue))
 
 
@@ -201,7 +201,7 @@ def _of_areas(
             distribution, "Mann-Whitney U", "same areas", np.nan, np.nan, rows, f"not applicable: no {name} annotation"
         )
         return
-    result = stats.mannwhitneyu(chosen, others, alternative="two-sided")
+    result = scipy.stats.mannwhitneyu(chosen, others, alternative="two-sided")
     share = float(result.statistic) / (len(chosen) * len(others))
     note = f"an annotation ({name}) is larger than one ({other}) with probability {share:.3f}"
     yield _Line(distribution, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
@@ -212,7 +212,7 @@ def _of_opposition(seen: Observations, distribution: Opposition) -> Iterator[_Li
     if not rows:
         yield _Line("topology.opposition", "KS", "Beta", np.nan, np.nan, 0, "not applicable: no pair of fragments")
         return
-    result = stats.kstest(seen.opposition, stats.beta(distribution.alpha, distribution.beta).cdf)
+    result = scipy.stats.kstest(seen.opposition, scipy.stats.beta(distribution.alpha, distribution.beta).cdf)
     note = f"alpha {distribution.alpha:.3g}, beta {distribution.beta:.3g}"
     yield _Line("topology.opposition", "KS", "Beta", float(result.statistic), float(result.pvalue), rows, note)
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy import optimize, stats
-from scipy.special import digamma, gammaln
 
 from kalos_core.noise.parameters import Shift
 
@@ -57,14 +56,14 @@ class ShiftFit:
     def density(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Density of changes at that area, either sign of what was folded counted."""
         centre = self.intercept + self.slope * area
-        distribution = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
+        distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
         sides = distribution.pdf((size - centre) / self.sigma) + distribution.pdf((-size - centre) / self.sigma)
         return np.asarray(sides / self.sigma)
 
     def cumulative(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share of changes at most as large, at that area: uniform if the distribution holds."""
         centre = self.intercept + self.slope * area
-        distribution = stats.t(self.nu) if np.isfinite(self.nu) else stats.norm()
+        distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
         return np.asarray(
             distribution.cdf((size - centre) / self.sigma) - distribution.cdf((-size - centre) / self.sigma)
         )
@@ -121,7 +120,7 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
             (np.log(LEAST_SIGMA), np.inf),
             (np.log(NU_RANGE[0]), np.log(NU_RANGE[1])),
         ]
-        return optimize.minimize(misfit, start, jac=True, bounds=bounds[: len(start)], **CLOSE)
+        return scipy.optimize.minimize(misfit, start, jac=True, bounds=bounds[: len(start)], **CLOSE)
 
     starts = _starts(scaled, index, nu is None)
     best = min((search(start, False) for start in starts), key=lambda run: float(run.fun))
@@ -163,7 +162,7 @@ def _log_folded(
     step = np.stack([size - centre, -size - centre]) / sigma  # (2, n): either sign that was folded away
     square = step**2
     if np.isfinite(nu):
-        scale = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(nu * np.pi) / 2
+        scale = scipy.special.gammaln((nu + 1) / 2) - scipy.special.gammaln(nu / 2) - np.log(nu * np.pi) / 2
         tail = np.log1p(square / nu)
         sides, pull = -(nu + 1) / 2 * tail, (nu + 1) / (nu + square)
     else:
@@ -173,7 +172,7 @@ def _log_folded(
     share = np.exp(sides - both)
     of_nu = 0.0
     if np.isfinite(nu):
-        of_scale = (digamma((nu + 1) / 2) - digamma(nu / 2) - 1 / nu) / 2
+        of_scale = (scipy.special.digamma((nu + 1) / 2) - scipy.special.digamma(nu / 2) - 1 / nu) / 2
         of_nu = float(nu * (share * (of_scale - tail / 2 + pull * square / (2 * nu))).sum())
     value = float((both + scale - log_sigma).sum())
     of_sigma = float((share * (pull * square - 1)).sum())
