@@ -10,7 +10,8 @@ import numpy as np
 
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
-from kalos_core import Annotations, ConfusionClasses, NoiseModel, read_coco
+from kalos_core import Annotations, NoiseModel, read_coco
+from kalos_core.noise import ConfusionClasses
 
 AT_LEAST = 20_000
 """Boxes a second that are to be drawn."""

@@ -10,14 +10,8 @@ from scipy import sparse
 
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate, peak_memory
-from kalos_core import (
-    alpha_of_counts,
-    fleiss_kappa,
-    free_marginal_kappa,
-    majority_vote,
-    nominal_alpha,
-    sparse_agreement,
-)
+from kalos_core import fleiss_kappa, majority_vote, nominal_alpha, sparse_agreement
+from kalos_core.nominal import alpha_of_counts, free_marginal_kappa
 
 ITEMS = 100_000
 RATERS = 5

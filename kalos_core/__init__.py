@@ -1,138 +1,82 @@
-"""Agreement of several raters on vision data: who marked what where, how much they agree, and how they differ.
+"""Agreement of several raters on vision data: who annotated what, how far they agree, and how they differ.
 
 Flat tables of annotations go in, flat tables of agreement come out::
 
     annotations = read_coco("labels.json")
     print(agreement(annotations))
     print(variations(annotations).counts())
+
+The names of this package are those of daily use. The rest is in its subpackages and modules:
+
+============================  ======================================================================================
+`kalos_core.readers`          files of other programs -> `Annotations` and tables of image-level labels; COCO writer
+`kalos_core.annotations`      `Annotations`, the frozen table of all annotations of all raters
+`kalos_core.shapes`           columns of boxes, polygons, masks, keypoints, volumes and cuboids
+`kalos_core.similarity`       how similar two shapes are; the table `SIMILARITIES`
+`kalos_core.pairs`            similarities of all pairs of annotations of different raters, computed once
+`kalos_core.correspondence`   which annotations mean the same object; the table `SOLVERS`
+`kalos_core.reliability`      units, values, and Krippendorff's alpha
+`kalos_core.resampling`       bootstrap intervals from sums per image
+`kalos_core.diagnostics`      agreement by threshold, class, rater, pair of raters and session
+`kalos_core.calibration`      the threshold and the similarity that tell agreement from chance
+`kalos_core.variation`        wrong class, merged, missing, additional: each difference between two raters
+`kalos_core.convergence`      label convergence: the mAP that labels allow a model to reach
+`kalos_core.nominal`          image-level labels: coefficients, majorities, accuracy, teams, disputes
+`kalos_core.sparse`           agreement where each item has only some of the raters
+`kalos_core.pixels`           agreement about pixels
+`kalos_core.consensus`        one reference estimated from several raters; the table `TRUTH_METHODS`
+`kalos_core.ranking`          how classifiers, detectors and models rank under each reference
+`kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
+`kalos_core.display`          names of types and numbers as people read them
+`kalos_core.figures`          results as plotly figures
+`kalos_core.report`           results as HTML and CSV files
+`kalos_core.fiftyone`         the bridge to FiftyOne data sets
+============================  ======================================================================================
 """
 
 from kalos_core._agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
-from kalos_core.calibration import Calibration, Separation, calibrate
-from kalos_core.consensus import (
-    TRUTH_METHODS,
-    ClassTruth,
-    InstanceConsensus,
-    Truth,
-    class_truth,
-    estimate_truth,
-    instance_consensus,
-    lsml,
-    simple,
-    staple,
-    vote,
-    vote_any,
-    vote_without_outliers,
-)
-from kalos_core.convergence import (
-    FEW_IMAGES,
-    PUBLISHED_LINE,
-    Criterion,
-    LabelConvergence,
-    Line,
-    ModifiedMap,
-    PredictionMap,
-    Replicates,
-    Spread,
-    check_convergence,
-    fit_line,
-    label_convergence,
-    map_of_predictions,
-    modified_map,
-    read_models,
-)
+from kalos_core.calibration import calibrate
+from kalos_core.consensus import TRUTH_METHODS, Truth, class_truth, estimate_truth, instance_consensus, staple, vote
+from kalos_core.convergence import check_convergence, label_convergence, map_of_predictions, modified_map, read_models
 from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
-    ClassDifficulty,
-    Collaboration,
-    IntraRater,
-    RaterVitality,
-    Sensitivity,
-    TeamAgreement,
     class_difficulty,
-    class_image_alpha,
     collaboration,
     intra_rater,
-    pair_image_alpha,
-    rater_labels,
     rater_vitality,
     sensitivity,
     team_agreement,
 )
 from kalos_core.errors import InputError, KalosError, KalosWarning
-from kalos_core.noise import (
-    ConfusionClasses,
-    DetectedFalsePositives,
-    EmbeddingClasses,
-    FitTests,
-    GeneratedRaters,
-    ImageFalsePositives,
-    NoiseModel,
-    SignalLoss,
-    TaxonomyClasses,
-    TransplantedFalsePositives,
-)
-from kalos_core.noise.experiments import Experiments, run_experiments
+from kalos_core.noise import NoiseModel
+from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import (
-    Disputes,
-    GroupBreaches,
-    ItemAccuracy,
-    LabelAgreement,
     LabelTable,
-    Majority,
-    MajorityAgreement,
-    RaterAccuracy,
-    TeamComparison,
-    alpha_of_counts,
-    check_groups,
     cohen_kappa,
-    cohen_matrix,
     compare_teams,
-    conger_kappa,
     find_disputes,
     fleiss_kappa,
-    free_marginal_kappa,
-    gwet_ac1,
     item_accuracy,
     label_agreement,
-    landis_koch,
     majority_agreement,
     majority_vote,
-    merge_raters,
     nominal_alpha,
-    observed_agreement,
     rater_accuracy,
-    running_label_agreement,
 )
-from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import (
-    ClassPixelAgreement,
-    Correlation,
     LabelStack,
     MaskStack,
     PixelAccumulator,
-    PixelAgreement,
-    RaterPerformance,
     class_pixel_agreement,
     mask_stacks,
-    match_contours,
     pixel_agreement,
-    rater_count_map,
-    rater_performance,
-    thinned,
 )
 from kalos_core.ranking import (
     ConceptTruths,
-    Concordance,
     DetectorAccumulator,
-    DetectorRanking,
-    ModelRanking,
-    Rankings,
-    SystemRanking,
     SystemScores,
-    concordance,
-    mean_precision,
     rank_models,
     rank_over_classes,
     rank_systems,
@@ -149,39 +93,24 @@ from kalos_core.readers import (
     write_coco,
 )
 from kalos_core.readers.vocabulary import Vocabulary
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 from kalos_core.similarity import SIMILARITIES, Similarity, register_similarity
 from kalos_core.sparse import (
     WEIGHTS,
-    RemovalExperiment,
     RunningAgreement,
-    RunningCurve,
-    SparseAgreement,
-    UnitAgreement,
-    agreement_variance,
     removal_experiment,
     running_agreement,
     sparse_agreement,
     unit_agreement,
 )
-from kalos_core.variation import (
-    VARIATION_TYPES,
-    BoundaryQuality,
-    Variations,
-    VariationShares,
-    boundary_quality,
-    variation_shares,
-    variations,
-)
+from kalos_core.variation import VARIATION_TYPES, boundary_quality, variation_shares, variations
 
 __version__ = "0.1.0"
 
 __all__ = [
     "COSTS",
-    "FEW_IMAGES",
     "NOT_ASSIGNED",
     "NO_OBJECT",
-    "PUBLISHED_LINE",
     "SIMILARITIES",
     "SOLVERS",
     "TRUTH_METHODS",
@@ -189,125 +118,52 @@ __all__ = [
     "WEIGHTS",
     "Agreement",
     "Annotations",
-    "BoundaryQuality",
-    "Calibration",
-    "ClassDifficulty",
-    "ClassPixelAgreement",
-    "ClassTruth",
-    "Collaboration",
     "ConceptTruths",
-    "Concordance",
     "Configuration",
-    "ConfusionClasses",
-    "Correlation",
-    "Criterion",
-    "DetectedFalsePositives",
     "DetectorAccumulator",
-    "DetectorRanking",
-    "Disputes",
-    "EmbeddingClasses",
-    "Experiments",
-    "FitTests",
-    "GeneratedRaters",
-    "GroupBreaches",
-    "ImageFalsePositives",
     "InputError",
-    "InstanceConsensus",
-    "IntraRater",
-    "ItemAccuracy",
     "KalosError",
     "KalosWarning",
-    "LabelAgreement",
-    "LabelConvergence",
     "LabelStack",
     "LabelTable",
-    "Line",
-    "Majority",
-    "MajorityAgreement",
     "MaskStack",
-    "ModelRanking",
-    "ModifiedMap",
     "NoiseModel",
-    "Pairs",
     "PixelAccumulator",
-    "PixelAgreement",
-    "PredictionMap",
-    "Rankings",
-    "RaterAccuracy",
-    "RaterPerformance",
-    "RaterVitality",
-    "RemovalExperiment",
-    "Replicates",
     "RunningAgreement",
-    "RunningCurve",
-    "Sensitivity",
-    "Separation",
-    "SignalLoss",
     "Similarity",
-    "SparseAgreement",
-    "Spread",
-    "SystemRanking",
     "SystemScores",
-    "TaxonomyClasses",
-    "TeamAgreement",
-    "TeamComparison",
-    "TransplantedFalsePositives",
     "Truth",
-    "UnitAgreement",
-    "Units",
-    "VariationShares",
-    "Variations",
     "Vocabulary",
     "agreement",
-    "agreement_variance",
-    "alpha_of_counts",
     "boundary_quality",
     "calibrate",
     "check_convergence",
-    "check_groups",
     "class_difficulty",
-    "class_image_alpha",
     "class_pixel_agreement",
     "class_truth",
     "cohen_kappa",
-    "cohen_matrix",
     "collaboration",
     "compare_teams",
     "compute_pairs",
-    "concordance",
-    "conger_kappa",
     "estimate_truth",
     "find_disputes",
-    "fit_line",
     "fleiss_kappa",
-    "free_marginal_kappa",
-    "gwet_ac1",
     "instance_consensus",
     "intra_rater",
     "item_accuracy",
     "label_agreement",
     "label_convergence",
-    "landis_koch",
-    "lsml",
     "majority_agreement",
     "majority_vote",
     "map_of_predictions",
     "mask_stacks",
-    "match_contours",
-    "mean_precision",
-    "merge_raters",
     "modified_map",
     "nominal_alpha",
-    "observed_agreement",
-    "pair_image_alpha",
     "pixel_agreement",
     "rank_models",
     "rank_over_classes",
     "rank_systems",
     "rater_accuracy",
-    "rater_count_map",
-    "rater_labels",
-    "rater_performance",
     "rater_vitality",
     "read_coco",
     "read_cvat",
@@ -322,19 +178,14 @@ __all__ = [
     "removal_experiment",
     "run_experiments",
     "running_agreement",
-    "running_label_agreement",
     "sensitivity",
-    "simple",
     "sparse_agreement",
     "staple",
     "team_agreement",
-    "thinned",
     "unit_agreement",
     "usable_solvers",
     "variation_shares",
     "variations",
     "vote",
-    "vote_any",
-    "vote_without_outliers",
     "write_coco",
 ]

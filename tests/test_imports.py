@@ -45,7 +45,13 @@ ORDER = [
 
 LIBRARY = sorted(path for path in (ROOT / "kalos_core").rglob("*.py") if path != ROOT / "kalos_core" / "__init__.py")
 PLUGIN = sorted(path for folder in ("operators", "panels") for path in (ROOT / folder).rglob("*.py"))
-PLUGIN_MAY_IMPORT = {"kalos_core", "kalos_core.fiftyone", "kalos_core.figures"}
+PLUGIN_MAY_IMPORT = {
+    "kalos_core",
+    "kalos_core.convergence",
+    "kalos_core.display",
+    "kalos_core.fiftyone",
+    "kalos_core.figures",
+}
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")
 
 each_module = pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.relative_to(ROOT).as_posix())

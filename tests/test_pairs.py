@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import SIMILARITIES, Annotations, InputError, Pairs, Similarity, compute_pairs
+from kalos_core import SIMILARITIES, Annotations, InputError, Similarity, compute_pairs
+from kalos_core.pairs import Pairs
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)

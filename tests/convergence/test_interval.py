@@ -6,17 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kalos_core import (
-    PUBLISHED_LINE,
-    Annotations,
-    InputError,
-    KalosWarning,
-    Line,
-    Spread,
-    agreement,
-    label_convergence,
-    modified_map,
-)
+from kalos_core import Annotations, InputError, KalosWarning, agreement, label_convergence, modified_map
+from kalos_core.convergence import PUBLISHED_LINE, Line, Spread
 from tests.strategies import reordered
 
 LEVELS = (0.5, 0.75, 0.9)
@@ -251,7 +242,7 @@ def test_a_model_is_placed_with_both_ends_inside():
 
 
 def test_a_line_needs_different_alphas():
-    from kalos_core import fit_line
+    from kalos_core.convergence import fit_line
 
     with pytest.raises(InputError, match="at least 3 pairs with different alphas"):
         fit_line(np.array([0.5, 0.5, 0.5, np.nan]), np.array([0.1, 0.2, 0.3, 0.4]), "test")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from kalos_core import COSTS, Pairs, compute_pairs
+from kalos_core import COSTS, compute_pairs
 from kalos_core.correspondence import correspond
+from kalos_core.pairs import Pairs
 from tests.correspondence.witnesses import by_peer, crowd, shm_one_by_one, table
 from tests.strategies import partition
 

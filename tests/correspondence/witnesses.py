@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import shapely
 
-from kalos_core import Annotations, Pairs
+from kalos_core import Annotations
+from kalos_core.pairs import Pairs
 
 Candidate = tuple[float, int, int]  # cost, row, row
 

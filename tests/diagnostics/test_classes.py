@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import InputError, agreement, class_difficulty, class_image_alpha
+from kalos_core import InputError, agreement, class_difficulty
+from kalos_core.diagnostics import class_image_alpha
 from kalos_core.reliability import NOT_ASSIGNED
 from tests.diagnostics.naive import alpha_of, marks, mean
 from tests.strategies import reordered, tables

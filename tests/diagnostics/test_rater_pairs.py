@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from kalos_core import Annotations, InputError, agreement, collaboration, pair_image_alpha, read_coco
+from kalos_core import Annotations, InputError, agreement, collaboration, read_coco
+from kalos_core.diagnostics import pair_image_alpha
 from tests.diagnostics.naive import alpha_of, among, columns, marks, several_raters
 from tests.strategies import reordered, tables
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, agreement, intra_rater, rater_labels, team_agreement
+from kalos_core import Annotations, InputError, agreement, intra_rater, team_agreement
+from kalos_core.diagnostics import rater_labels
 from tests.diagnostics.naive import among, marks
 from tests.strategies import tables
 

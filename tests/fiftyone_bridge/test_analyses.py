@@ -9,8 +9,9 @@ import pymongo.collection
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import Agreement, Annotations, InputError, KalosWarning, Variations, agreement, variations
+from kalos_core import Agreement, Annotations, InputError, KalosWarning, agreement, variations
 from kalos_core.pairs import compute_pairs
+from kalos_core.variation import Variations
 from tests.fiftyone_bridge.scenes import (
     CAT,
     RATERS,

@@ -11,16 +11,8 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import (
-    PUBLISHED_LINE,
-    Annotations,
-    InputError,
-    KalosWarning,
-    Line,
-    check_convergence,
-    label_convergence,
-    map_of_predictions,
-)
+from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
+from kalos_core.convergence import PUBLISHED_LINE, Line
 from tests.fiftyone_bridge.scenes import detection, documents
 
 Make = Callable[..., fo.Dataset]
@@ -333,7 +325,7 @@ def test_bad_input_is_said_and_leaves_nothing(
 
 def test_raters_without_a_common_class(small: fo.Dataset) -> None:
     no_class_in_common(small)
-    with pytest.raises(InputError, match="annotations: expected two raters asked for a common class, got no class"):
+    with pytest.raises(InputError, match="annotations: expected two raters assigned to a common class, got no class"):
         run_it(small)
 
 

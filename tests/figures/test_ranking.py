@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from kalos_core import DetectorAccumulator, InputError, Rankings
+from kalos_core import DetectorAccumulator, InputError
 from kalos_core.figures import (
     RATER_COLOURS,
     bounds_bars,
@@ -23,6 +23,7 @@ from kalos_core.figures import (
     tau_heatmap,
     tau_title,
 )
+from kalos_core.ranking import Rankings
 
 
 def rankings(*values, systems=("net", "svm", "rf")):

@@ -10,22 +10,19 @@ from scipy import sparse
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
-from kalos_core import (
-    NOT_ASSIGNED,
-    InputError,
-    Units,
+from kalos_core import NOT_ASSIGNED, InputError, cohen_kappa, fleiss_kappa, nominal_alpha
+from kalos_core.nominal import (
     alpha_of_counts,
-    cohen_kappa,
+    coefficients,
     cohen_matrix,
     conger_kappa,
-    fleiss_kappa,
+    encode_values,
     free_marginal_kappa,
     gwet_ac1,
     landis_koch,
-    nominal_alpha,
     observed_agreement,
 )
-from kalos_core.nominal import coefficients, encode_values
+from kalos_core.reliability import Units
 
 OF_COUNTS = {
     "fleiss": fleiss_kappa,

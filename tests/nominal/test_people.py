@@ -11,21 +11,18 @@ from kalos_core import (
     NOT_ASSIGNED,
     InputError,
     LabelTable,
-    alpha_of_counts,
     compare_teams,
     fleiss_kappa,
-    free_marginal_kappa,
     item_accuracy,
     label_agreement,
     majority_agreement,
     majority_vote,
-    merge_raters,
     nominal_alpha,
     rater_accuracy,
     read_wide_labels,
-    running_label_agreement,
     sparse_agreement,
 )
+from kalos_core.nominal import alpha_of_counts, free_marginal_kappa, merge_raters, running_label_agreement
 from kalos_core.nominal.decisions import optional_tallies
 from tests.nominal_tables import tables_with_gaps
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kalos_core import NOT_ASSIGNED, InputError, KalosWarning, LabelTable, check_groups
+from kalos_core import NOT_ASSIGNED, InputError, KalosWarning, LabelTable
+from kalos_core.nominal import check_groups
 from tests.nominal_tables import answers_of, label_tables
 
 PLACE = {"place": ["indoor", "outdoor", "none"]}

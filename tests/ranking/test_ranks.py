@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from kalos_core import InputError, Rankings, concordance
+from kalos_core import InputError
+from kalos_core.ranking import Rankings, concordance
 
 NAMES = np.array(list("abcdefgh"), object)
 

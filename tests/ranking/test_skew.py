@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import precision_score
 
-from kalos_core import InputError, mean_precision
+from kalos_core import InputError
+from kalos_core.ranking import mean_precision
 from kalos_core.ranking.skew import curve_area, sample_curve, skew_range
 
 RANGES = [(0.1, 0.5), (0.0, 0.0428), (0.023, 0.235), (0.01, 0.1), (0.0, 1.0), (0.2, 0.2)]

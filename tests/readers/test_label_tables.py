@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kalos_core import NOT_ASSIGNED, InputError, KalosWarning, check_groups, read_long_labels, read_wide_labels
+from kalos_core import NOT_ASSIGNED, InputError, KalosWarning, read_long_labels, read_wide_labels
+from kalos_core.nominal import check_groups
 
 LONG = """item,rater,label,when,note
 a.jpg,ann,cat,2026-01-02T10:00:00,x

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import InputError, RunningAgreement, alpha_of_counts, running_agreement, sparse_agreement
+from kalos_core import InputError, RunningAgreement, running_agreement, sparse_agreement
+from kalos_core.nominal import alpha_of_counts
 
 streams = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=40)
 

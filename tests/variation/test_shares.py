@@ -3,15 +3,8 @@
 import numpy as np
 import pytest
 
-from kalos_core import (
-    VARIATION_TYPES,
-    Annotations,
-    InputError,
-    VariationShares,
-    boundary_quality,
-    variation_shares,
-    variations,
-)
+from kalos_core import VARIATION_TYPES, Annotations, InputError, boundary_quality, variation_shares, variations
+from kalos_core.variation import VariationShares
 
 
 def table(*overlaps):
