@@ -1,6 +1,18 @@
-"""Labels of whole items by several raters: the table they come in, and what agreement there is in it.
+"""Image-level labels of several raters: one table of them, and the agreement in it.
 
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
+
+* The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
+  `OnEmpty`, `OnUnknown`. `check_groups` and `GroupBreaches`: answers that break an exclusive group.
+* Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
+* Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts:
+  `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`, `observed_agreement`; in words: `landis_koch`,
+  `LANDIS_KOCH`.
+* The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_agreement`,
+  `MajorityAgreement`.
+* Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
+* What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
+* Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """
 
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, item_accuracy, rater_accuracy

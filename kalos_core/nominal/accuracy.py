@@ -1,4 +1,4 @@
-"""Pairwise accuracy: how many labels two raters set alike, over all items and of each one."""
+"""Pairwise accuracy: how many labels two raters give alike, over all items and of each one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.decisions import ConceptVotes, Decisions, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
 
@@ -54,9 +54,7 @@ class RaterAccuracy:
     @property
     def mean(self) -> float:
         """Mean over pairs of raters with common decisions."""
-        pairs = self.accuracy[np.triu_indices(len(self.raters), 1)]
-        pairs = pairs[np.isfinite(pairs)]
-        return float(pairs.mean()) if len(pairs) else float("nan")
+        return mean_of_finite(self.accuracy[np.triu_indices(len(self.raters), 1)])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
@@ -75,7 +73,7 @@ class RaterAccuracy:
 
 
 def rater_accuracy(table: LabelTable) -> RaterAccuracy:
-    """Accuracy of every two raters: labels tagged alike / labels, over the items both answered (Eq. 1).
+    """Accuracy of every two raters: labels given alike / labels, over the items both answered (Eq. 1).
 
     A label is a concept of an item: to choose it and not to choose it are both decisions. Concepts that an answer
     leaves open, and those of a group it breaks, are none.
@@ -135,8 +133,8 @@ class _Compared(NamedTuple):
     alike: NDArray[np.float64]  # and made alike
 
 
-Places = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Raters and the places they marked, one mark an entry."""
+Entries = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Raters, and the key of an item or of an option of an item each has; one entry each."""
 
 
 def _compare(table: LabelTable) -> _Compared:
@@ -161,15 +159,15 @@ def _of_optional(table: LabelTable) -> _Compared:
     """Each optional concept is a question, on which two raters differ if one of them chose it and the other did not."""
     decisions, concepts = Decisions.of(table), max(len(table.concepts), 1)
 
-    def places(keys: NDArray[np.intp]) -> tuple[Places, Places]:
+    def entries(keys: NDArray[np.intp]) -> tuple[Entries, Entries]:
         """Items, and decisions on items, of raters."""
         answer, concept = np.divmod(keys[table.group_of[keys % concepts] == OPTIONAL], concepts)
         rater, item = table.rater[answer], table.item[answer]
         return (rater, item), (rater, item * concepts + concept)
 
     answered = table.rater, table.item
-    chosen_on, chosen = places(decisions.chosen)
-    open_on, left_open = places(decisions.missing)
+    chosen_on, chosen = entries(decisions.chosen)
+    open_on, left_open = entries(decisions.missing)
     without = _in_common(table, open_on, answered)
     made = (table.group_of == OPTIONAL).sum() * _in_common(table, answered, answered)
     made += _in_common(table, left_open, left_open) - without - without.T
@@ -178,8 +176,8 @@ def _of_optional(table: LabelTable) -> _Compared:
     return _Compared(made.copy(), alike.copy(), made, alike)
 
 
-def _in_common(table: LabelTable, one: Places, other: Places) -> NDArray[np.float64]:
-    """(R, R) how often a place of the first rater, in `one`, is also one of the second, in `other`."""
+def _in_common(table: LabelTable, one: Entries, other: Entries) -> NDArray[np.float64]:
+    """(R, R) how often a key of the first rater, in `one`, is also one of the second, in `other`."""
     names, index = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
     shape = (len(table.raters), len(names))
     first, second = (
@@ -225,14 +223,12 @@ class ItemAccuracy:
     @property
     def mean(self) -> float:
         """Mean over items with two raters."""
-        found = self.accuracy[np.isfinite(self.accuracy)]
-        return float(found.mean()) if len(found) else float("nan")
+        return mean_of_finite(self.accuracy)
 
     @property
     def mean_unanimity(self) -> float:
         """Mean over items with two raters."""
-        found = self.unanimity[np.isfinite(self.unanimity)]
-        return float(found.mean()) if len(found) else float("nan")
+        return mean_of_finite(self.unanimity)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""
@@ -244,7 +240,7 @@ class ItemAccuracy:
 
 
 def item_accuracy(table: LabelTable) -> ItemAccuracy:
-    """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity beside it.
+    """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
 
     A concept on which fewer than two raters decided is left out of its item.
 
@@ -264,10 +260,10 @@ def item_accuracy(table: LabelTable) -> ItemAccuracy:
     """
     votes = ConceptVotes.of(check_table(table))
     items = len(table.items)
-    compared = votes.asked >= 2
-    chose, asked, item = votes.chose[compared], votes.asked[compared], votes.item[compared]
-    mixed = 2 * chose * (asked - chose) / (asked * (asked - 1))  # pairs that differ
-    split = (chose > 0) & (chose < asked)
+    compared = votes.decided >= 2
+    chose, decided, item = votes.chose[compared], votes.decided[compared], votes.item[compared]
+    mixed = 2 * chose * (decided - chose) / (decided * (decided - 1))  # pairs that differ
+    split = (chose > 0) & (chose < decided)
     concepts = or_nan(votes.deciding_concepts(least=2))
     return ItemAccuracy(
         items=table.items,

@@ -27,7 +27,7 @@ OnUnknown = Literal["raise", "skip"]
 
 @dataclass
 class RawLabels:
-    """What a reader found, one entry a record, before any check. Absent values are None."""
+    """The records of a reader, one entry each, before any check. Absent values are None."""
 
     item: list[Any] = field(default_factory=list)
     rater: list[Any] = field(default_factory=list)
@@ -50,7 +50,7 @@ class RawLabels:
 
 @dataclass(frozen=True)
 class _Answer:
-    """One answer of a rater to an item: its concepts, the record it began with, and when it came."""
+    """One answer of a rater to an item: its concepts, the record it began with, and its time."""
 
     concepts: list[str]
     record: int
@@ -257,12 +257,12 @@ def _columns(
     group_of = np.full(len(concepts), OPTIONAL)
     for code, of in enumerate(members.values()):
         group_of[[concept_code[name] for name in of]] = code
-    choices = [
+    chosen_labels = [
         (index, concept_code[name])
         for index, answer in enumerate(kept.values())
         for name in dict.fromkeys(answer.concepts)
     ]
-    answer, concept = np.array(choices, dtype=np.intp).reshape(-1, 2).T
+    answer, concept = np.array(chosen_labels, dtype=np.intp).reshape(-1, 2).T
     return {
         "item": np.array([item_code[item] for item, _ in kept], np.intp),
         "rater": np.array([rater_code[rater] for _, rater in kept], np.intp),

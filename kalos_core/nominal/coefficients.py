@@ -1,4 +1,4 @@
-"""Chance-corrected agreement on nominal values: alpha, Fleiss, free-marginal, Cohen; and what they are made of."""
+"""Chance-corrected agreement on nominal values: alpha, Fleiss, free-marginal, Cohen; and their parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEW_RATERS = 12
 """Up to so many raters it is quicker to compare every two of them than to sort the values of each item."""
 
 ITEMS_AT_ONCE = 8192
-"""Items whose values are compared at once: what is made of them stays in cache."""
+"""Items whose values are compared at once: so that intermediate results stay in cache."""
 
 MOST_CODES = 1 << 16
 """Whole numbers beyond this are ids rather than codes, and are numbered anew."""
@@ -53,8 +53,8 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     values : (I, R)
-        Whole numbers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be told
-        apart, None and NaN being missing.
+        Whole numbers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be
+        compared, None and NaN being missing.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def _encode_objects(given: NDArray[np.object_]) -> NDArray[np.int64]:
     try:
         codes = [NOT_ASSIGNED if _is_missing(value) else code.setdefault(value, len(code)) for value in flat]
     except TypeError as error:
-        raise InputError(f"values: expected names or numbers, which can be told apart, got {error}") from None
+        raise InputError(f"values: expected names or numbers, which can be compared, got {error}") from None
     return np.array(codes, dtype=np.int64).reshape(given.shape)
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, which does not equal itself, or the NA of pandas, which does not say whether it does."""
+    """None, NaN, which does not equal itself, or the NA of pandas, whose comparison is NA."""
     same = value is not None and value == value
     return not same if isinstance(same, (bool, np.bool_)) else True
 
@@ -119,20 +119,20 @@ def nominal_alpha(values: ArrayLike) -> float:
         columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
         given = columns != NOT_ASSIGNED
         annotations = given.sum(axis=0)
-        agreeing += total(annotations, _agreeing(_told_apart(columns)), raters + 1)
+        agreeing += total(annotations, _agreeing(_distinguishable(columns)), raters + 1)
         pairable = columns[given & (annotations >= 2)]
         totals += np.bincount(pairable - NO_OBJECT, minlength=categories)
     return _alpha(agreeing, totals)
 
 
-def _told_apart(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinguishable(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Values (R, I) with what is missing like nothing else."""
     missing = columns == NOT_ASSIGNED
     return np.where(missing, NOT_ASSIGNED - np.arange(len(columns))[:, None], columns) if missing.any() else columns
 
 
 def _agreeing(columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(I,) ordered pairs of raters who gave the same value, from values (R, I) of `_told_apart`."""
+    """(I,) ordered pairs of raters who gave the same value, from values (R, I) of `_distinguishable`."""
     if len(columns) <= FEW_RATERS:
         few = np.zeros(columns.shape[1], np.uint8)  # small numbers are quick to add
         for first, second in combinations(columns, 2):
@@ -292,8 +292,8 @@ def conger_kappa(values: ArrayLike) -> float:
     if len(columns) < 2 or not several.any():
         return float("nan")
     pairs = annotations[several] * (annotations[several] - 1)
-    observed = float((_agreeing(_told_apart(columns))[several] / pairs).mean())
-    size = int(columns.max()) + 2  # NO_OBJECT takes the first place
+    observed = float((_agreeing(_distinguishable(columns))[several] / pairs).mean())
+    size = int(columns.max()) + 2  # NO_OBJECT takes the first column
     counts = np.stack([np.bincount(row[row != NOT_ASSIGNED] + 1, minlength=size) for row in columns])
     share = counts / counts.sum(axis=1, keepdims=True)
     expected = (share.mean(axis=0) ** 2 - share.var(axis=0, ddof=1) / len(columns)).sum()
@@ -324,7 +324,7 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
-    """Values with None where missing, so that those of both raters are told apart alike."""
+    """Values with None where missing, so that those of both raters are compared alike."""
     found = np.array(values, dtype=object)
     if np.issubdtype(np.asarray(values).dtype, np.integer):
         found[found == NOT_ASSIGNED] = None

@@ -16,7 +16,7 @@ from kalos_core.sparse import Tally, tally
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The decisions of a table that count: choices, and what is missing, as keys answer * C + concept, ascending.
+    """The decisions of a table that count: what is chosen and what is missing, keys answer * C + concept, ascending.
 
     Whatever is neither chosen nor missing was decided against. Concepts of a group that an answer breaks are missing.
     """
@@ -51,13 +51,13 @@ class ConceptVotes:
     item, concept : (M,) int
     chose : (M,) int
         How many chose it.
-    asked : (M,) int
+    decided : (M,) int
         How many decided on it.
     raters : (I,) int
         How many answered for an item.
     gap_item, gap_concept : (S,) int
         Pairs on which some of the raters who answered for the item did not decide on the concept.
-    gap_asked : (S,) int
+    gap_decided : (S,) int
         How many did.
     """
 
@@ -65,11 +65,11 @@ class ConceptVotes:
     item: NDArray[np.intp]
     concept: NDArray[np.intp]
     chose: NDArray[np.intp]
-    asked: NDArray[np.intp]
+    decided: NDArray[np.intp]
     raters: NDArray[np.intp]
     gap_item: NDArray[np.intp]
     gap_concept: NDArray[np.intp]
-    gap_asked: NDArray[np.intp]
+    gap_decided: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: LabelTable) -> ConceptVotes:
@@ -85,32 +85,32 @@ class ConceptVotes:
         gap, times = np.unique(index(decisions.missing), return_counts=True)
         item, concept = pair // concepts, pair % concepts
         at = find_sorted(gap, pair)
-        asked = raters[item] - np.where(at >= 0, np.append(times, 0)[at], 0)
+        decided = raters[item] - np.where(at >= 0, np.append(times, 0)[at], 0)
         gap_item = gap // concepts
-        return cls(table, item, concept, chose, asked, raters, gap_item, gap % concepts, raters[gap_item] - times)
+        return cls(table, item, concept, chose, decided, raters, gap_item, gap % concepts, raters[gap_item] - times)
 
     def deciding_items(self) -> NDArray[np.intp]:
         """(C,) items on which somebody decided on each concept."""
-        silent = np.bincount(self.gap_concept[self.gap_asked == 0], minlength=len(self.table.concepts))
+        silent = np.bincount(self.gap_concept[self.gap_decided == 0], minlength=len(self.table.concepts))
         return np.asarray((self.raters > 0).sum() - silent)
 
     def deciding_concepts(self, least: int = 1) -> NDArray[np.intp]:
         """(I,) concepts of each item on which so many raters or more decided."""
-        lost = (self.gap_asked < least) & (self.raters[self.gap_item] >= least)
+        lost = (self.gap_decided < least) & (self.raters[self.gap_item] >= least)
         silent = np.bincount(self.gap_item[lost], minlength=len(self.raters))
         return np.where(self.raters >= least, len(self.table.concepts) - silent, 0)
 
     def optional_majority(self) -> NDArray[np.intp]:
         """(B, 2) items and optional concepts that most chose."""
-        return self._optional(2 * self.chose > self.asked)
+        return self._optional(2 * self.chose > self.decided)
 
     def optional_ties(self) -> NDArray[np.intp]:
         """(B, 2) items and optional concepts that as many chose as did not."""
-        return self._optional(2 * self.chose == self.asked)
+        return self._optional(2 * self.chose == self.decided)
 
     def silent(self) -> NDArray[np.intp]:
         """(S, 2) items and concepts on which nobody decided."""
-        none = self.gap_asked == 0
+        none = self.gap_decided == 0
         return np.column_stack([self.gap_item[none], self.gap_concept[none]])
 
     def _optional(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -133,25 +133,25 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
     """
     votes = ConceptVotes.of(table)
     concepts = len(table.concepts)
-    asked, items = np.unique(votes.raters, return_counts=True)
+    decided, items = np.unique(votes.raters, return_counts=True)
     pairs, gaps = votes.concept * len(table.items) + votes.item, votes.gap_concept * len(table.items) + votes.gap_item
     quiet = find_sorted(np.sort(pairs), gaps) < 0  # somebody did not decide, and nobody chose
-    # (concept, asked, chose, items): as if nobody had chosen anything, then what differs instead of that
+    # (concept, decided, chose, items): as if nobody had chosen anything, then what differs instead of that
     parts = (
-        (np.repeat(np.arange(concepts), len(asked)), np.tile(asked, concepts), 0, np.tile(items, concepts)),
+        (np.repeat(np.arange(concepts), len(decided)), np.tile(decided, concepts), 0, np.tile(items, concepts)),
         (votes.concept, votes.raters[votes.item], 0, -1),
-        (votes.concept, votes.asked, votes.chose, 1),
+        (votes.concept, votes.decided, votes.chose, 1),
         (votes.gap_concept[quiet], votes.raters[votes.gap_item[quiet]], 0, -1),
-        (votes.gap_concept[quiet], votes.gap_asked[quiet], 0, 1),
+        (votes.gap_concept[quiet], votes.gap_decided[quiet], 0, 1),
     )
-    concept, asked, chose, times = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts]).T
+    concept, decided, chose, times = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts]).T
     size = int(votes.raters.max(initial=0)) + 1
-    kinds, index = np.unique((concept * size + asked) * size + chose, return_inverse=True)
+    kinds, index = np.unique((concept * size + decided) * size + chose, return_inverse=True)
     times = total(index, times, len(kinds)).astype(np.int64)
     kinds, times = kinds[times > 0], times[times > 0]
     start = np.searchsorted(kinds, np.arange(concepts + 1) * size * size)
-    asked, chose = np.divmod(kinds % (size * size), size)
-    columns = np.stack([asked - chose, chose], axis=1)
+    decided, chose = np.divmod(kinds % (size * size), size)
+    columns = np.stack([decided - chose, chose], axis=1)
     return {
         str(table.concepts[code]): replace(
             tally(columns[start[code] : start[code + 1]]), times=times[start[code] : start[code + 1]]
@@ -169,3 +169,15 @@ def or_nan(count: NDArray[np.intp]) -> NDArray[np.float64]:
     [2.0, nan]
     """
     return np.where(count > 0, count, np.nan).astype(np.float64)
+
+
+def mean_of_finite(values: NDArray[np.float64]) -> float:
+    """Mean of the values that are numbers; NaN where there is none.
+
+    Examples
+    --------
+    >>> mean_of_finite(np.array([1.0, np.nan, 2.0])), mean_of_finite(np.array([np.nan]))
+    (1.5, nan)
+    """
+    found = values[np.isfinite(values)]
+    return float(found.mean()) if len(found) else float("nan")

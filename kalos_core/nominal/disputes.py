@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUORUM = 0.75
-"""Share of the raters below which the leading answer leaves an item in dispute, unless said otherwise."""
+"""Share of the raters below which the leading answer leaves an item in dispute, by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Disputes:
     ----------
     table : LabelTable
     item, question : (D,) int
-        Codes of the item and of the question (place in `LabelTable.questions`), of at least two answers that differ.
+        Codes of the item and of the question (index in `LabelTable.questions`), of at least two answers that differ.
     share : (D,) float64
         Share of the answers that the leading one has, each of those that tie.
     tied : (D,) bool
@@ -135,7 +135,7 @@ def find_disputes(table: LabelTable) -> Disputes:
     votes = ConceptVotes.of(table)
     made: list[dict[str, NDArray[Any]]] = [_of_optional(table, votes, index)]
     optional = int((table.group_of == OPTIONAL).sum())
-    lost = (votes.gap_asked < 2) & (votes.raters[votes.gap_item] >= 2)
+    lost = (votes.gap_decided < 2) & (votes.raters[votes.gap_item] >= 2)
     lost &= table.group_of[votes.gap_concept] == OPTIONAL
     compared = np.where(votes.raters >= 2, optional - np.bincount(votes.gap_item[lost], minlength=items), 0)
     agreeing = compared - total(made[0]["item"], made[0]["differing"], items)
@@ -159,18 +159,18 @@ def find_disputes(table: LabelTable) -> Disputes:
 
 def _of_optional(table: LabelTable, votes: ConceptVotes, index: dict[str, int]) -> dict[str, NDArray[Any]]:
     """Optional concepts that some raters of an item chose and others did not."""
-    chose, asked = votes.chose, votes.asked
-    mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < asked)
-    chose, asked = chose[mixed], asked[mixed]
+    chose, decided = votes.chose, votes.decided
+    mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < decided)
+    chose, decided = chose[mixed], decided[mixed]
     code = np.array([index.get(str(name), -1) for name in table.concepts], np.intp)
-    most = np.maximum(chose, asked - chose)
+    most = np.maximum(chose, decided - chose)
     return {
         "item": votes.item[mixed],
         "question": code[votes.concept[mixed]],
-        "share": most / asked,
-        "tied": 2 * chose == asked,
-        "answers": asked,
-        "differing": 2 * chose * (asked - chose) / (asked * (asked - 1)),
+        "share": most / decided,
+        "tied": 2 * chose == decided,
+        "answers": decided,
+        "differing": 2 * chose * (decided - chose) / (decided * (decided - 1)),
     }
 
 

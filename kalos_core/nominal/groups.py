@@ -44,7 +44,7 @@ class GroupBreaches:
         return len(self.answer)
 
     def by_rater(self) -> dict[str, int]:
-        """How many of them are whose, those with most first."""
+        """How many each rater has, the most first."""
         times = np.bincount(self.table.rater[self.answer], minlength=len(self.table.raters))
         order = np.argsort(-times, kind="stable")
         return {str(self.table.raters[code]): int(times[code]) for code in order if times[code]}
@@ -75,8 +75,8 @@ class GroupBreaches:
 def check_groups(table: LabelTable) -> GroupBreaches:
     """Validate that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
 
-    A group of which an answer leaves a concept open was not asked. Answers found here count as missing for that group
-    in every figure, and for nothing else; ``check_groups(table).raise_if_any()`` refuses them instead.
+    A group of which an answer leaves a concept open is not answered. Answers found here count as missing for that
+    group in every metric, and nowhere else; ``check_groups(table).raise_if_any()`` refuses them instead.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
 from kalos_core.nominal.build import OPTIONAL
-from kalos_core.nominal.decisions import ConceptVotes, or_nan
+from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite, or_nan
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.sparse import Counts, tally
 
@@ -128,14 +128,14 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
         chosen.append(np.column_stack([decided, members[vote.winner[decided]]]))
         rest = item[vote.winner[item] < 0]
         undecided.append(np.column_stack([rest, np.full(len(rest), members[0])]))  # which leaves the whole group open
-    choices, left_open = (np.concatenate(part) for part in (chosen, undecided))
+    chosen_labels, left_open = (np.concatenate(part) for part in (chosen, undecided))
     concepts = max(len(table.concepts), 1)
     left_open = np.column_stack(np.divmod(np.unique(left_open[:, 0] * concepts + left_open[:, 1]), concepts))
     return LabelTable(
         item=item,
         rater=np.zeros(len(item), np.intp),
-        answer=answer_of[choices[:, 0]],
-        concept=choices[:, 1],
+        answer=answer_of[chosen_labels[:, 0]],
+        concept=chosen_labels[:, 1],
         items=table.items,
         raters=object_array([name]),
         concepts=table.concepts,
@@ -182,8 +182,7 @@ class MajorityAgreement:
     def means(self) -> dict[str, float]:
         """Mean of each of the four over concepts or items where it is defined."""
         names = ("concept_all", "concept_chosen", "item_all", "item_chosen")
-        found = {name: getattr(self, name)[np.isfinite(getattr(self, name))] for name in names}
-        return {name: float(values.mean()) if len(values) else float("nan") for name, values in found.items()}
+        return {name: mean_of_finite(getattr(self, name)) for name in names}
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a concept."""
@@ -240,7 +239,7 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     [0.667]
     """
     votes = ConceptVotes.of(check_table(table))
-    loss = 1 - np.maximum(votes.chose, votes.asked - votes.chose) / votes.asked
+    loss = 1 - np.maximum(votes.chose, votes.decided - votes.chose) / votes.decided
     counted = votes.raters > 0
     concept_items, item_concepts = votes.deciding_items(), votes.deciding_concepts()
     by_concept = np.bincount(votes.concept, minlength=len(table.concepts))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, check_whole
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
-from kalos_core.nominal.decisions import optional_tallies
+from kalos_core.nominal.decisions import mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
@@ -86,8 +86,7 @@ class LabelAgreement:
 
     def mean_kappa(self, exclusive: bool) -> float:
         """Mean free-marginal kappa of the groups, or of the optional concepts, where defined (Nowak & Rüger §6)."""
-        kept = self.free_marginal[(self.exclusive == exclusive) & np.isfinite(self.free_marginal)]
-        return float(kept.mean()) if len(kept) else math.nan
+        return mean_of_finite(self.free_marginal[self.exclusive == exclusive])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question."""
@@ -118,7 +117,7 @@ def label_agreement(
     """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
 
     An optional concept is a question with two answers, chosen or not; a kappa over concepts that nobody or nearly
-    nobody chose says little, however high it is: `chosen` stands beside it.
+    nobody chose means little, however high it is: see `chosen`.
 
     Parameters
     ----------
@@ -185,13 +184,13 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
 
 
 def check_two_raters(table: LabelTable) -> LabelTable:
-    """Agreement needs two raters and something they were asked; anything less is said here, before any work."""
+    """A table of at least two raters and one question; anything less is an error."""
     check_table(table)
     if len(table.raters) < 2:
         names = ", ".join(map(str, table.raters)) or "none"
-        raise InputError(f"table: agreement needs at least two raters, got {len(table.raters)} ({names})")
+        raise InputError(f"table: expected at least two raters to compare, got {len(table.raters)} ({names})")
     if not table.questions:
-        raise InputError("table: agreement needs at least one concept, got none")
+        raise InputError("table: expected at least one concept, got none")
     return table
 
 

@@ -1,6 +1,6 @@
-"""Labels that several raters gave to whole items, as one frozen table of flat arrays.
+"""Image-level labels of several raters as one frozen table of flat arrays.
 
-Letters used in shapes: A answers, N choices, I items, R raters, C concepts, G groups, K options of one question.
+Letters used in shapes: A answers, N chosen labels, I items, R raters, C concepts, G groups, K options of one question.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class LabelTable:
     """Image-level labels of several raters: who answered for which item, and which concepts they chose.
 
-    Three states are told apart: a concept was *chosen*; it was *not chosen* by a rater who answered; or the rater did
+    There are three states: a concept was *chosen*; it was *not chosen* by a rater who answered; or the rater did
     not answer (no answer of theirs for that item, or this concept was left open), which is missing data.
 
     A *question* is what one coefficient is about: a group of concepts that exclude each other, of which exactly one is
@@ -41,9 +41,9 @@ class LabelTable:
     item, rater : (A,) int
         Codes into `items` and `raters`: one answer each, every pair at most once.
     answer, concept : (N,) int
-        One choice each: which answer, and a code into `concepts`.
+        One chosen label each: code of the answer, and code into `concepts`.
     items : (I,) object
-        Ids of what was labelled, in the source's order.
+        Ids of the labelled images or other items, in the source's order.
     raters, concepts, groups : (R,), (C,), (G,) object
         Names.
     group_of : (C,) int
@@ -61,7 +61,7 @@ class LabelTable:
 
     Examples
     --------
-    Two raters, one exclusive group and one optional concept; bob did not answer for the second picture:
+    Two raters, one exclusive group and one optional concept; bob did not answer for the second image:
 
     >>> rows = [
     ...     {"item": "a.jpg", "rater": "ann", "label": ["indoor", "aesthetic"]},
@@ -122,8 +122,8 @@ class LabelTable:
         for name, codes, least, size in ranges:
             if len(codes) and (codes.min() < least or codes.max() >= size):
                 raise InputError(f"{name}: expected codes {least} to {size - 1}, got {codes.min()} to {codes.max()}")
-        places = self.item * len(self.raters) + self.rater
-        again = _repeats(places)
+        pairs = self.item * len(self.raters) + self.rater
+        again = _repeats(pairs)
         if len(again):
             who = (f"{self.raters[self.rater[row]]} on {self.items[self.item[row]]}" for row in again)
             raise InputError(f"answers: expected one answer of a rater to an item, got another of {listed(who)}")
@@ -132,7 +132,7 @@ class LabelTable:
         again = _repeats(np.concatenate([chosen, left_open]))
         if len(again):
             raise InputError(
-                f"choices: expected a concept once in an answer, chosen or left open, got {len(again):,} again"
+                f"answers: expected a concept once in an answer, chosen or left open, got {len(again):,} again"
             )
 
     def _check_names(self) -> None:
@@ -250,7 +250,7 @@ class LabelTable:
     def answered(self, question: str | None = None) -> NDArray[np.int32]:
         """(A,) option that each answer gives to a question, `NOT_ASSIGNED` where it gives none.
 
-        An answer with none or several concepts of a group gives none: `check_groups` says whose these are.
+        An answer with none or several concepts of a group gives none: `check_groups` lists these.
         """
         codes = self.concepts_of(question)
         option = find_sorted(codes, self.concept)
@@ -292,8 +292,8 @@ class LabelTable:
         mine = np.flatnonzero(self.rater == names.index(rater))
         found = np.full((len(self.items), len(self.concepts)), NOT_ASSIGNED, np.int8)
         found[self.item[mine]] = 0
-        choices = np.isin(self.answer, mine)
-        found[self.item[self.answer[choices]], self.concept[choices]] = 1
+        chosen_labels = np.isin(self.answer, mine)
+        found[self.item[self.answer[chosen_labels]], self.concept[chosen_labels]] = 1
         left_open = self.unanswered[np.isin(self.unanswered[:, 0], mine)]
         found[self.item[left_open[:, 0]], left_open[:, 1]] = NOT_ASSIGNED
         for group in range(len(self.groups)):
@@ -304,7 +304,7 @@ class LabelTable:
         return found
 
     def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
-        """A part of the table: items by a mask (I,) or codes, raters by name, in the order asked for."""
+        """A part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
         unknown = [name for name in raters or () if name not in names]
@@ -315,14 +315,14 @@ class LabelTable:
         item_code, rater_code = new_codes(kept_items, len(self.items)), new_codes(kept_raters, len(names))
         kept = (item_code[self.item] >= 0) & (rater_code[self.rater] >= 0)
         answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
-        choices, left_open = kept[self.answer], kept[self.unanswered[:, 0]]
+        chosen_labels, left_open = kept[self.answer], kept[self.unanswered[:, 0]]
         unanswered = self.unanswered[left_open]
         return replace(
             self,
             item=item_code[self.item[kept]],
             rater=rater_code[self.rater[kept]],
-            answer=answer_code[self.answer[choices]],
-            concept=self.concept[choices],
+            answer=answer_code[self.answer[chosen_labels]],
+            concept=self.concept[chosen_labels],
             items=self.items[kept_items],
             raters=self.raters[kept_raters],
             unanswered=np.column_stack([answer_code[unanswered[:, 0]], unanswered[:, 1]]),
@@ -330,7 +330,7 @@ class LabelTable:
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a choice, and one without a label for each answer that chose nothing."""
+        """One row a chosen label, and one without a label for each answer that chose nothing."""
         import pandas as pd
 
         silent = np.setdiff1d(np.arange(len(self)), self.answer)
@@ -384,7 +384,7 @@ def build_table(
 
 
 def check_table(table: object) -> LabelTable:
-    """An argument that is a `LabelTable`; anything else is an error that says how to make one."""
+    """An argument that is a `LabelTable`; anything else is an error that names what makes one."""
     if not isinstance(table, LabelTable):
         raise InputError(f"table: expected a LabelTable, as `read_long_labels` returns, got {type(table).__name__}")
     return table

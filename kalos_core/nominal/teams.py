@@ -35,9 +35,9 @@ class TeamComparison:
     question : (Q,) object
     agreement : (Q, 5) float64
         Mean over items of the probability that two raters of the first team agree, of the second, one of each, and of
-        the two majorities; last, the first minus the second. NaN where no item tells.
+        the two majorities; last, the first minus the second. NaN where it is defined on no item.
     agreement_interval : (Q, 5, 2) float64
-        95 % percentile bootstrap over items, all columns on the same draws.
+        95 % percentile bootstrap over items, all columns on the same replicates.
     kappa : (Q, 5) float64
         The same as free-marginal kappa, (P - 1/k) / (1 - 1/k).
     kappa_interval : (Q, 5, 2) float64
@@ -178,15 +178,15 @@ def _question(
     """Agreement (5,), its interval (5, 2) and the items (5,) it is of, from the counts (I, K) of both teams."""
     by_item = _by_item(first, second)
     defined = np.isfinite(by_item)
-    # items that are alike in all columns are drawn as one kind, of which there are few
+    # items that are alike in all columns are resampled as one kind, of which there are few
     kinds, times = _kinds(np.where(defined, by_item, -1)[defined.any(axis=1)])
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
-    drawn: NDArray[Any] = np.zeros((0, len(times)))
+    resampled: NDArray[Any] = np.zeros((0, len(times)))
     if len(times):
-        drawn = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=replicates)
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined was drawn, or is there
+        resampled = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=replicates)
+    with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
-        ends = _with_difference((drawn @ values) / (drawn @ there))
+        ends = _with_difference((resampled @ values) / (resampled @ there))
     either = (defined[:, 0] | defined[:, 1]).sum() if np.isfinite(means[-1]) else 0
     return means, intervals(ends), np.append(defined.sum(axis=0), either)
 

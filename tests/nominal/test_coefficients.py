@@ -233,15 +233,15 @@ def test_bands_of_landis_and_koch():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: nominal_alpha([1, 2]), "values: expected items x raters"),
         (lambda: nominal_alpha([[1, 2], [1]]), "rows of unequal length"),
         (lambda: nominal_alpha([[1, -3]]), "at least -2, got -3"),
-        (lambda: nominal_alpha([[{}, {}]]), "can be told apart, got unhashable type"),
+        (lambda: nominal_alpha([[{}, {}]]), "can be compared, got unhashable type"),
         (lambda: cohen_kappa([1, 2], [1]), "as many values as in first"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said(call, message):
+    with pytest.raises(InputError, match=message):
         call()

@@ -1,4 +1,4 @@
-"""Majorities, accuracies, kappas per question and teams, each beside a loop over plain answers."""
+"""Majorities, accuracies, kappas per question and teams, each against a loop over plain answers."""
 
 import itertools
 import math
@@ -177,7 +177,7 @@ def test_mean_kappas_of_groups_and_of_optional_concepts():
     rows = [{"item": i, "rater": r, "label": label} for r, of in labels.items() for i, label in enumerate(of)]
     result = label_agreement(LabelTable.from_rows(rows, groups={"time": ["day", "night"]}), bootstrap=0)
     assert result.mean_kappa(exclusive=True) == 1
-    assert result.mean_kappa(exclusive=False) == 0  # one of two pictures: P = 1/2 of two options
+    assert result.mean_kappa(exclusive=False) == 0  # one of two images: P = 1/2 of two options
     assert result.bands.tolist() == ["almost perfect", "slight"]
     assert result.chosen.tolist() == [4, 1]
 
@@ -224,14 +224,14 @@ def test_majorities_of_teams_by_hand():
     assert result.to_pandas()["comparison"].tolist()[:3] == ["experts", "crowd", "experts with crowd"]
 
 
-def test_the_interval_of_teams_is_that_of_items_drawn_with_replacement():
+def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     rng = np.random.default_rng(0)
     text = {rater: rng.choice(["x", "y"], 60, p=[0.7, 0.3]) for rater in ("e1", "e2", "c1", "c2")}
     rows = [{"item": i, "rater": r, "label": str(c)} for r, of in text.items() for i, c in enumerate(of)]
     result = compare_teams(LabelTable.from_rows(rows), {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=2000)
     within = np.stack([text["e1"] == text["e2"], text["c1"] == text["c2"]]).astype(float)
-    drawn = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
-    for column, values in ((0, drawn[0]), (1, drawn[1]), (4, drawn[0] - drawn[1])):
+    resampled = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
+    for column, values in ((0, resampled[0]), (1, resampled[1]), (4, resampled[0] - resampled[1])):
         assert result.agreement_interval[0, column] == pytest.approx(np.percentile(values, [2.5, 97.5]), abs=0.035)
 
 
@@ -261,7 +261,7 @@ def test_bluebirds(bluebirds):
     found = rater_accuracy(bluebirds)
     assert found.mean == pytest.approx(np.mean(pairs))
     assert np.nanmin(found.accuracy) == pytest.approx(min(pairs))
-    assert item_accuracy(bluebirds).mean == pytest.approx(observed)  # as all raters label all pictures
+    assert item_accuracy(bluebirds).mean == pytest.approx(observed)  # as all raters label all images
 
 
 def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
@@ -272,7 +272,7 @@ def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
 
 
 @pytest.mark.parametrize(
-    ("teams", "said"),
+    ("teams", "message"),
     [
         ({"a": ["ann"]}, "teams: expected two names"),
         ({"a": ["ann"], "b": []}, "teams: expected at least one rater in each, got none in 'b'"),
@@ -280,15 +280,15 @@ def test_running_agreement_of_a_table_ends_where_the_table_is(bluebirds):
         ({"a": ["ann"], "b": ["eve"]}, "raters: expected names among ann, bob, got 'eve'"),
     ],
 )
-def test_teams_that_cannot_be_compared(teams, said):
+def test_teams_that_cannot_be_compared(teams, message):
     table = LabelTable.from_rows([{"item": 1, "rater": r, "label": "x"} for r in ("ann", "bob")])
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         compare_teams(table, teams)
 
 
 def test_a_single_rater_is_refused():
     alone = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "x"}])
-    with pytest.raises(InputError, match=r"table: agreement needs at least two raters, got 1 \(ann\)"):
+    with pytest.raises(InputError, match=r"table: expected at least two raters to compare, got 1 \(ann\)"):
         label_agreement(alone)
     with pytest.raises(InputError, match="table: expected a LabelTable"):
         label_agreement("labels.csv")

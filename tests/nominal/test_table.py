@@ -54,18 +54,18 @@ def test_rows_of_a_rater_and_item_are_one_answer_unless_labels_exclude_each_othe
         LabelTable.from_rows(two)
 
 
-@pytest.mark.parametrize(("choice", "kept"), [("first", "sky"), ("last", "sea")])
-def test_a_rater_who_answers_twice(choice, kept):
+@pytest.mark.parametrize(("on_repeat", "kept"), [("first", "sky"), ("last", "sea")])
+def test_a_rater_who_answers_twice(on_repeat, kept):
     twice = rows(("a", "ann", "sky"), ("a", "ann", "sea"))
-    table = LabelTable.from_rows(twice, on_repeat=choice)
+    table = LabelTable.from_rows(twice, on_repeat=on_repeat)
     assert table.concepts[table.concept].tolist() == [kept]
     timed = rows(("a", "ann", "sea", 2.0), ("a", "ann", "sky", 1.0))
-    table = LabelTable.from_rows(timed, on_repeat=choice)
+    table = LabelTable.from_rows(timed, on_repeat=on_repeat)
     assert table.concepts[table.concept].tolist() == [kept]
     several = rows(("a", "ann", ["sea", "sun"], 2), ("a", "ann", ["sky"], 1))
     with pytest.raises(InputError, match="again"):
         LabelTable.from_rows(several, groups=None)
-    table = LabelTable.from_rows(several, groups=None, on_repeat=choice)
+    table = LabelTable.from_rows(several, groups=None, on_repeat=on_repeat)
     assert kept in table.concepts[table.concept]
 
 
@@ -176,7 +176,7 @@ def test_the_table_is_frozen():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"rows": []}, "expected at least one record"),
         ({"rows": ["x"]}, "record 1: expected a mapping"),
@@ -196,13 +196,13 @@ def test_the_table_is_frozen():
         ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["y"]}, "concepts": ["x"]}, "groups: expected concepts"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said(arguments, message):
+    with pytest.raises(InputError, match=message):
         LabelTable.from_rows(**arguments)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"rater": [0, 1]}, "rater: expected shape"),
         ({"item": [1]}, "item: expected codes 0 to 0, got 1 to 1"),
@@ -212,10 +212,10 @@ def test_what_cannot_be_used_is_said(arguments, said):
         ({"group_of": [0]}, "group_of: expected codes"),
     ],
 )
-def test_the_constructor_checks_its_codes(change, said):
+def test_the_constructor_checks_its_codes(change, message):
     given_fields = {"item": [0], "rater": [0], "answer": [0], "concept": [0]}
     names = {"items": ["a"], "raters": ["ann"], "concepts": ["x"]}
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         LabelTable(**{**given_fields, **names, **change})
 
 
