@@ -1,5 +1,7 @@
 """One file per user action: a form, one call into `kalos_core.fiftyone`, an output."""
 
+from typing import Any
+
 from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
@@ -15,7 +17,7 @@ from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
 
 
-def register(plugin):
+def register(plugin: Any) -> None:
     plugin.register(LoadRaters)
     plugin.register(ComputeAgreement)
     plugin.register(FindVariations)

@@ -1,4 +1,7 @@
-"""Find from which similarity on two marks may be the same object, from the labels themselves."""
+"""Find from which similarity on two annotations may be the same object, from the labels themselves."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 
@@ -6,52 +9,40 @@ import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.figures import calibration_title, significant, with_interval
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 
-class CalibrateThreshold(running.Analysis):
+class CalibrateThreshold(base.Analysis):
     NAME, LABEL, KIND = "calibrate_threshold", "Calibrate the threshold", "calibration"
-    DESCRIPTION = "Compare what raters drew on one image with chance, and find the threshold that tells them apart"
+    DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
 
-    def add_choices(self, ctx, inputs):
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
         fitting = forms.fitting_similarities(ctx)
-        choices = types.DropdownView(multiple=True)
-        for name in fitting:
-            choices.add_choice(name, label=SIMILARITIES[name].label)
-        similarities = inputs.list(
+        similarities = widgets.add_list(
+            inputs,
             "similarities",
-            types.String(),
+            {name: SIMILARITIES[name].label for name in fitting},
             default=fitting,
-            view=choices,
             label="Similarities",
             description="Those that fit the labels; the one that separates best comes first in the result",
         )
         chosen = ctx.params.get("similarities")
         unfit = [name for name in chosen or () if name not in fitting]
         if chosen is not None and not chosen:
-            forms.refuse(similarities, "Choose at least one similarity")
+            widgets.refuse(similarities, "Choose at least one similarity")
         elif unfit:
-            forms.refuse(similarities, f"Not every label has what {unfit[0]} compares")
-        repeats = inputs.int(
-            "repeats",
-            default=1,
-            min=1,
-            label="Draws of chance",
-            description="How many raters of other images each mark is compared with",
-        )
-        bootstrap = inputs.int("bootstrap", default=100, min=0, label="Replicates of the intervals (0: no intervals)")
-        forms.refuse_outside(repeats, ctx.params.get("repeats"), 1)
-        forms.refuse_outside(bootstrap, ctx.params.get("bootstrap"), 0)
+            widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
+        description = "How many raters of other images each annotation is compared with"
+        widgets.add_number(ctx, inputs, "repeats", 1, default=1, label="Draws of chance", description=description)
+        forms.add_bootstrap(ctx, inputs, 100)
         inputs.int("seed", default=0, label="Seed")
 
-    def settings(self, params):
-        return forms.given(params, "similarities", "repeats", "bootstrap", "seed")
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return widgets.given(params, "similarities", "repeats", "bootstrap", "seed")
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.calibrate_threshold(samples, run_key, **settings)
-
-    def summary(self, run):
+    def summary(self, run: kf.Run) -> str:
         """A row for each similarity, the best first."""
         found = run.figures["similarities"]
         best = found[0]

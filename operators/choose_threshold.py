@@ -1,15 +1,18 @@
 """Make a calibrated threshold the default of later forms."""
 
+from typing import Any
+
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.figures import significant
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 
-class ChooseThreshold(running.Action):
+class ChooseThreshold(base.Action):
     NAME, LABEL = "choose_threshold", "Use a calibrated threshold"
     DESCRIPTION = (
         "Write the threshold chosen from a calibration into its run, and offer it as the default of later forms"
@@ -17,35 +20,29 @@ class ChooseThreshold(running.Action):
     ICON, RESULT = "/assets/calibration.svg", "Threshold"
     STREAMED = False
 
-    def add_inputs(self, ctx, inputs):
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "calibration")
-        if not keys:
-            inputs.view("none", types.Notice(label="There is no calibration yet", description="Calibrate first."))
-            nothing = inputs.str("run_key", required=True, view=types.HiddenView())
-            nothing.invalid = True
-            return
-        key = ctx.params.get("run_key") or keys[0]
-        run = inputs.enum("run_key", keys, default=keys[0], view=_menu({name: name for name in keys}), label="Run")
-        if key not in keys:
-            forms.refuse(run, f"There is no calibration {key!r} any more")
+        key = forms.add_run(ctx, inputs, keys, "calibration")
+        if key is None:
             return
         found = {entry["name"]: entry for entry in kf.load_figures(ctx.dataset, key).figures["similarities"]}
         best = next(iter(found))
-        similarity = inputs.enum(
+        similarity = widgets.add_dropdown(
+            inputs,
             "similarity",
-            list(found),
+            {name: SIMILARITIES[name].label if name in SIMILARITIES else name for name in found},
             default=best,
-            view=_menu({name: SIMILARITIES[name].label if name in SIMILARITIES else name for name in found}),
             label="Similarity",
             description="The one that tells matches from chance best comes first",
         )
         chosen = ctx.params.get("similarity") or best
         if chosen not in found:
-            forms.refuse(similarity, f"The run {key!r} did not calibrate {chosen}")
+            widgets.refuse(similarity, f"The run {key!r} did not calibrate {chosen}")
             return
-        forms.add_threshold_field(ctx, inputs, chosen, best, found[chosen]["threshold"], _said(found[chosen]))
+        entry = found[chosen]
+        forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], _finding(entry))
 
-    def execute(self, ctx):
+    def execute(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params
         key = params.get("run_key") or kf.list_runs(ctx.dataset, "calibration")[0]
         found = kf.load_figures(ctx.dataset, key).figures["similarities"]
@@ -55,19 +52,12 @@ class ChooseThreshold(running.Action):
             value = None  # the calibrated one itself, of which the form shows three digits
         run = kf.choose_threshold(ctx.dataset, key, similarity, value)
         value = next(entry["threshold"] for entry in run.figures["chosen"] if entry["similarity"] == similarity)
-        running.reload_panels(ctx, "calibration")
-        said = f"Later forms offer **{significant(value)}** as the threshold of {similarity}."
-        return {"run_key": key, "similarity": similarity, "threshold": value, "summary": said}
+        base.reload_panels(ctx)
+        summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}."
+        return {"run_key": key, "similarity": similarity, "threshold": value, "summary": summary}
 
 
-def _menu(labels):
-    choices = types.DropdownView()
-    for name, label in labels.items():
-        choices.add_choice(name, label=label)
-    return choices
-
-
-def _said(entry):
+def _finding(entry: dict[str, Any]) -> str:
     """What the calibration found of a similarity."""
     if entry["threshold"] is None:
         return f"Not calibrated: {entry['reason']}"

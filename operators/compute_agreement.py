@@ -1,12 +1,16 @@
 """Match raters and compute their agreement."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import COSTS, usable_solvers
 from kalos_core.figures import agreement_title, significant, with_interval
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
 SOLVER_HELP = {
@@ -17,42 +21,31 @@ SOLVER_HELP = {
 }
 
 
-class ComputeAgreement(running.Analysis):
+class ComputeAgreement(base.Analysis):
     NAME, LABEL, KIND = "compute_agreement", "Match raters and compute agreement", "agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
 
-    def add_choices(self, ctx, inputs):
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
-        self._add_advanced(ctx, inputs)
-
-    def _add_advanced(self, ctx, inputs):
-        inputs.bool("advanced", default=False, label="Choose solver, cost and interval", view=types.SwitchView())
+        widgets.add_switch(inputs, "advanced", label="Choose solver, cost and interval")
         if not ctx.params.get("advanced"):
             return
         for name, table, helps, label in (
             ("solver", usable_solvers(), SOLVER_HELP, "Solver"),
             ("cost", COSTS, COST_HELP, "Cost of a pair"),
         ):
-            choices = types.DropdownView()
-            for entry in table:
-                choices.add_choice(entry, label=f"{entry}: {helps.get(entry, '')}".rstrip(": "))
-            inputs.enum(name, choices.values(), default=next(iter(table)), view=choices, label=label)
-        inputs.int("bootstrap", default=1000, min=0, label="Replicates of the interval (0: no interval)")
+            entries = {entry: f"{entry}: {helps.get(entry, '')}".rstrip(": ") for entry in table}
+            widgets.add_dropdown(inputs, name, entries, default=next(iter(table)), label=label)
+        forms.add_bootstrap(ctx, inputs, 1000)
         inputs.int("seed", default=0, label="Seed")
 
-    def settings(self, params):
-        return (
-            forms.compared(params)
-            | forms.given(params, "thresholds")
-            | forms.shown(params, "advanced", ("solver", "cost", "bootstrap", "seed"))
-        )
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        advanced = widgets.shown(params, "advanced", "solver", "cost", "bootstrap", "seed")
+        return forms.read_similarity(params) | widgets.given(params, "thresholds") | advanced
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.compute_agreement(samples, run_key, **settings)
-
-    def summary(self, run):
-        """The figures of a run as text."""
+    def summary(self, run: kf.Run) -> str:
+        """The metrics of a run as text."""
         f = run.figures
         rows = [
             ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
@@ -65,4 +58,4 @@ class ComputeAgreement(running.Analysis):
             ("Written", f"`{run.names.alpha}` on samples, `{run.names.unit}` on labels"),
         ]
         table = "\n".join(f"| {name} | {value} |" for name, value in rows)
-        return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Figure | Value |\n|---|---|\n{table}"
+        return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Metric | Value |\n|---|---|\n{table}"

@@ -1,11 +1,15 @@
-"""How far raters agree on labels of whole images."""
+"""How far raters agree on image-level labels."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, significant, with_interval
 
-from . import forms, image_forms
+from . import forms, image_label_forms, widgets
+from .widgets import Context
 
 WEIGHT_HELP = {
     "annotations_m1": "answers less one: the paper's advice",
@@ -17,50 +21,46 @@ WEIGHT_HELP = {
 }
 
 
-class ComputeLabelAgreement(image_forms.ImageAnalysis):
-    NAME, LABEL, KIND = "compute_label_agreement", "Compute agreement on labels of whole images", "labels"
+class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
+    NAME, LABEL, KIND = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
-    ICON, RESULT = "/assets/labels.svg", "Agreement on labels"
+    ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
 
-    def add_choices(self, ctx, inputs):
-        quorum = inputs.float(
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        widgets.add_number(
+            ctx,
+            inputs,
             "quorum",
+            0.01,
+            1.0,
             default=0.75,
-            min=0.01,
-            max=1.0,
             label="An image is in dispute below this share",
             description="Of its answers to some question, for the leading one",
         )
-        forms.refuse_outside(quorum, ctx.params.get("quorum"), 0.01, 1)
-        width = inputs.float(
+        widgets.add_number(
+            ctx,
+            inputs,
             "width",
+            0.001,
             default=0.1,
-            min=0.001,
             label="An interval is narrow enough at this width",
             description="The running curve says from how many answers on it is",
         )
-        forms.refuse_outside(width, ctx.params.get("width"), 0.001)
-        choices = types.DropdownView()
-        for name, meaning in WEIGHT_HELP.items():
-            choices.add_choice(name, label=name, description=meaning)
-        inputs.enum(
+        widgets.add_dropdown(
+            inputs,
             "weights",
-            choices.values(),
+            WEIGHT_HELP.keys(),
+            descriptions=WEIGHT_HELP,
             default="annotations_m1",
-            view=choices,
             label="How much an image counts in the probability of agreement",
         )
-        bootstrap = inputs.int("bootstrap", default=1000, min=0, label="Bootstrap replicates of the intervals")
-        forms.refuse_outside(bootstrap, ctx.params.get("bootstrap"), 0)
+        forms.add_bootstrap(ctx, inputs, 1000)
 
-    def settings(self, params):
-        given = forms.given(params, "quorum", "width", "weights", "bootstrap", "seed", "on_repeat")
-        return given | {"groups": image_forms.read_groups(params)}
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        given = widgets.given(params, "quorum", "width", "weights", "bootstrap", "seed", "on_repeat")
+        return given | {"groups": image_label_forms.read_groups(params)}
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.compute_label_agreement(samples, run_key, **settings)
-
-    def summary(self, run):
+    def summary(self, run: kf.Run) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
         f, rows = run.figures, run.diagnostics["questions"]
         title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
@@ -86,7 +86,7 @@ class ComputeLabelAgreement(image_forms.ImageAnalysis):
         )
 
 
-def _row(row):
+def _row(row: dict[str, Any]) -> str:
     numbers = [
         f"{with_interval(row['free_marginal'], row['interval'])} {row['bands']['free_marginal']}",
         *(significant(row[name]) for name in ("fleiss", "alpha", "cohen")),

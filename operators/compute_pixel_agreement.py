@@ -1,11 +1,15 @@
-"""Compute how far raters agree about pixels, and put a map of it beside each picture."""
+"""Compute how far raters agree about pixels, and store a map of rater counts for each image."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import significant, smyth_title
 
-from . import forms, mask_forms
+from . import mask_forms, widgets
+from .widgets import Context
 
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis):
@@ -14,26 +18,19 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
     PANEL = "truth"
 
-    def add_inputs(self, ctx, inputs):
-        forms.check_view(ctx, inputs)
-        if mask_forms.add_mask_choice(ctx, inputs):
-            mask_forms.add_ignored(ctx, inputs)
-            inputs.bool(
-                "pictures",
-                default=False,
-                label="Compare with the pictures",
-                description="Whether agreement goes with their intensity, contrast and colours; reads every picture",
-                view=types.SwitchView(),
-            )
-            forms.add_run_key(ctx, inputs, self.KIND)
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        mask_forms.add_ignored(ctx, inputs)
+        widgets.add_switch(
+            inputs,
+            "pictures",
+            label="Compare with the images themselves",
+            description="Whether agreement goes with their intensity, contrast and colours; reads every image",
+        )
 
-    def settings(self, params):
-        return forms.given(params, "ignore_value", "pictures")
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return widgets.given(params, "ignore_value", "pictures")
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.compute_pixel_agreement(samples, run_key, **settings)
-
-    def summary(self, run):
+    def summary(self, run: kf.Run) -> str:
         f = run.figures
         rows = "\n".join(
             f"| {row['name']} | {_percent(row['smyth_bound'])} | {significant(row['f1'])} | "
@@ -47,5 +44,5 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         )
 
 
-def _percent(value):
+def _percent(value: float | None) -> str:
     return "undefined" if value is None else f"{significant(100 * value)} %"

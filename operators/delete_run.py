@@ -1,39 +1,32 @@
 """Delete a run and everything it wrote."""
 
+from typing import Any
+
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 
-from . import running
+from . import base, forms
+from .widgets import Context
 
 
-class DeleteRun(running.Action):
+class DeleteRun(base.Action):
     NAME, LABEL = "delete_run", "Delete a run"
     DESCRIPTION = "Delete a run with all it wrote, and nothing else"
     ICON, RESULT = "/assets/delete.svg", "Deleted"
     STREAMED = False
 
-    def add_inputs(self, ctx, inputs):
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset)
-        if not keys:
-            inputs.view("none", types.Notice(label="There are no runs to delete"))
-            nothing = inputs.str("run_key", required=True, view=types.HiddenView())
-            nothing.invalid = True
-            return
-        choices = types.DropdownView()
-        for key in keys:
-            choices.add_choice(key, label=key, description=kf.load_figures(ctx.dataset, key).kind)
-        chosen = ctx.params.get("run_key") or keys[0]
-        run = inputs.enum("run_key", choices.values(), required=True, default=keys[0], view=choices, label="Run")
-        if chosen in keys:
-            written = kf.load_figures(ctx.dataset, chosen).written
+        kinds = {key: kf.load_figures(ctx.dataset, key).kind for key in keys}
+        key = forms.add_run(ctx, inputs, keys, "run", descriptions=kinds, required=True)
+        if key is not None:
+            written = kf.load_figures(ctx.dataset, key).written
             inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {written}"))
-        else:
-            run.invalid, run.error_message = True, f"There is no run {chosen!r} any more"
 
-    def execute(self, ctx):
+    def execute(self, ctx: Context) -> dict[str, Any]:
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
-        running.reload_panels(ctx, "agreement", "variations", "calibration", "convergence", "labels", "truth")
+        base.reload_panels(ctx)
         return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}

@@ -1,36 +1,34 @@
 """Name every difference between raters and tag it on the labels."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone.operators.types as types
+
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 
-class FindVariations(running.Analysis):
+class FindVariations(base.Analysis):
     NAME, LABEL, KIND = "find_variations", "Find variations between raters", "variations"
     DESCRIPTION = "Name every difference (wrong class, merged, missing, additional) and tag it on the labels"
     ICON, RESULT = "/assets/variations.svg", "Variations"
 
-    def add_choices(self, ctx, inputs):
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
-        inputs.int(
-            "max_merge",
-            default=4,
-            min=1,
-            max=10,
-            label="Most marks of one rater that may together match one of another",
-            description="1: merged marks are not looked for",
-        )
+        label = "Most annotations of one rater that may together match one of another"
+        description = "1: merged annotations are not looked for"
+        widgets.add_number(ctx, inputs, "max_merge", 1, 10, default=4, label=label, description=description)
 
-    def settings(self, params):
-        return forms.compared(params) | forms.given(params, "max_merge", "thresholds")
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return forms.read_similarity(params) | widgets.given(params, "max_merge", "thresholds")
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.find_variations(samples, run_key, **settings)
-
-    def summary(self, run):
-        """The figures of a run as text."""
+    def summary(self, run: kf.Run) -> str:
+        """The metrics of a run as text."""
         counts = run.figures["counts"]
         total = max(sum(counts.values()), 1)
         table = "\n".join(

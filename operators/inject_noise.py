@@ -1,7 +1,10 @@
-"""Draw synthetic raters with known truth from a reference, each in a label field of its own."""
+"""Make synthetic raters with known ground truth from a reference, each in a label field of its own."""
 
 import hashlib
+import math
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 
@@ -9,7 +12,8 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, events_title, significant
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 FILE = "file"
 
@@ -26,8 +30,8 @@ CLASS_SOURCES = {
 }
 
 FALSE_POSITIVE_SOURCES = {
-    "transplanted": "places of annotations of other images",
-    "pictures": "regions of the pictures",
+    "transplanted": "positions of annotations of other images",
+    "pictures": "regions of the images",
     "detections": "what a detector found",
 }
 
@@ -41,34 +45,36 @@ STAGES = {
 """Stages as people read them."""
 
 
-class InjectNoise(running.Analysis):
-    NAME, LABEL, KIND = "inject_noise", "Draw synthetic raters", "noise"
-    DESCRIPTION = "Draw raters with known truth from a reference: they miss, add, split, merge, misname and move marks"
+class InjectNoise(base.Analysis):
+    NAME, LABEL, KIND = "inject_noise", "Create synthetic raters", "noise"
+    DESCRIPTION = (
+        "Create raters with known ground truth from a reference: they miss, add, split, merge, misname and move "
+        "annotations"
+    )
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
 
     DELEGATED_FROM = 10_000  # images times raters: about a minute
 
-    def amount_of_work(self, ctx):
+    def amount_of_work(self, ctx: Context) -> float:
         raters = ctx.params.get("raters", 3)
         return len(ctx.target_view()) * (raters if isinstance(raters, int) else 0)
 
-    def add_inputs(self, ctx, inputs):
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         forms.check_view(ctx, inputs)
         if not forms.has_labels(ctx, inputs):
             return
-        forms.add_drawn_from(ctx, inputs)
+        forms.add_original(ctx, inputs)
         self._add_raters(ctx, inputs)
-        inputs.bool("more", default=False, label="Choose the model and the sources", view=types.SwitchView())
+        widgets.add_switch(inputs, "more", label="Choose the model and the sources")
         if ctx.params.get("more"):
             self._add_model(ctx, inputs)
             self._add_classes(ctx, inputs)
-            self._add_places(ctx, inputs)
+            self._add_false_positives(ctx, inputs)
         forms.add_run_key(ctx, inputs, self.KIND)
         self._add_preview(ctx, inputs)
 
-    def _add_raters(self, ctx, inputs):
-        raters = inputs.int("raters", default=3, min=1, label="Number of raters")
-        forms.refuse_outside(raters, ctx.params.get("raters"), 1)
+    def _add_raters(self, ctx: Context, inputs: types.Object) -> None:
+        widgets.add_number(ctx, inputs, "raters", 1, default=3, label="Number of raters")
         magnitude = inputs.str(
             "magnitude",
             default="1",
@@ -76,18 +82,17 @@ class InjectNoise(running.Analysis):
             description="How strongly they differ: 0 is the reference itself, 1 as two real raters do. One number for "
             "all, or one for each, such as 0.5, 1, 2",
         )
-        forms.check(magnitude, lambda: magnitudes(ctx.params.get("magnitude"), ctx.params.get("raters")))
+        widgets.check(magnitude, lambda: magnitudes(ctx.params.get("magnitude"), ctx.params.get("raters")))
         inputs.int("seed", default=0, min=0, label="Seed")
 
-    def _add_model(self, ctx, inputs):
-        usual = [name for name in MODELS if name != "fit" or len(forms.real_raters(ctx)) > 1]
-        chosen = _add_choice(ctx, inputs, "model", {name: MODELS[name] for name in usual}, "Noise model")
-        if chosen == FILE:
+    def _add_model(self, ctx: Context, inputs: types.Object) -> None:
+        usual = {name: label for name, label in MODELS.items() if name != "fit" or len(forms.real_raters(ctx)) > 1}
+        if _add_option(ctx, inputs, "model", usual, "Noise model") == FILE:
             path = inputs.str("model_file", required=True, label="File of the model", description="JSON")
             _check_file(path, ctx.params.get("model_file"))
 
-    def _add_classes(self, ctx, inputs):
-        chosen = _add_choice(ctx, inputs, "class_source", CLASS_SOURCES, "Which classes are mistaken")
+    def _add_classes(self, ctx: Context, inputs: types.Object) -> None:
+        chosen = _add_option(ctx, inputs, "class_source", CLASS_SOURCES, "Which classes are mistaken")
         if chosen == "embeddings":
             inputs.str(
                 "embeddings",
@@ -102,27 +107,24 @@ class InjectNoise(running.Analysis):
             )
             _check_file(path, ctx.params.get("taxonomy"))
 
-    def _add_places(self, ctx, inputs):
-        chosen = _add_choice(ctx, inputs, "false_positive_source", FALSE_POSITIVE_SOURCES, "Where marks are added")
-        if chosen != "detections":
-            return
-        choices = types.DropdownView()
-        for field in kf.label_fields(ctx.dataset):
-            choices.add_choice(field, label=field)
-        inputs.enum("detections", choices.values(), required=True, view=choices, label="Field of the detector")
+    def _add_false_positives(self, ctx: Context, inputs: types.Object) -> None:
+        label = "Where annotations are added"
+        if _add_option(ctx, inputs, "false_positive_source", FALSE_POSITIVE_SOURCES, label) == "detections":
+            fields = kf.label_fields(ctx.dataset)
+            widgets.add_dropdown(inputs, "detections", fields.keys(), required=True, label="Field of the detector")
 
-    def _add_preview(self, ctx, inputs):
+    def _add_preview(self, ctx: Context, inputs: types.Object) -> None:
         """One image; each under a name of its own, since the App keeps what stood in a field before."""
-        inputs.bool("preview", default=True, label="Preview", view=types.SwitchView())
+        widgets.add_switch(inputs, "preview", default=True, label="Preview")
         if ctx.params.get("preview") is False:
             return
         try:
-            shown = _preview(ctx)
+            shown = self._preview(ctx)
         except InputError as error:
             inputs.view("no_preview", types.Notice(label=f"No preview: {str(error).splitlines()[0]}"))
             return
         inputs.view(
-            "preview_said",
+            "preview_caption",
             types.Notice(
                 label=f"{shown.file}: {shown.said}. Dashed white: the reference; solid orange: the first rater. "
                 "An example from some images, with the shipped model and confusions; select an image to see it"
@@ -132,24 +134,39 @@ class InjectNoise(running.Analysis):
         size = {"width": f"{shown.width}px", "height": f"{shown.height}px"}
         inputs.str(f"preview_{digest}", default=shown.image, view=types.ImageView(alt=shown.said, **size))
 
-    def choice(self, ctx):
-        return _choice(ctx)
+    def _preview(self, ctx: Context) -> kf.NoisePreview:
+        params = ctx.params
+        numbers = magnitudes(params.get("magnitude"), params.get("raters"))
+        return kf.preview_noise(
+            ctx.target_view(),
+            reference=forms.original(ctx),
+            magnitude=numbers[0] if isinstance(numbers, list) else numbers,
+            seed=params.get("seed") or 0,
+            sample_id=next(iter(ctx.selected or ()), None),
+            choice=self.selection(ctx),
+        )
 
-    def settings(self, params):
-        told = forms.given(params, "raters", "seed")
+    def selection(self, ctx: Context) -> kf.LabelChoice:
+        """All stored raters; the reference is an argument of its own."""
+        params, stored = ctx.params, tuple(kf.rater_fields(ctx.dataset))
+        if stored or params.get("storage") == forms.BY_FIELD or not params.get("field"):
+            return kf.LabelChoice(raters=stored or None)
+        return kf.LabelChoice(
+            field=params["field"], rater_attribute=params.get("rater_attribute") or forms.RATER_ATTRIBUTES[0]
+        )
+
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         sources = ("class_source", "embeddings", "taxonomy", "false_positive_source", "detections")
-        told |= forms.shown(params, "more", sources)
-        model = forms.shown(params, "more", ("model",)).get("model", "default")
-        told["model"] = params.get("model_file") if model == FILE else model
-        return told | {
-            "reference": params.get("drawn_from"),
+        model = widgets.shown(params, "more", "model").get("model", "default")
+        return {
+            **widgets.given(params, "raters", "seed"),
+            **widgets.shown(params, "more", *sources),
+            "model": params.get("model_file") if model == FILE else model,
+            "reference": params.get("reference"),
             "magnitude": magnitudes(params.get("magnitude"), params.get("raters")),
         }
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.inject_noise(samples, run_key, **settings)
-
-    def summary(self, run):
+    def summary(self, run: kf.Run) -> str:
         """The headline, the events by kind and by stage, what was used."""
         f = run.figures
         kinds = "\n".join(
@@ -171,11 +188,14 @@ class InjectNoise(running.Analysis):
         )
 
 
-def magnitudes(text, raters=None):
+def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
     """One number for all raters, or a list with one for each."""
     parts = [part.strip() for part in ("1" if text is None else str(text)).replace(";", ",").split(",")]
-    numbers = [_number(part) for part in parts]
-    if not all(number is not None and 0 <= number < float("inf") for number in numbers):
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = [math.nan]
+    if not all(0 <= number < math.inf for number in numbers):
         raise InputError(f"magnitude: expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got {text!r}")
     count = raters if isinstance(raters, int) else 3
     if len(numbers) not in (1, count):
@@ -183,50 +203,17 @@ def magnitudes(text, raters=None):
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _percent(share):
+def _percent(share: float | None) -> str:
     return "none attempted" if share is None else f"{significant(100 * share)} %"
 
 
-def _add_choice(ctx, inputs, name, entries, label):
+def _add_option(ctx: Context, inputs: types.Object, name: str, entries: Mapping[str, str], label: str) -> str:
     """A drop-down; what is chosen."""
-    choices = types.DropdownView()
-    for key, text in entries.items():
-        choices.add_choice(key, label=text)
     first = next(iter(entries))
-    inputs.enum(name, choices.values(), default=first, view=choices, label=label)
+    widgets.add_dropdown(inputs, name, entries, default=first, label=label)
     return ctx.params.get(name) or first
 
 
-def _check_file(prop, path):
+def _check_file(prop: types.Property, path: str | None) -> None:
     if path and not os.path.isfile(path):
-        forms.refuse(prop, "There is no such file")
-
-
-def _preview(ctx):
-    params = ctx.params
-    numbers = magnitudes(params.get("magnitude"), params.get("raters"))
-    return kf.preview_noise(
-        ctx.target_view(),
-        reference=forms.drawn_from(ctx),
-        magnitude=numbers[0] if isinstance(numbers, list) else numbers,
-        seed=params.get("seed") or 0,
-        sample_id=next(iter(ctx.selected or ()), None),
-        choice=_choice(ctx),
-    )
-
-
-def _choice(ctx):
-    """The reference is told by itself; of the others all that are stored."""
-    params, stored = ctx.params, tuple(kf.rater_fields(ctx.dataset))
-    if stored or params.get("storage") == forms.BY_FIELD or not params.get("field"):
-        return kf.LabelChoice(raters=stored or None)
-    return kf.LabelChoice(
-        field=params["field"], rater_attribute=params.get("rater_attribute") or forms.RATER_ATTRIBUTES[0]
-    )
+        widgets.refuse(prop, "There is no such file")

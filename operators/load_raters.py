@@ -2,40 +2,36 @@
 
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import fiftyone as fo
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
 from fiftyone.core.utils import to_slug
+from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, Vocabulary
 
-from . import forms, running
+from . import base, widgets
+from .widgets import Context
 
 NEW, CURRENT = "a new data set", "this data set"
 
-FORMATS = {
-    "auto": "told by the file",
-    "coco": "COCO, with a rater per annotation",
-    "vindr": "CSV as of VinDr-CXR",
-    "cvat": "CVAT for images 1.1, one file per annotator",
-    "label_studio": "Label Studio, JSON",
-}
-
-LABEL_TYPES = {name: name for name in ("auto", "detections", "polylines", "keypoints")}
+LABEL_TYPES = ("auto", "detections", "polylines", "keypoints")
 
 ON_INVALID = {"raise": "refuse the file", "skip": "leave them out and count them"}
 
-ASSIGNED = {"all": "every rater of the file, everywhere", "drew": "only those who drew in an image"}
+ASSIGNED = {"all": "every rater of the file, everywhere", "drew": "only those who annotated in an image"}
 
 
-class LoadRaters(running.Action):
+class LoadRaters(base.Action):
     NAME, LABEL = "load_raters", "Load labels of several raters"
     DESCRIPTION = "Load a file whose annotations name their rater (COCO and others), one label field per rater"
     ICON, RESULT = "/assets/load.svg", "Loaded"
 
-    def add_inputs(self, ctx, inputs):
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         path = inputs.str(
             "labels",
             required=True,
@@ -44,33 +40,27 @@ class LoadRaters(running.Action):
         )
         _refuse_unless(path, ctx.params.get("labels"), os.path.exists, "There is no such file")
         images = inputs.str(
-            "images", label="Folder of the pictures", description="Empty: beside the file, or in its folder 'images'"
+            "images", label="Folder of the images", description="Empty: next to the file, or in its folder 'images'"
         )
         _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
         self._add_target(ctx, inputs)
         inputs.str(
             "canvas",
             label="Folder for grey canvases",
-            description="Where a picture is missing, a grey one of the right size is put here; empty: refuse to load",
+            description="Where an image is missing, a grey one of the right size is put here; empty: refuse to load",
         )
-        inputs.bool("more", default=False, label="Reconcile class names, choose label type", view=types.SwitchView())
+        widgets.add_switch(inputs, "more", label="Reconcile class names, choose label type")
         if ctx.params.get("more"):
             self._add_more(ctx, inputs)
 
-    def _add_target(self, ctx, inputs):
-        choices = types.RadioGroup(orientation="horizontal")
-        for name in (NEW, CURRENT) if ctx.dataset is not None else (NEW,):
-            choices.add_choice(name, label=name)
-        inputs.enum("target", choices.values(), default=NEW, view=choices, label="Load into")
+    def _add_target(self, ctx: Context, inputs: types.Object) -> None:
+        targets = (NEW, CURRENT) if ctx.dataset is not None else (NEW,)
+        widgets.add_radio(inputs, "target", targets, default=NEW, label="Load into")
         if ctx.params.get("target") != CURRENT:
             name = inputs.str("dataset_name", label="Its name", description="Empty: a name is made up")
-            try:
-                _new_name(ctx.params)
-            except InputError as error:
-                name.invalid = True
-                name.error_message = str(error)
+            widgets.check(name, lambda: _new_name(ctx.params))
 
-    def _add_more(self, ctx, inputs):
+    def _add_more(self, ctx: Context, inputs: types.Object) -> None:
         inputs.str("category_field", label="Annotation field that holds the class as text (instead of category_id)")
         aliases = inputs.str(
             "aliases",
@@ -78,23 +68,21 @@ class LoadRaters(running.Action):
             label="Class names raters wrote -> class",
             description='JSON: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}; between slashes: an expression',
         )
-        try:
-            _aliases(ctx.params.get("aliases"))
-        except InputError as error:
-            aliases.invalid = True
-            aliases.error_message = str(error)
-        _add_choices(inputs, "label_type", LABEL_TYPES, label="Label type")
-        _add_choices(inputs, "assigned", ASSIGNED, label="Assigned where rater_list is absent")
-        _add_choices(inputs, "on_invalid", ON_INVALID, label="Marks whose shape cannot be used")
+        widgets.check(aliases, lambda: _aliases(ctx.params.get("aliases")))
+        widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
+        label = "Assigned where rater_list is absent"
+        widgets.add_dropdown(inputs, "assigned", ASSIGNED, default="all", label=label)
+        label = "Annotations whose shape cannot be used"
+        widgets.add_dropdown(inputs, "on_invalid", ON_INVALID, default="raise", label=label)
 
-    def execute(self, ctx):
+    def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
         options = {name: params[name] for name in ("format", "images", "canvas") if params.get(name)}
-        more = forms.shown(params, "more", ("category_field", "aliases", "label_type", "assigned", "on_invalid"))
-        loaded_name = []
+        more = widgets.shown(params, "more", "category_field", "aliases", "label_type", "assigned", "on_invalid")
+        loaded_name: list[str] = []
 
-        def work(progress):
+        def work(progress: base.Progress) -> dict[str, Any]:
             target = current if into_current else _new_name(params)
             options.update({name: value for name, value in more.items() if value})
             options["aliases"] = _aliases(more.get("aliases"))
@@ -109,22 +97,16 @@ class LoadRaters(running.Action):
             }
 
         show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])
-        return running.run(ctx, work, then=(show,))
+        return base.run(ctx, work, then=(show,))
 
-    def __call__(self, labels, **params):
+    def __call__(  # type: ignore[override] # reads a file, no samples
+        self, labels: str | os.PathLike[str], **params: Any
+    ) -> ExecutionResult:
         """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
 
 
-def _add_choices(inputs, name, choices, label):
-    """A drop-down of values and what they mean; the first is the default."""
-    view = types.DropdownView()
-    for value, meaning in choices.items():
-        view.add_choice(value, label=meaning)
-    inputs.enum(name, view.values(), default=next(iter(choices)), view=view, label=label)
-
-
-def _new_name(params):
+def _new_name(params: Mapping[str, Any]) -> str | None:
     """The name of the new data set, None for one that is made up."""
     name = (params.get("dataset_name") or "").strip()
     if not name:
@@ -138,8 +120,8 @@ def _new_name(params):
     return name
 
 
-def _aliases(given):
-    """The aliases, checked before any file is read: a wrong one is said while it is typed."""
+def _aliases(given: Any) -> Any:
+    """The aliases, checked before any file is read: a wrong one is marked while it is typed."""
     if not given:
         return None
     try:
@@ -150,13 +132,12 @@ def _aliases(given):
     return aliases
 
 
-def _refuse_unless(prop, value, check, message):
+def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str], bool], message: str) -> None:
     if value and not check(value):
-        prop.invalid = True
-        prop.error_message = message
+        widgets.refuse(prop, message)
 
 
-def summary(loaded):
+def summary(loaded: kf.LoadedRaters) -> str:
     """What was loaded, as text."""
     fields = ", ".join(f"{rater} (`{field}`)" for rater, field in loaded.fields.items())
     lines = [
@@ -166,9 +147,9 @@ def summary(loaded):
         f"- New samples: {loaded.added_samples:,}",
     ]
     if loaded.missing_pictures:
-        lines.append(f"- {len(loaded.missing_pictures):,} pictures are missing; grey canvases stand in for them")
+        lines.append(f"- {len(loaded.missing_pictures):,} images are missing; grey canvases stand in for them")
     if loaded.crowds:
         lines.append(f"- {loaded.crowds:,} crowd regions were left out")
     if loaded.skipped:
-        lines.append(f"- {loaded.skipped:,} marks were left out because their shape cannot be used")
+        lines.append(f"- {loaded.skipped:,} annotations were left out because their shape cannot be used")
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Match raters and compute agreement**."])

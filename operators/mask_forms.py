@@ -1,4 +1,7 @@
-"""The choices that operators on masks offer first: whose masks or labels, of which classes, and what is ignored."""
+"""What operators on masks offer first: raters with masks or labels, classes, and the value to ignore."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 from fiftyone import ViewField as F
@@ -6,150 +9,132 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 
-from . import forms, running
+from . import base, forms, widgets
+from .widgets import Context
 
 PIXELS, OBJECTS = "pixels", "objects"
 
 UNKNOWN_SIZE = 1_000_000
-"""Pixels of a picture whose size is not known."""
+"""Pixels of an image of unknown size."""
 
 
-class MaskAnalysis(running.Analysis):
+class MaskAnalysis(base.Analysis):
     """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
 
     DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute
 
-    def amount_of_work(self, ctx):
+    def amount_of_work(self, ctx: Context) -> float:
         return pixels_of(ctx)
 
-    def choice(self, ctx):
-        return read_mask_choice(ctx)
+    def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
+        """Raters, reference, classes."""
+        if ctx.dataset is None:
+            text = "Open one, or load masks of several raters from Python first."
+            widgets.block(inputs, "No data set is open", text)
+            return False
+        usual, offered = _usual(ctx), list(dict.fromkeys([*kf.mask_raters(ctx.dataset), *forms.real_raters(ctx)]))
+        if not offered:
+            text = (
+                "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
+                "several raters (Load labels of several raters)."
+            )
+            widgets.block(inputs, "No masks yet", text)
+            return False
+        forms.add_raters(ctx, inputs, "raters", offered, usual, resolve=kf.read_masks)
+        forms.add_reference(ctx, inputs, "raters", offered, usual)
+        forms.add_assignment(ctx, inputs)
+        _add_classes(ctx, inputs)
+        return True
 
-
-def add_mask_choice(ctx, inputs):
-    """Raters, reference, classes. False where there is nothing to analyse."""
-    if ctx.dataset is None:
-        forms.say(inputs, "No data set is open", "Open one, or load masks of several raters from Python first.")
-        return False
-    usual = _usual(ctx)
-    offered = _offered(ctx)
-    if not offered:
-        forms.say(
-            inputs,
-            "No masks yet",
-            "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of several "
-            "raters (Load labels of several raters).",
+    def selection(self, ctx: Context) -> kf.LabelChoice:
+        params = ctx.params
+        return kf.LabelChoice(
+            raters=tuple(selected_raters(ctx)),
+            reference=forms.read_reference(params),
+            classes=tuple(params["classes"]) if params.get("classes") else None,
+            assigned=params.get("assigned") or "auto",
         )
-        return False
-    forms.add_raters(ctx, inputs, "raters", offered, usual, resolve=kf.read_masks)
-    forms.add_reference(ctx, inputs, "raters", offered, usual)
-    if not ctx.dataset.has_field(kf.ASSIGNED_FIELD):
-        forms.add_assignment(inputs)
-    _add_classes(ctx, inputs)
-    return True
 
 
-def _offered(ctx):
-    return list(dict.fromkeys([*kf.mask_raters(ctx.dataset), *forms.real_raters(ctx)]))
-
-
-def _usual(ctx):
+def _usual(ctx: Context) -> list[str]:
     """Masks where two raters have them, labels otherwise."""
     masks = list(kf.mask_raters(ctx.dataset))
     return masks if len(masks) > 1 else forms.real_raters(ctx) or masks
 
 
-def chosen_raters(ctx):
-    """The raters chosen; also for calls from the SDK, which fill in no defaults."""
+def selected_raters(ctx: Context) -> list[str]:
+    """The selected raters; also for calls from the SDK, which fill in no defaults."""
     return list(ctx.params.get("raters") or _usual(ctx))
 
 
-def are_masks(ctx):
-    """Whether the raters chosen have `Segmentation` masks."""
-    known = {**kf.mask_raters(ctx.dataset), **{field: field for field in kf.mask_fields(ctx.dataset)}}
-    return any(name in known for name in chosen_raters(ctx))
+def are_masks(ctx: Context) -> bool:
+    """Whether the selected raters have `Segmentation` masks."""
+    known = {*kf.mask_raters(ctx.dataset), *kf.mask_fields(ctx.dataset)}
+    return not known.isdisjoint(selected_raters(ctx))
 
 
-def _add_classes(ctx, inputs):
-    """Those that mask targets name, or that labels have; nothing to choose where there is one."""
+def _add_classes(ctx: Context, inputs: types.Object) -> None:
+    """Those that mask targets name, or that labels have; nothing to select where there is one."""
     if are_masks(ctx):
         known = kf.mask_raters(ctx.dataset)
-        fields = [known.get(name, name) for name in chosen_raters(ctx)]
+        fields = [known.get(name, name) for name in selected_raters(ctx)]
         try:
             names = list(kf.mask_classes(ctx.dataset, fields).values())
         except InputError as error:
-            forms.say(inputs, "These masks cannot be used", str(error))
+            widgets.block(inputs, "These masks cannot be used", str(error))
             return
     else:
         names = kf.class_names(ctx.dataset)
     if len(names) < 2 and not ctx.params.get("classes"):
         return
-    choices = types.DropdownView(multiple=True)
-    for name in names:
-        choices.add_choice(name, label=name)
-    inputs.list(
-        "classes",
-        types.String(),
-        view=choices,
-        label="Classes",
-        description="Each is looked at by itself; empty for "
-        + ("all" if are_masks(ctx) else "all labels of a rater together"),
-    )
+    empty = "all" if are_masks(ctx) else "all labels of a rater together"
+    description = f"Each is looked at by itself; empty for {empty}"
+    widgets.add_list(inputs, "classes", names, label="Classes", description=description)
 
 
-def read_mask_choice(ctx):
-    """What the form's choice means; also for calls from the SDK."""
-    params = ctx.params
-    reference = params.get("reference")
-    return kf.LabelChoice(
-        raters=tuple(chosen_raters(ctx)),
-        reference=None if reference in (None, "", forms.NOBODY) else reference,
-        classes=tuple(params["classes"]) if params.get("classes") else None,
-        assigned=params.get("assigned") or "auto",
-    )
-
-
-def add_ignored(ctx, inputs):
-    """The value of pixels that count for nothing; drawn labels have none."""
+def add_ignored(ctx: Context, inputs: types.Object) -> None:
+    """The value of pixels that count for nothing; rasterised labels have none."""
     if are_masks(ctx):
-        ignored = inputs.int(
-            "ignore_value",
-            label="Value to ignore",
-            description="A pixel that any rater gives this value counts for nothing; empty for none",
-        )
-        forms.refuse_outside(ignored, ctx.params.get("ignore_value"), 1, 65535)
+        description = "A pixel that any rater gives this value counts for nothing; empty for none"
+        widgets.add_number(ctx, inputs, "ignore_value", 1, 65535, label="Value to ignore", description=description)
 
 
-def pixels_of(ctx):
+def pixels_of(ctx: Context) -> int:
     """About how many pixels there are to look at, those of every rater."""
     view = ctx.target_view()
-    known = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
+    known: int = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)
-    return (known + unknown * UNKNOWN_SIZE) * len(chosen_raters(ctx))
+    return (known + unknown * UNKNOWN_SIZE) * len(selected_raters(ctx))
 
 
-def numbers(text, name):
-    """Numbers as one types them, such as 0.5, 1; numbers and lists of them from Python."""
-    entries = text.replace(",", " ").split() if isinstance(text, str) else text
-    entries = entries if isinstance(entries, (list, tuple)) else [entries]
-    try:
-        return [float(entry) for entry in entries]
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected numbers, such as 0.5, 1, got {text!r}") from None
-
-
-def add_quorum(ctx, inputs):
+def add_quorum(ctx: Context, inputs: types.Object) -> None:
     """The shares of raters at which there is an object."""
     prop = inputs.str(
         "quorum",
         default="0.5",
         label="Quorum",
-        description="Least share of the raters asked who drew an object, such as 0.5; several: a truth for each",
+        description="Least share of the assigned raters who annotated an object, such as 0.5; several: a consensus "
+        "for each",
     )
-    forms.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
+    widgets.check(prop, lambda: _check_shares(ctx.params.get("quorum", "0.5")))
 
 
-def _check_shares(text):
-    values = numbers(text, "quorum")
+def read_quorum(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The quorum as far as it is set."""
+    return {name: numbers(value) for name, value in widgets.given(params, "quorum").items()}
+
+
+def numbers(text: Any) -> list[float]:
+    """The numbers of a quorum as one types them, such as 0.5, 1; numbers and lists of them from Python."""
+    entries = text.replace(",", " ").split() if isinstance(text, str) else text
+    entries = entries if isinstance(entries, (list, tuple)) else [entries]
+    try:
+        return [float(entry) for entry in entries]
+    except (TypeError, ValueError):
+        raise InputError(f"quorum: expected numbers, such as 0.5, 1, got {text!r}") from None
+
+
+def _check_shares(text: Any) -> None:
+    values = numbers(text)
     if not values or not all(0 < value <= 1 for value in values):
         raise InputError(f"quorum: expected shares above 0 and up to 1, got {text!r}")

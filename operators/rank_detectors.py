@@ -1,4 +1,7 @@
-"""Rank detectors under the truth of each rater, and under estimates from all of them."""
+"""Rank detectors under the labels of each rater, and under consensus estimated from all of them."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import fiftyone.operators.types as types
 
@@ -6,145 +9,122 @@ import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import ranking_title, significant
 
-from . import forms, mask_forms
+from . import forms, mask_forms, widgets
+from .widgets import Context
 
 USUAL = ["any", "0.5", "0.75"]
 
 MOST_COLUMNS = 8
-"""Truths in the table of the summary; the panel shows all."""
+"""References in the table of the summary; the panel shows all."""
 
 
 class RankDetectors(mask_forms.MaskAnalysis):
-    NAME, LABEL, KIND = "rank_detectors", "Rank detectors under each truth", "detectors"
-    DESCRIPTION = "Whether the best of several detectors depends on whose labels are the truth"
+    NAME, LABEL, KIND = "rank_detectors", "Rank detectors under each reference", "detectors"
+    DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     PANEL = "truth"
 
-    def add_inputs(self, ctx, inputs):
-        forms.check_view(ctx, inputs)
-        if not mask_forms.add_mask_choice(ctx, inputs):
-            return
-        chosen = self._add_detectors(ctx, inputs)
-        of_pixels = not set(chosen).isdisjoint(kf.heatmap_fields(ctx.dataset))
-        if of_pixels:
-            self._add_methods(ctx, inputs)
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        detectors = self._add_detectors(ctx, inputs)
+        if not set(detectors).isdisjoint(kf.heatmap_fields(ctx.dataset)):
+            widgets.add_list(inputs, "methods", TRUTH_METHODS, default=USUAL, label="Consensus next to the raters")
             mask_forms.add_ignored(ctx, inputs)
             self._add_skew(ctx, inputs)
             self._add_contours(ctx, inputs)
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
-        self._add_truths(ctx, inputs)
-        forms.add_run_key(ctx, inputs, self.KIND)
+        estimated = kf.truth_fields(ctx.dataset)
+        if estimated:
+            widgets.add_list(inputs, "truths", estimated, label="Estimated truths", description="Of earlier runs")
 
-    def _add_detectors(self, ctx, inputs):
-        used, truths = set(mask_forms.chosen_raters(ctx)), kf.truth_fields(ctx.dataset)
+    def _add_detectors(self, ctx: Context, inputs: types.Object) -> list[str]:
+        used = set(mask_forms.selected_raters(ctx))
         stored = kf.rater_fields(ctx.dataset)
-        taken = used | {stored[name] for name in used if name in stored} | set(truths)
+        taken = used | {stored[name] for name in used if name in stored} | set(kf.truth_fields(ctx.dataset))
         written = {kf.RunNames(key).level for key in kf.list_runs(ctx.dataset, "pixels")}
         maps = [name for name in kf.heatmap_fields(ctx.dataset) if name not in written]
         labels = [name for name in kf.label_fields(ctx.dataset) if name not in taken]
-        choices = types.DropdownView(multiple=True)
-        for name in maps:
-            choices.add_choice(name, label=f"{name} (score maps)")
-        for name in labels:
-            choices.add_choice(name, label=f"{name} (labels)")
         usual = maps or labels
-        prop = inputs.list(
+        prop = widgets.add_list(
+            inputs,
             "detectors",
-            types.String(),
+            {name: f"{name} (score maps)" for name in maps} | {name: f"{name} (labels)" for name in labels},
             default=usual,
             required=True,
-            view=choices,
             label="Detectors",
             description="Fields of Heatmap score maps, or of labels with a confidence",
         )
-        chosen = ctx.params.get("detectors")
+        chosen: list[str] | None = ctx.params.get("detectors")
         chosen = usual if chosen is None else chosen
         if not chosen:
-            forms.refuse(prop, "Choose the fields of at least one detector")
-        strange = [name for name in chosen if name not in maps and name not in labels]
-        if strange:
-            forms.refuse(prop, f"{strange[0]!r} is no field of a detector")
+            widgets.refuse(prop, "Choose the fields of at least one detector")
+        unknown = [name for name in chosen if name not in maps and name not in labels]
+        if unknown:
+            widgets.refuse(prop, f"{unknown[0]!r} is no field of a detector")
         elif len({name in maps for name in chosen}) > 1:
-            forms.refuse(prop, "Score maps and labels are ranked one after the other")
+            widgets.refuse(prop, "Score maps and labels are ranked one after the other")
         return chosen
 
-    def _add_methods(self, ctx, inputs):
-        choices = types.DropdownView(multiple=True)
-        for name in TRUTH_METHODS:
-            choices.add_choice(name, label=name)
-        inputs.list("methods", types.String(), default=USUAL, view=choices, label="Truths beside the raters'")
-
-    def _add_truths(self, ctx, inputs):
-        truths = kf.truth_fields(ctx.dataset)
-        if not truths:
-            return
-        choices = types.DropdownView(multiple=True)
-        for name in truths:
-            choices.add_choice(name, label=name)
-        inputs.list("truths", types.String(), view=choices, label="Estimated truths", description="Of earlier runs")
-
-    def _add_skew(self, ctx, inputs):
-        inputs.bool("choose_skew", default=False, label="Choose the range of skew", view=types.SwitchView())
+    def _add_skew(self, ctx: Context, inputs: types.Object) -> None:
+        widgets.add_switch(inputs, "choose_skew", label="Choose the range of skew")
         if not ctx.params.get("choose_skew"):
             return
-        low = inputs.float(
+        widgets.add_number(
+            ctx,
+            inputs,
             "skew_low",
+            0.0,
+            1.0,
             default=0.01,
-            min=0.0,
-            max=1.0,
             label="Least fraction of positives",
             description="Precision is averaged over this range; by default over what raters mark",
         )
-        high = inputs.float("skew_high", default=0.2, min=0.0, max=1.0, label="Greatest fraction of positives")
-        for prop, name in ((low, "skew_low"), (high, "skew_high")):
-            forms.refuse_outside(prop, ctx.params.get(name), 0, 1)
+        high = widgets.add_number(
+            ctx, inputs, "skew_high", 0.0, 1.0, default=0.2, label="Greatest fraction of positives"
+        )
         ends = ctx.params.get("skew_low", 0.01), ctx.params.get("skew_high", 0.2)
         if None not in ends and ends[1] <= ends[0]:
-            forms.refuse(high, f"A number above {ends[0]:g}, the least fraction")
+            widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
 
-    def _add_contours(self, ctx, inputs):
-        inputs.bool("contours", default=False, label="The task is to find contours", view=types.SwitchView())
+    def _add_contours(self, ctx: Context, inputs: types.Object) -> None:
+        widgets.add_switch(inputs, "contours", label="The task is to find contours")
         if ctx.params.get("contours"):
-            tolerance = inputs.float(
+            widgets.add_number(
+                ctx,
+                inputs,
                 "tolerance",
+                0.0,
+                0.1,
                 default=0.0075,
-                min=0.0,
-                max=0.1,
                 label="How far a contour may be off",
-                description="As a share of the picture's diagonal",
+                description="As a share of the image's diagonal",
             )
-            forms.refuse_outside(tolerance, ctx.params.get("tolerance"), 0, 0.1)
-            inputs.bool("thin", default=True, label="Thin truths to lines", view=types.SwitchView())
+            widgets.add_switch(inputs, "thin", default=True, label="Thin references to lines")
 
-    def settings(self, params):
-        found = forms.given(params, "detectors", "methods", "truths", "ignore_value", "similarity")
-        found |= forms.shown(params, "contours", ("tolerance", "thin"))
-        if params.get("quorum") is not None:
-            found["quorum"] = mask_forms.numbers(params["quorum"], "quorum")
-        skew = forms.shown(params, "choose_skew", ("skew_low", "skew_high"))
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        found = widgets.given(params, "methods", "truths", "ignore_value", "similarity")
+        found |= {"detectors": params.get("detectors") or ()} | mask_forms.read_quorum(params)
+        found |= widgets.shown(params, "contours", "tolerance", "thin")
+        skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
         if len(skew) == 2:
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found
 
-    def analyse(self, samples, run_key, **settings):
-        return kf.rank_detectors(samples, run_key, **{"detectors": (), **settings})
-
-    def summary(self, run):
+    def summary(self, run: kf.Run) -> str:
         f = run.figures
-        truths = f["truths"][:MOST_COLUMNS]
-        head = f"| Detector | {' | '.join(truths)} |\n|---|{'---|' * len(truths)}\n"
+        references = f["truths"][:MOST_COLUMNS]
+        head = f"| Detector | {' | '.join(references)} |\n|---|{'---|' * len(references)}\n"
         rows = "\n".join(
-            f"| {name} | {' | '.join(_cell(f, t, s) for t in range(len(truths)))} |"
-            for s, name in enumerate(f["detectors"])
+            f"| {name} | {' | '.join(_cell(f, index, d) for index in range(len(references)))} |"
+            for d, name in enumerate(f["detectors"])
         )
-        undefined = "".join(f"\n\n- {said}" for said in f["undefined"])
+        undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
         return (
             f"**{ranking_title(kf.stored_ranking(f))}**\n\nBy {f['measure']}, with the rank\n\n{head}{rows}{undefined}"
         )
 
 
-def _cell(figures, truth, detector):
-    value, rank = figures["values"][truth][detector], figures["ranks"][truth][detector]
+def _cell(figures: Mapping[str, Any], reference: int, detector: int) -> str:
+    value, rank = figures["values"][reference][detector], figures["ranks"][reference][detector]
     return "undefined" if value is None else f"{significant(value)} ({rank:g})"

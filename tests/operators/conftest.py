@@ -52,7 +52,7 @@ BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 4
 
 
 def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict:
-    """One picture of 100 x 80 pixels, on which every rater sees a cat."""
+    """One image of 100 x 80 pixels, on which every rater sees a cat."""
     return {
         "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80, "rater_list": list(raters)}],
         "categories": [{"id": 1, "name": "cat"}],

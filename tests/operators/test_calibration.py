@@ -12,7 +12,7 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, calibrate
 from tests.fiftyone_bridge.scenes import SCENES, make_samples, polylines
-from tests.operators.test_forms import said, send
+from tests.operators.test_forms import notices, send
 from tests.operators.test_operators import last_line, run, shares, summaries
 from tests.plugin import defaults, form, refused, stream, uri
 
@@ -90,9 +90,9 @@ def test_it_writes_nothing_on_samples_or_labels(fields):
 
 def test_the_app_gets_progress_the_panel_and_a_summary(fields):
     operations = stream("calibrate_threshold", fields, defaults(form("calibrate_threshold", fields)))
-    told = shares(operations)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["calibration"]
     (summary,) = summaries(operations)
     assert "Nothing is written on samples or labels" in summary
@@ -126,7 +126,7 @@ def test_a_chosen_threshold_is_the_default_of_later_forms(fields, name):
 
 def test_a_calibration_can_be_deleted_from_its_form(fields):
     run("calibrate_threshold", fields, similarities=["box_iou"], raters=["ann", "bob"], run_key="first")
-    assert "This cannot be undone" in said(form("delete_run", fields))
+    assert "This cannot be undone" in notices(form("delete_run", fields))
     run("delete_run", fields, run_key="first")
     assert kf.list_runs(fields) == []
 
@@ -136,7 +136,7 @@ def test_a_calibration_can_be_deleted_from_its_form(fields):
 
 def test_there_is_nothing_to_choose_before_a_calibration(fields):
     inputs = form("choose_threshold", fields)
-    assert "There is no calibration yet" in said(inputs)
+    assert "There is no calibration yet" in notices(inputs)
     assert refused(inputs) == {"run_key": ""}
 
 
@@ -169,7 +169,7 @@ def test_another_similarity_and_threshold_can_be_chosen(fields):
         ({"threshold": 2}, "threshold", "A number from 0 to 1"),
     ],
 )
-def test_a_wrong_choice_is_marked(fields, params, where, message):
+def test_a_wrong_option_is_marked(fields, params, where, message):
     run("calibrate_threshold", fields, similarities=["box_iou"], raters=["ann", "bob"], run_key="first")
     assert message in refused(form("choose_threshold", fields, params))[where]
 

@@ -32,7 +32,7 @@ def _small_subsets_are_meant():
 
 
 @pytest.fixture(scope="module")
-def marked():
+def annotated():
     """Three raters, a model and tags on eight images."""
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(lively(8), progress=False)
@@ -44,8 +44,8 @@ def marked():
 # ---- the form ----
 
 
-def test_the_form_offers_fields_that_are_no_raters(marked):
-    inputs = form("estimate_convergence", marked)
+def test_the_form_offers_fields_that_are_no_raters(annotated):
+    inputs = form("estimate_convergence", annotated)
     assert [choice.value for choice in inputs["predictions"].view.choices] == ["none", "net"]
     assert (inputs["least"].default, inputs["greatest"].default) == (0.5, 0.95)
     assert (inputs["subsets"].default, inputs["fraction"].default) == (1000, 0.1)
@@ -75,8 +75,8 @@ def test_without_another_field_there_is_none_to_choose(fields):
         ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
     ],
 )
-def test_a_wrong_input_is_marked(marked, params, where, message):
-    marked_wrong = refused(form("estimate_convergence", marked, params))
+def test_a_wrong_input_is_marked(annotated, params, where, message):
+    marked_wrong = refused(form("estimate_convergence", annotated, params))
     if where is None:
         assert marked_wrong == {}
     else:
@@ -84,9 +84,9 @@ def test_a_wrong_input_is_marked(marked, params, where, message):
 
 
 @pytest.mark.parametrize(("subsets", "delegated"), [(1_000, False), (1_250_000, True)])
-def test_it_is_delegated_by_default_above_a_size(marked, subsets, delegated):
-    asked = {"dataset_name": marked.name, "view": [], "params": {"subsets": subsets}}
-    context = ExecutionContext(request_params=asked, operator_uri=uri("estimate_convergence"))
+def test_it_is_delegated_by_default_above_a_size(annotated, subsets, delegated):
+    request = {"dataset_name": annotated.name, "view": [], "params": {"subsets": subsets}}
+    context = ExecutionContext(request_params=request, operator_uri=uri("estimate_convergence"))
     options = foo.get_operator(uri("estimate_convergence")).resolve_execution_options(context)
     assert options.default_choice_to_delegated is delegated
     assert options.allow_immediate_execution
@@ -96,10 +96,10 @@ def test_it_is_delegated_by_default_above_a_size(marked, subsets, delegated):
 # ---- what it answers ----
 
 
-def test_it_answers_what_the_library_answers(marked):
-    found = run("estimate_convergence", marked, **SMALL, models="YOLO 0.01", predictions="net", tags=True)
+def test_it_answers_what_the_library_answers(annotated):
+    found = run("estimate_convergence", annotated, **SMALL, models="YOLO 0.01", predictions="net", tags=True)
     assert found["run_key"] == "convergence"
-    own = kf.estimate_convergence(marked, "own", raters=RATERS, **SMALL)
+    own = kf.estimate_convergence(annotated, "own", raters=RATERS, **SMALL)
     assert (found["mean"], found["interval"]) == (own.figures["mean"], own.figures["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
     low, high = (100 * end for end in own.figures["interval"])
@@ -110,29 +110,29 @@ def test_it_answers_what_the_library_answers(marked):
     assert json.loads(json.dumps(found)) == found
 
 
-def test_thresholds_are_in_steps_of_005(marked):
-    found = run("estimate_convergence", marked, **SMALL, least=0.6, greatest=0.75)
+def test_thresholds_are_in_steps_of_005(annotated):
+    found = run("estimate_convergence", annotated, **SMALL, least=0.6, greatest=0.75)
     assert found["thresholds"] == pytest.approx([0.6, 0.65, 0.7, 0.75])
-    assert run("estimate_convergence", marked, **SMALL, least=0.6, greatest=0.6)["thresholds"] == [0.6]
+    assert run("estimate_convergence", annotated, **SMALL, least=0.6, greatest=0.6)["thresholds"] == [0.6]
 
 
-def test_the_form_can_be_sent_as_it_comes(marked):
-    params = send("estimate_convergence", marked, subsets=20, fraction=0.5)
-    assert kf.list_runs(marked, "convergence") == [params["run_key"]] == ["convergence"]
-    settings = kf.load_figures(marked, "convergence").settings
+def test_the_form_can_be_sent_as_it_comes(annotated):
+    params = send("estimate_convergence", annotated, subsets=20, fraction=0.5)
+    assert kf.list_runs(annotated, "convergence") == [params["run_key"]] == ["convergence"]
+    settings = kf.load_figures(annotated, "convergence").settings
     assert settings["predictions"] is None
     assert settings["thresholds"] == pytest.approx(THRESHOLDS)
 
 
-def test_the_app_gets_progress_the_panel_and_a_summary(marked):
-    params = defaults(form("estimate_convergence", marked)) | SMALL
-    operations = stream("estimate_convergence", marked, params)
-    told = shares(operations)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
-    assert len(told) > 10
+def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
+    params = defaults(form("estimate_convergence", annotated)) | SMALL
+    operations = stream("estimate_convergence", annotated, params)
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
+    assert len(progress) > 10
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["convergence"]
-    figures = kf.load_figures(marked, "convergence").figures
+    figures = kf.load_figures(annotated, "convergence").figures
     (summary,) = summaries(operations)
     assert convergence_title(figures["mean"], figures["interval"], 4) in summary
     assert "**Note:** a subset has 4 images" in summary
@@ -145,14 +145,14 @@ def test_the_app_gets_progress_the_panel_and_a_summary(marked):
         ({"raters": ["ann", "bob"], "least": 0.9, "greatest": 0.6}, "A number of at least 0.9, the least threshold"),
     ],
 )
-def test_what_cannot_be_computed_is_said(marked, params, message):
+def test_what_cannot_be_computed_is_an_error(annotated, params, message):
     with pytest.raises((ExecutionError, ValueError)) as error:
-        run("estimate_convergence", marked, **{**SMALL, **params})
+        run("estimate_convergence", annotated, **{**SMALL, **params})
     assert message in last_line(error)
-    assert kf.list_runs(marked) == []
+    assert kf.list_runs(annotated) == []
 
 
-def test_predictions_without_confidence_are_said_in_the_app():
+def test_predictions_without_confidence_are_an_error_in_the_app():
     dataset = fo.Dataset()
     dataset.add_samples(unsure(lively(4)), progress=False)
     operations = stream("estimate_convergence", dataset, {**SMALL, "raters": list(RATERS), "predictions": "net"})
@@ -162,10 +162,10 @@ def test_predictions_without_confidence_are_said_in_the_app():
     assert kf.list_runs(dataset) == []
 
 
-def test_a_run_can_be_deleted_from_its_form(marked):
-    run("estimate_convergence", marked, **SMALL)
-    run("delete_run", marked, run_key="convergence")
-    assert kf.list_runs(marked) == []
+def test_a_run_can_be_deleted_from_its_form(annotated):
+    run("estimate_convergence", annotated, **SMALL)
+    run("delete_run", annotated, run_key="convergence")
+    assert kf.list_runs(annotated) == []
 
 
 # ---- delegated ----
@@ -181,23 +181,23 @@ def queue(dataset):
     return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
 
 
-def test_delegated_it_stores_its_progress(marked):
-    done = queue(marked)
+def test_delegated_it_stores_its_progress(annotated):
+    done = queue(annotated)
     assert done.run_state == "completed"
     assert done.status.progress == 1.0
-    marked.reload()
-    assert kf.list_runs(marked) == ["convergence"]
+    annotated.reload()
+    assert kf.list_runs(annotated) == ["convergence"]
     assert np.isfinite(done.result.result["mean"])
 
 
-def test_cancelled_it_leaves_nothing(marked, monkeypatch):
+def test_cancelled_it_leaves_nothing(annotated, monkeypatch):
     def stop(_, progress=None, label=None):
         if progress > 0.3:
             raise RuntimeError(f"cancelled at {label}")
 
     monkeypatch.setattr(ExecutionContext, "set_progress", stop)
-    done = queue(marked)
+    done = queue(annotated)
     assert done.run_state == "failed"
     assert "cancelled at" in done.result.error
-    marked.reload()
-    assert marked.list_runs() == []
+    annotated.reload()
+    assert annotated.list_runs() == []

@@ -17,7 +17,7 @@ each_analysis = pytest.mark.parametrize("name", ANALYSES)
 BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribute"
 
 
-def said(inputs):
+def notices(inputs):
     """The notices of a form."""
     return " ".join(f"{prop.view.label} {prop.view.description}" for prop in inputs.values() if prop.view)
 
@@ -73,7 +73,7 @@ def test_the_run_key_is_the_first_free_one(fields):
 def test_delete_run_can_be_executed_as_it_comes(fields):
     send("compute_agreement", fields)
     inputs = form("delete_run", fields)
-    assert "'agreement_alpha' on samples and 'agreement_unit' on labels" in said(inputs)
+    assert "'agreement_alpha' on samples and 'agreement_unit' on labels" in notices(inputs)
     assert post("delete_run", fields, defaults(inputs)).error is None
     assert kf.list_runs(fields) == []
 
@@ -95,7 +95,7 @@ def test_fields_are_offered_where_no_rater_is_stored(fields):
     assert inputs["raters"].default == ["ann", "bob"]
 
 
-def test_who_was_asked_is_a_choice_where_nothing_says_so(fields):
+def test_who_was_assigned_is_an_option_where_no_field_says_so(fields):
     assert "assigned" not in form("compute_agreement", fields)
     fields.delete_sample_field("raters")
     assert form("compute_agreement", fields)["assigned"].default == "all"
@@ -123,7 +123,7 @@ def test_without_labels_the_form_says_what_to_do(name):
     empty = fo.Dataset()
     empty.add_samples([fo.Sample("a.jpg")], progress=False)
     inputs = form(name, empty)
-    assert "No labels yet" in said(inputs)
+    assert "No labels yet" in notices(inputs)
     assert refused(inputs)
     empty.delete()
 
@@ -131,7 +131,7 @@ def test_without_labels_the_form_says_what_to_do(name):
 @each_analysis
 def test_without_a_data_set_the_form_says_so(name):
     inputs = form(name, None)
-    assert "No data set is open" in said(inputs)
+    assert "No data set is open" in notices(inputs)
     assert refused(inputs)
 
 
@@ -149,7 +149,7 @@ def test_without_a_data_set_the_form_says_so(name):
         ({"raters": ["ann", "ann"]}, "raters", "at least two raters"),
         ({"raters": ["ann", "bob", "zoe"]}, "raters", "expected a label field or a rater, got 'zoe'"),
         ({"raters": None}, None, ""),
-        ({"reference": "ann"}, "reference", "Beside the reference, agreement needs at least two raters"),
+        ({"reference": "ann"}, "reference", "Without the reference, agreement needs at least two raters"),
         ({"reference": "zoe"}, "reference", "There is no rater 'zoe'"),
         ({"similarity": "polygon_iou"}, "similarity", "Not every label has what polygon_iou compares"),
         ({"threshold": 1.5}, "threshold", "A number from 0 to 1"),
@@ -182,7 +182,7 @@ def test_a_run_key_that_is_taken_is_marked(name, fields):
 @each_analysis
 def test_a_view_that_cannot_be_used_is_marked(name, fields):
     inputs = form(name, fields, view=fields.match_tags("nowhere"))
-    assert "got an empty view" in said(inputs)
+    assert "got an empty view" in notices(inputs)
     assert "got an empty view" in refused(inputs)["refused"]
 
 
@@ -190,13 +190,13 @@ def test_a_view_that_cannot_be_used_is_marked(name, fields):
 def test_videos_are_refused(name):
     videos = fo.Dataset()
     videos.add_samples([fo.Sample("a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
-    assert "expected pictures or 3D scenes, got samples of type 'video'" in said(form(name, videos))
+    assert "expected pictures or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
     videos.delete()
 
 
 def test_nothing_to_delete(fields):
     inputs = form("delete_run", fields)
-    assert "There are no runs to delete" in said(inputs)
+    assert "There is no run yet" in notices(inputs)
     assert refused(inputs)
     assert refused(form("delete_run", None))
 

@@ -1,4 +1,4 @@
-"""Agreement on labels of whole images, and rankings, from their forms."""
+"""Agreement on image-level labels, and rankings, from their forms."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_lists_of_labels_are_no_exclusive_ones():
     assert "groups" not in form(COMPUTE, dataset, {"exclusive": True})
 
 
-def test_without_labels_of_whole_images_it_says_what_to_do():
+def test_without_image_level_labels_it_says_what_to_do():
     dataset = data_set(make_samples(SCENES))
     inputs = form(COMPUTE, dataset)
     assert "load_label_table" in inputs["nothing"].view.description
@@ -83,7 +83,7 @@ def test_without_labels_of_whole_images_it_says_what_to_do():
         (COMPUTE, {"bootstrap": -1}, "bootstrap", "A number of at least 0"),
         (COMPUTE, {"more": True, "min_confidence": 2}, "min_confidence", "A number from 0 to 1"),
         (COMPUTE, {"run_key": "not a key"}, "run_key", "expected a name of letters"),
-        (RANK, {"systems": ["net"]}, "systems", "A ranking needs at least two systems"),
+        (RANK, {"systems": ["net"]}, "systems", "A ranking needs at least two classifiers"),
         (RANK, {"systems": ["net", "ann"]}, "systems", "'ann' is no field of scores"),
         (RANK, {"tree": "cat"}, "tree", "expected names with labels"),
     ],
@@ -94,8 +94,8 @@ def test_a_wrong_input_is_marked(answered, operator, params, where, message):
 
 @pytest.mark.parametrize("operator", [COMPUTE, RANK])
 def test_it_is_delegated_by_default_above_a_size(answered, operator, monkeypatch):
-    asked = {"dataset_name": answered.name, "view": [], "params": {}}
-    context = ExecutionContext(request_params=asked, operator_uri=uri(operator))
+    request = {"dataset_name": answered.name, "view": [], "params": {}}
+    context = ExecutionContext(request_params=request, operator_uri=uri(operator))
     found = foo.get_operator(uri(operator))
     assert found.resolve_execution_options(context).default_choice_to_delegated is False
     monkeypatch.setattr(fo.Dataset, "__len__", lambda _: 100_000)
@@ -150,15 +150,15 @@ def test_the_form_can_be_sent_as_it_comes(answered, operator, kind):
 @pytest.mark.parametrize("operator", [COMPUTE, RANK])
 def test_the_app_gets_progress_the_panel_and_a_summary(answered, operator):
     operations = stream(operator, answered, defaults(form(operator, answered)))
-    told = shares(operations)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["labels"]
     (summary,) = summaries(operations)
     assert "Nothing was written" not in summary
 
 
-def test_what_cannot_be_computed_is_said():
+def test_what_cannot_be_computed_is_an_error():
     dataset = data_set([sample(0, ann=label("cat")), sample(1, bob=label("cat"))])
     with pytest.raises((ExecutionError, ValueError)) as error:
         run(COMPUTE, dataset)

@@ -58,7 +58,7 @@ def test_there_is_one_copy_of_the_library():
     assert copies == []
 
 
-def test_pictures_of_the_manifest_exist():
+def test_icons_of_the_manifest_exist():
     for operator in foo.list_operators(builtin=False):
         assert (ROOT / operator.config.icon.lstrip("/")).is_file()
 

@@ -34,7 +34,7 @@ def agreement_params(**params):
 # ---- from Python ----
 
 
-def test_compute_agreement_answers_its_figures(fields):
+def test_compute_agreement_answers_its_metrics(fields):
     result = run("compute_agreement", fields, **agreement_params())
     assert result["alpha"] == pytest.approx(MEAN)
     assert result["alpha_without_empty"] == pytest.approx(WITHOUT_EMPTY)
@@ -71,7 +71,7 @@ def test_limits_are_passed_on(fields):
     assert result["annotations"] == 3
 
 
-def test_labels_of_one_field_are_told_apart_by_their_attribute(one_field):
+def test_raters_of_one_field_differ_by_their_attribute(one_field):
     params = {"field": "marks", "rater_attribute": "rater", "similarity": "box_iou", "threshold": 0.5}
     result = run("compute_agreement", one_field, run_key="first", **params)
     assert result["alpha"] == pytest.approx(MEAN)
@@ -96,7 +96,7 @@ def test_raters_may_be_named_by_their_fields(stored):
     assert run("compute_agreement", stored, raters=["ann", "dr__c"], run_key="first")["raters"] == ["ann", "dr. c"]
 
 
-def test_find_variations_answers_its_figures(fields):
+def test_find_variations_answers_its_metrics(fields):
     result = run("find_variations", fields, **agreement_params(max_merge=4))
     assert result["counts"] == COUNTS
     assert "| merged | 1 | 25.0 % |" in result["summary"]
@@ -130,7 +130,7 @@ def test_load_raters_into_a_new_data_set(tmp_path):
     assert result["dataset"] == "loaded"
     assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr__c"}
     assert (result["images"], result["annotations"]) == (1, 3)
-    assert "1 pictures are missing; grey canvases stand in for them" in result["summary"]
+    assert "1 images are missing; grey canvases stand in for them" in result["summary"]
     assert fo.load_dataset("loaded").values("raters") == [["ann", "bob", "dr. c"]]
 
 
@@ -294,10 +294,10 @@ def summaries(operations):
 @pytest.mark.parametrize("name", ["compute_agreement", "find_variations"])
 def test_the_app_gets_progress_a_panel_and_a_summary(fields, name):
     operations = stream(name, fields, agreement_params())
-    told = shares(operations)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0.0, 1.0)
-    assert len(told) >= 4
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert (progress[0], progress[-1]) == (0.0, 1.0)
+    assert len(progress) >= 4
     names = [operation for operation, _ in operations]
     panel = {"compute_agreement": "agreement", "find_variations": "variations"}[name]
     assert [given["name"] for operation, given in operations if operation == "open_panel"] == [panel]
@@ -307,18 +307,30 @@ def test_the_app_gets_progress_a_panel_and_a_summary(fields, name):
     assert kf.list_runs(fields) == ["first"]
 
 
+def arranged(*panels):
+    """The App's layout with these panels open beside the grid."""
+    children = [{"_cls": "Panel", "component_id": f"panel-{name}", "type": name} for name in panels]
+    right = {"_cls": "Space", "component_id": "right", "children": children}
+    return {**SPACES, "children": [SPACES["children"][0], right]}
+
+
 def test_panels_that_are_open_take_up_a_new_run(fields):
-    right = {"_cls": "Space", "component_id": "right", "children": []}
-    right["children"] = [{"_cls": "Panel", "component_id": "panel-7", "type": "agreement"}]
-    spaces = {**SPACES, "children": [SPACES["children"][0], right]}
+    spaces = arranged("agreement", "variations")
     operations = stream("compute_agreement", fields, agreement_params(), spaces=spaces)
-    again = [given for name, given in operations if name == uri("agreement")]
-    assert again == [{"panel_id": "panel-7", "__method__": "reload"}]
-    deleted = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
-    assert uri("agreement") in [entry["operator_uri"] for entry in deleted]
+    reloads = [(name, given) for name, given in operations if given.get("__method__") == "reload"]
+    assert reloads == [(uri("agreement"), {"panel_id": "panel-agreement", "__method__": "reload"})]
 
 
-def test_the_app_is_told_what_is_wrong(fields):
+def test_every_open_panel_of_the_plugin_takes_up_that_a_run_is_gone(fields):
+    run("compute_agreement", fields, **agreement_params())
+    own = ["agreement", "calibration", "convergence", "labels", "noise", "sample", "truth", "variations"]
+    spaces = arranged(*own, "Map")  # a panel of somebody else
+    requests = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
+    reloads = {entry["operator_uri"] for entry in requests if entry["params"].get("__method__") == "reload"}
+    assert reloads == {uri(name) for name in own}
+
+
+def test_the_app_shows_what_is_wrong(fields):
     fields.set_values(
         "ann.detections.bounding_box",
         [[[0.1, 0.1, 0.0, 0.2] for _ in own or ()] for own in fields.values("ann.detections.id")],
@@ -335,7 +347,7 @@ def test_the_app_is_told_what_is_wrong(fields):
     assert documents(fields) == before
 
 
-def test_an_unexpected_error_is_said_and_raised(fields, monkeypatch):
+def test_an_unexpected_error_is_shown_and_raised(fields, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("by nought")
 
@@ -354,8 +366,8 @@ def test_the_app_opens_what_was_loaded(fields, tmp_path):
     params = {"labels": str(file), "dataset_name": "loaded", "canvas": str(tmp_path / "canvas")}
     operations = stream("load_raters", fields, params)
     assert [given["dataset"] for name, given in operations if name == "open_dataset"] == ["loaded"]
-    told = shares(operations)
-    assert told == sorted(told)
+    progress = shares(operations)
+    assert progress == sorted(progress)
 
 
 def test_a_warning_does_not_hide_other_peoples_warnings(fields, monkeypatch):

@@ -105,7 +105,7 @@ def test_without_masks_there_is_nothing_to_send():
         ("rank_detectors", {"contours": True, "tolerance": 1}, "tolerance", "A number from 0 to 0.1"),
     ],
 )
-def test_what_cannot_be_is_refused_beside_the_input(masks, name, params, where, message):
+def test_what_cannot_be_is_refused_at_the_input(masks, name, params, where, message):
     assert message in refused(form(name, masks, params))[where]
 
 
@@ -119,19 +119,22 @@ def test_a_quorum_is_a_share(boxes):
 # ---- what they answer ----
 
 
-def test_every_operator_answers_its_figures(masks):
+def test_every_operator_answers_its_metrics(masks):
     result = run("compute_pixel_agreement", masks, raters=list(RATERS), run_key="pixels")
     assert smyth_title(4 / 24, 3) in result["summary"]
     assert "| marked | 16.7 % | 0.517 | 20.0 % | cid |" in result["summary"]  # F1: (.75 + .4 + .4) / 3
     result = run("estimate_truth", masks, raters=list(RATERS), methods=["any", "0.5"], run_key="truth")
-    assert "Truths mark 3 to 5 pixels" in result["summary"]
+    assert "Estimates mark 3 to 5 pixels" in result["summary"]
     assert "| 0.5 | marked | 3 | 0 of 2 | 0.333 to 1.00 | 0.750 to 1.00 |" in result["summary"]
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), truths=["truth_any"], run_key="ranks", **params)
     assert "| good | 1.00 (1) |" in result["summary"]
     assert kf.load_figures(masks, "ranks").settings["skew"] == [0.1, 0.5]
     assert json.loads(json.dumps(result)) == result
-    assert form("rank_detectors", masks)["detectors"].default == ["good", "poor"]  # a level map is no detector
+    assert form("rank_detectors", masks)["detectors"].default == [
+        "good",
+        "poor",
+    ]  # a map of rater counts is no detector
 
 
 def test_objects_from_the_sdk(boxes):
@@ -139,7 +142,7 @@ def test_objects_from_the_sdk(boxes):
     assert "1 objects at quorum 0.5; 1 below it" in result["summary"]
     result = run("rank_detectors", boxes, raters=list(RATERS), detectors=["net"], quorum="0.5", run_key="ranks")
     assert "net is best under" in result["summary"]
-    assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a truth is no rater
+    assert "truth_quorum_0_5" not in form("compute_agreement", boxes)["raters"].default  # a consensus is no rater
 
 
 def test_the_app_gets_progress_and_the_panel(masks):
@@ -150,7 +153,7 @@ def test_the_app_gets_progress_and_the_panel(masks):
     assert ("open_panel", "truth") in [(name, params.get("name")) for name, params in operations]
 
 
-def test_the_app_is_told_of_masks_that_cannot_be_used(masks):
+def test_the_app_shows_that_masks_cannot_be_used(masks):
     sample = masks.first()
     sample["ann"] = row([1, 2, 3, 0])
     sample.save()

@@ -1,0 +1,225 @@
+"""What operators share: run from the App with a progress bar, from the SDK with a return value, or delegated.
+
+FiftyOne shows a progress bar only for operators that answer a generator, and drops a generator's return value. So a
+call from the App is streamed, and any other returns its summary like a function. A delegated operation stores its
+progress on the operation.
+"""
+
+import math
+import queue
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeAlias
+
+import fiftyone.core.collections as foc
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+from fiftyone.operators.executor import ExecutionResult
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosError, KalosWarning
+
+from . import forms
+from .widgets import Context
+
+SENT_BY_THE_APP = "spaces"
+"""What only the App sends with a request: how its panels are arranged."""
+
+PLUGIN = "@kalos/variation"
+
+Progress: TypeAlias = Callable[[float, str], Any]
+Work: TypeAlias = Callable[[Progress], dict[str, Any]]
+"""Answers plain values, with a text for people under ``summary``."""
+
+
+class Action(foo.Operator):
+    """What all operators share: their configuration, the frame of their form and the form of their summary.
+
+    A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
+    `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`.
+    """
+
+    NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
+    STREAMED = True
+
+    @property
+    def config(self) -> foo.OperatorConfig:
+        return foo.OperatorConfig(
+            name=self.NAME,
+            label=self.LABEL,
+            description=self.DESCRIPTION,
+            icon=self.ICON,
+            dynamic=True,
+            execute_as_generator=self.STREAMED,
+            allow_immediate_execution=True,
+            allow_delegated_execution=True,
+        )
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        raise NotImplementedError
+
+    def resolve_input(self, ctx: Context) -> types.Property:
+        inputs = types.Object()
+        self.add_inputs(ctx, inputs)
+        return types.Property(inputs, view=types.View(label=self.LABEL))
+
+    def resolve_output(self, ctx: Context) -> types.Property:
+        """None of a stream, whose summary is shown already: a second dialog would be empty."""
+        return _form(self.RESULT) if ctx.results else types.Property(types.Object())
+
+    def __call__(self, samples: foc.SampleCollection, run_key: str, **params: Any) -> ExecutionResult:
+        """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""
+        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key, **params})
+
+
+class Analysis(Action):
+    """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
+
+    A subclass also says `KIND` (of run; the name of the panel that shows it, too, unless it says `PANEL`), adds its own
+    options in `add_options`, picks the function's arguments in `settings` and sums the run up in `summary`. From an
+    `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+    """
+
+    KIND = ""
+    PANEL = ""
+    DELEGATED_FROM: float = math.inf
+
+    def amount_of_work(self, ctx: Context) -> float:
+        """How much there is to do with these options; there is a data set."""
+        return len(ctx.target_view())
+
+    def resolve_execution_options(self, ctx: Context) -> foo.ExecutionOptions:
+        much = ctx.dataset is not None and self.amount_of_work(ctx) >= self.DELEGATED_FROM
+        return foo.ExecutionOptions(
+            allow_immediate_execution=True, allow_delegated_execution=True, default_choice_to_delegated=much
+        )
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        forms.check_view(ctx, inputs)
+        if self.add_selection(ctx, inputs):
+            self.add_options(ctx, inputs)
+            forms.add_run_key(ctx, inputs, self.KIND)
+
+    def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
+        """Which labels are read. False where there is nothing to analyse."""
+        return forms.add_selection(ctx, inputs)
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        """How they are analysed."""
+
+    def selection(self, ctx: Context) -> kf.LabelChoice:
+        """What `add_selection` selects."""
+        return forms.read_selection(ctx)
+
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> kf.Run:
+        stored: kf.Run = getattr(kf, self.NAME)(samples, run_key, **settings)
+        return stored
+
+    def summary(self, run: kf.Run) -> str:
+        raise NotImplementedError
+
+    def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
+        params, samples = ctx.params, ctx.target_view()
+        settings = self.settings(params)
+
+        def work(progress: Progress) -> dict[str, Any]:
+            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.KIND)
+            stored = self.analyse(samples, key, choice=self.selection(ctx), progress=progress, **settings)
+            return {"run_key": key, **stored.figures, "summary": self.summary(stored)}
+
+        return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.PANEL or self.KIND)))
+
+
+def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:
+    """The summary that `work` answers; as a stream for the App.
+
+    `then` are functions of no arguments that answer an operation for the App once the work is done.
+    """
+    if SENT_BY_THE_APP in ctx.request_params and not ctx.delegated:
+        return _stream(ctx, work, then)
+    return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
+
+
+def _showing(ctx: Context, panel: str) -> list[Callable[[], Any]]:
+    """Operations that bring up a panel with the new run; those of its name that are open load it."""
+    loading = [partial(_reload, ctx, *entry) for entry in _open_panels(ctx) if entry[0] == panel]
+    return [*loading, lambda: ctx.ops.open_panel(panel, layout="horizontal")]
+
+
+def reload_panels(ctx: Context) -> None:
+    """Let the open panels of this plugin take up what has changed."""
+    if found := _open_panels(ctx):
+        own = {panel.name for panel in foo.list_operators(type="panel") if panel.plugin_name == PLUGIN}
+        for name, panel_id in found:
+            if name in own:
+                _reload(ctx, name, panel_id)
+
+
+def _reload(ctx: Context, name: str, panel_id: str) -> Any:
+    return ctx.trigger(f"{PLUGIN}/{name}", params={"panel_id": panel_id, "__method__": "reload"})
+
+
+def _open_panels(ctx: Context) -> list[tuple[str, str]]:
+    """Names and ids of the open panels, wherever in the App's layout."""
+    found, waiting = [], [ctx.request_params.get(SENT_BY_THE_APP) or {}]
+    while waiting:
+        space = waiting.pop()
+        if "type" in space:
+            found.append((space["type"], space["component_id"]))
+        waiting += space.get("children") or []
+    return found
+
+
+def _form(label: str) -> types.Property:
+    shown = types.Object()
+    shown.str("summary", view=types.MarkdownView())
+    return types.Property(shown, view=types.View(label=label))
+
+
+def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+    updates: queue.Queue[tuple[float, str] | None] = queue.Queue()
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(_noting_warnings, work, lambda share, label: updates.put((share, label)))
+        job.add_done_callback(lambda _: updates.put(None))
+        yield ctx.ops.set_progress(progress=0.0, label="Starting")
+        while (update := updates.get()) is not None:
+            share, label = update
+            yield ctx.ops.set_progress(progress=share, label=label)
+    try:
+        result, label = job.result(), "Done"
+    except KalosError as error:
+        result, label = {"summary": problem(error)}, "Nothing was written"
+        yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
+    except Exception as error:  # the App shows nothing of an exception in a stream: notify, then let it be logged
+        yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
+        raise
+    else:
+        for operation in then:
+            yield operation()
+    yield ctx.ops.show_output(_form(label).to_json(), result)
+
+
+def problem(error: KalosError) -> str:
+    """An error as text for the App: its first line, and the records below it."""
+    first, *rest = str(error).splitlines()
+    return "\n".join([f"**Nothing was written.** {first}", *(f"- {line.strip()}" for line in rest)])
+
+
+def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
+    """The summary of `work`, with its warnings; those of other libraries go their usual way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", KalosWarning)  # what becomes of others is for their filters to decide
+        result = work(progress)
+    notes = [str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)]
+    for entry in caught:
+        if not issubclass(entry.category, KalosWarning):
+            warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
+    if notes:
+        result["warnings"] = notes
+        result["summary"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)
+    return result

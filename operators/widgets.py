@@ -1,0 +1,102 @@
+"""The building blocks of forms: drop-downs, switches and numbers, and inputs that are marked as wrong."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import fiftyone.operators.types as types
+
+from kalos_core import InputError
+
+Context: TypeAlias = Any
+"""FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
+
+Entries: TypeAlias = Mapping[str, str] | Iterable[str]
+"""Values with their labels, or values that are their own labels."""
+
+
+def dropdown(
+    entries: Entries, *, descriptions: Mapping[str, str] | None = None, multiple: bool = False
+) -> types.DropdownView:
+    return _with_entries(types.DropdownView(multiple=multiple), entries, descriptions or {})
+
+
+def add_dropdown(
+    inputs: types.Object,
+    name: str,
+    entries: Entries,
+    *,
+    descriptions: Mapping[str, str] | None = None,
+    accepted: Iterable[str] = (),
+    **options: Any,
+) -> types.Property:
+    """One of several values; `accepted` are values that FiftyOne lets pass without offering them."""
+    view = dropdown(entries, descriptions=descriptions)
+    return inputs.enum(name, [*view.values(), *accepted], view=view, **options)
+
+
+def add_list(inputs: types.Object, name: str, entries: Entries, **options: Any) -> types.Property:
+    """Any number of several values."""
+    return inputs.list(name, types.String(), view=dropdown(entries, multiple=True), **options)
+
+
+def add_radio(inputs: types.Object, name: str, entries: Entries, **options: Any) -> types.Property:
+    """One of several values, all in sight."""
+    view = _with_entries(types.RadioGroup(orientation="horizontal"), entries, {})
+    return inputs.enum(name, view.values(), view=view, **options)
+
+
+def _with_entries(view: types.Choices, entries: Entries, descriptions: Mapping[str, str]) -> types.Choices:
+    labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
+    for value, label in labels.items():
+        view.add_choice(value, label=label, description=descriptions.get(value))
+    return view
+
+
+def add_switch(inputs: types.Object, name: str, *, default: bool = False, **options: Any) -> types.Property:
+    return inputs.bool(name, default=default, view=types.SwitchView(), **options)
+
+
+def add_number(
+    ctx: Context, inputs: types.Object, name: str, low: float, high: float | None = None, **options: Any
+) -> types.Property:
+    """A number within limits, whole if `low` is; FiftyOne checks them only when the form is sent."""
+    define = inputs.int if isinstance(low, int) else inputs.float
+    prop = define(name, min=low, max=high, **options)
+    value = ctx.params.get(name)
+    if value is not None and not (is_number(value) and value >= low and (high is None or value <= high)):
+        refuse(prop, f"A number of at least {low:g}" if high is None else f"A number from {low:g} to {high:g}")
+    return prop
+
+
+def is_number(value: Any) -> bool:
+    """What is typed into a field of a number need not be one."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check(prop: types.Property, question: Callable[[], Any]) -> None:
+    """Mark an input as wrong if `question`, which reads it, raises."""
+    try:
+        question()
+    except InputError as error:
+        refuse(prop, str(error))
+
+
+def refuse(prop: types.Property, message: str) -> None:
+    prop.invalid = True
+    prop.error_message = message
+
+
+def block(inputs: types.Object, title: str, text: str, name: str = "nothing") -> None:
+    """Show why the form cannot be sent."""
+    inputs.view(name, types.Error(label=title, description=text))
+    refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)
+
+
+def given(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The params of these names as far as they are set: what is left out has the default of the function it goes to."""
+    return {name: params[name] for name in names if params.get(name) is not None}
+
+
+def shown(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
+    """The same, unless the switch that shows them in the form is off again."""
+    return {} if params.get(switch) is False else given(params, *names)
