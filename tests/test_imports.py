@@ -86,16 +86,17 @@ def nodes_of(tree: ast.AST, type_only: bool = True) -> Iterator[ast.AST]:
 
 
 def imports(
-    path: Path, modules: dict[str, Path] = MODULES, root: Path = ROOT, type_only: bool = True
+    path: Path, modules: dict[str, Path] = MODULES, root: Path = ROOT, type_only: bool = True, inside: bool = True
 ) -> dict[str, int]:
     """Absolute names of the modules a file imports anywhere, also inside functions, and the line of one import each.
 
     `from package import name` imports the submodule of that name where there is one, else the package. That importing a
-    submodule imports its packages too does not count.
+    submodule imports its packages too does not count. Without `inside`, only what stands at the top of the file.
     """
     names = {}
     package = list(path.relative_to(root).parts[:-1])
-    for node in nodes_of(ast.parse(path.read_text(encoding="utf-8")), type_only):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in nodes_of(tree, type_only) if inside else tree.body:
         if isinstance(node, ast.Import):
             names |= {alias.name: node.lineno for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -141,6 +142,13 @@ def test_the_library_never_imports_itself_as_a_whole(path):
 def test_only_the_bridge_imports_fiftyone(path):
     if module_of(path).split(".")[1] != "fiftyone":
         assert not {name for name in imports(path) if name.split(".")[0] == "fiftyone"}
+
+
+@each_module
+def test_only_figures_import_plotly_at_the_top(path):
+    if module_of(path).split(".")[1] != "figures":
+        top = imports(path, inside=False)
+        assert not {name for name in top if name.split(".")[0] == "plotly" or name.startswith("kalos_core.figures")}
 
 
 def test_the_check_sees_imports():
@@ -279,7 +287,30 @@ def loaded_with_the_library():
     ).stdout.split()
 
 
-@pytest.mark.parametrize("heavy", ["fiftyone", "plotly", "matplotlib", "pandas", "pycocotools", "dask", "krippendorff"])
+@pytest.mark.parametrize(
+    "heavy",
+    [
+        "PIL",
+        "dask",
+        "fiftyone",
+        "kalos_core.figures",
+        "krippendorff",
+        "matplotlib",
+        "pandas",
+        "plotly",
+        "pycocotools",
+        "scipy.linalg",
+        "scipy.ndimage",
+        "scipy.optimize",
+        "scipy.sparse",
+        "scipy.spatial",
+        "scipy.special",
+        "scipy.stats",
+        "skimage",
+        "sklearn",
+        "tqdm",
+    ],
+)
 def test_the_library_comes_without(heavy, loaded_with_the_library):
     assert "kalos_core" in loaded_with_the_library
-    assert heavy not in {name.split(".")[0] for name in loaded_with_the_library}
+    assert heavy not in loaded_with_the_library

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from kalos_core.display import significant
 from kalos_core.errors import lookup
@@ -111,7 +111,7 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     shifts, size = _measured(model, group, part)
     if len(size) < LEAST_SHOWN:
         return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
-    rank = float(stats.spearmanr(shifts.area, size).statistic) if np.ptp(size) and np.ptp(shifts.area) else 0.0
+    rank = float(scipy.stats.spearmanr(shifts.area, size).statistic) if np.ptp(size) and np.ptp(shifts.area) else 0.0
     word = "fall" if rank < 0 else "grow"
     title = f"Changes of {part} {word} with the area (Spearman {significant(rank)}, {len(size):,} {SHIFTED[group]})"
     step = max(1, len(size) // MOST_POINTS)
@@ -160,7 +160,7 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     (name, own), (_, others) = named
     if not len(own) or not len(others):
         return _empty(f"No areas to compare: {len(own):,} and {len(others):,} annotations")
-    test = stats.mannwhitneyu(own, others)
+    test = scipy.stats.mannwhitneyu(own, others)
     larger = test.statistic / (len(own) * len(others))
     sure = "are larger" if larger > 0.5 else "are smaller"
     verb = sure if test.pvalue < DOUBTFUL else "may be of any size"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.cluster import hierarchy
+import scipy  # slow to import: each part is loaded when it is first used
 
 from kalos_core.display import Numbers, signed, significant
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
@@ -76,8 +76,8 @@ def rater_tree(
     title : str
     """
     tree = np.asarray(linkage, dtype=np.float64)
-    layout = hierarchy.dendrogram(tree, no_plot=True)
-    leaf_order = hierarchy.leaves_list(tree).tolist()
+    layout = scipy.cluster.hierarchy.dendrogram(tree, no_plot=True)
+    leaf_order = scipy.cluster.hierarchy.leaves_list(tree).tolist()
     row_of = {leaf: row for row, leaf in enumerate(leaf_order)}
     height = float(tree[:, 2].max()) or 1.0
     branches = [
