@@ -12,7 +12,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 from kalos_core.consensus._staple import expectation_maximisation
 from kalos_core.errors import InputError, listed
-from kalos_core.pixels.drawn import canvas_sizes, masks_of
+from kalos_core.pixels.rasterisation import canvas_sizes, masks_of
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn

@@ -1,12 +1,21 @@
-"""Agreement of raters about pixels (Lampert, Stumpf & Gançarski 2016)."""
+"""Agreement of raters about pixels (Lampert, Stumpf & Gançarski 2016).
+
+* Masks of one image: `MaskStack`, `as_stack`; `mask_stacks` rasterises polygons and masks; `LabelStack` for several
+  classes.
+* Agreement: `pixel_agreement`, `PixelAgreement`, `PixelSums`, `LIMIT`; image by image with `PixelAccumulator`; of
+  several classes: `class_pixel_agreement`, `ClassPixelAgreement`; how many raters marked each pixel: `rater_count_map`.
+* Raters against a truth: `rater_performance`, `RaterPerformance`.
+* Properties of the image that may explain agreement: `Correlation`, `channel_names`.
+* Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
+"""
 
 from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement, pixel_agreement, rater_count_map
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
-from kalos_core.pixels.drawn import mask_stacks
 from kalos_core.pixels.moments import Correlation
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
 from kalos_core.pixels.properties import channel_names
+from kalos_core.pixels.rasterisation import mask_stacks
 from kalos_core.pixels.stack import LabelStack, MaskStack, as_stack
 from kalos_core.pixels.sums import PixelSums
 

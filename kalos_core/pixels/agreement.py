@@ -50,9 +50,9 @@ class PixelAgreement:
     image_pixels, image_marked : (I,) int64
         Pixels that count, and those that anybody marked.
     alone : int
-        Images left out because fewer than two raters were asked about them.
+        Images left out because fewer than two raters are assigned to them.
     correlations : tuple of Correlation
-        Of the share of raters who marked a pixel with the properties of the pictures; empty without pictures.
+        Of the share of raters who marked a pixel with the properties of the image; empty without images' pixels.
 
     Examples
     --------
@@ -75,25 +75,25 @@ class PixelAgreement:
 
     @cached_property
     def smyth_bound(self) -> float:
-        """Least mean error of the raters, in [0, .5], whatever is true (Eq. 1); see `smyth_notes`."""
+        """Least mean error of the raters, in [0, .5], whatever the truth (Eq. 1); see `smyth_notes`."""
         return self.sums.smyth_bound()
 
     @property
     def within_limit(self) -> bool:
-        """Whether the bound is at most 10 %, which Smyth asks of data for experiments."""
+        """Whether the bound is at most 10 %, which Smyth requires of data for experiments."""
         return self.smyth_bound <= LIMIT
 
     @property
     def smyth_notes(self) -> tuple[str, ...]:
-        """What to know before the bound is set beside that of other data: two peculiarities (Discussion, §V-A)."""
-        asked = [number for number, row in enumerate(self.sums.by_rater_count) if row.any()]
+        """What to know before the bound is compared with that of other data: two peculiarities (Discussion, §V-A)."""
+        assigned = [number for number, row in enumerate(self.sums.by_rater_count) if row.any()]
         notes = []
-        if 2 in asked:
+        if 2 in assigned:
             notes.append(
                 "With two raters every disagreement counts one half, the most there is: the bound is high even where "
                 "F1 is."
             )
-        odd = [number for number in asked if number % 2]
+        odd = [number for number in assigned if number % 2]
         if odd:
             most = " or ".join(f"{(number - 1) / (2 * number):.3f}" for number in odd)
             notes.append(
@@ -121,7 +121,7 @@ class PixelAgreement:
 
     @property
     def outliers(self) -> NDArray[np.bool_]:
-        """(R,) whose mean difference is above the mean of all plus one standard deviation (ddof 1).
+        """(R,) raters with a mean difference above the mean of all plus one standard deviation (ddof 1).
 
         Nobody below three raters. Standing out is not being wrong: the paper warns that the one rater who is right may
         be the one who differs.
@@ -138,14 +138,14 @@ class PixelAgreement:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """(R,) raters as the leaves of the tree stand."""
+        """(R,) raters in the order of the leaves of the tree."""
         from scipy.cluster import hierarchy
 
         return hierarchy.leaves_list(self.linkage).astype(np.intp)
 
     @property
     def performance(self) -> RaterPerformance:
-        """Each rater beside the consensus of half of the raters, their own mark among them (Table II)."""
+        """Each rater against the consensus of half of the raters, their own vote among them (Table II)."""
         return RaterPerformance(self.raters, self.sums.confusion)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -178,15 +178,15 @@ class PixelAccumulator:
     Parameters
     ----------
     raters : sequence of str
-        All raters of the data set. One who is not among an image's raters was not asked about it, and counts for
-        nothing there; one who was asked and marked nothing has an empty mask.
+        All raters of the data set. One who is not among an image's raters is not assigned to it, and counts for
+        nothing there; one who is assigned and marked nothing has an empty mask.
     channels : sequence of str, optional
-        Names of the pictures' channels, see `kalos_core.pixels.channel_names`.
+        Names of the images' channels, see `kalos_core.pixels.channel_names`.
 
     Examples
     --------
     >>> accumulator = PixelAccumulator(["ann", "bob", "cid"])
-    >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[1, 1]]}))  # cid was not asked
+    >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[1, 1]]}))  # cid is not assigned
     >>> accumulator.add(MaskStack.of({"ann": [[0, 1]], "bob": [[0, 1]], "cid": None}))
     >>> accumulator.result().f1.round(2).tolist()
     [[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -212,11 +212,11 @@ class PixelAccumulator:
         if len(stack.raters) < 2:
             self._alone += 1
             return
-        asked = np.array([self._code[name] for name in stack.raters], dtype=np.intp)
+        assigned = np.array([self._code[name] for name in stack.raters], dtype=np.intp)
         patterns = find_patterns(stack)
-        sums = PixelSums.of(patterns, asked, len(self._code))
+        sums = PixelSums.of(patterns, assigned, len(self._code))
         self._sums = self._sums + sums
-        self._rows.append(_image_row(stack.image, sums, asked))
+        self._rows.append(_image_row(stack.image, sums, assigned))
         if stack.image_pixels is not None and patterns.pixels:
             self._correlate(stack, patterns)
 
@@ -230,7 +230,7 @@ class PixelAccumulator:
         """Agreement over all images counted so far."""
         if not self._sums.pixels:
             raise InputError(
-                f"masks: expected a pixel that at least two raters were asked about, got none in "
+                f"masks: expected a pixel of an image with at least two assigned raters, got none in "
                 f"{len(self._rows) + self._alone:,} images"
             )
         images, bound, f1, pixels, marked = zip(*self._rows, strict=True)
@@ -247,8 +247,8 @@ class PixelAccumulator:
         )
 
 
-def _image_row(image: Any, sums: PixelSums, asked: NDArray[np.intp]) -> tuple[Any, float, float, int, int]:
-    f1 = sums.f1()[np.ix_(asked, asked)][np.triu_indices(len(asked), 1)]
+def _image_row(image: Any, sums: PixelSums, assigned: NDArray[np.intp]) -> tuple[Any, float, float, int, int]:
+    f1 = sums.f1()[np.ix_(assigned, assigned)][np.triu_indices(len(assigned), 1)]
     marked = int(sums.by_rater_count[:, 1:].sum())
     return image, sums.smyth_bound(), float(f1.mean()), sums.pixels, marked
 
@@ -258,7 +258,7 @@ def pixel_agreement(
     raters: Sequence[str] | None = None,
     channels: Sequence[str] | None = None,
 ) -> PixelAgreement:
-    """Agreement of raters about the pixels of images: level map, Smyth's bound, F1, outliers, beside the consensus.
+    """Agreement of raters about the pixels of images: Smyth's bound, F1, outliers, raters against the consensus.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def pixel_agreement(
     raters : sequence of str, optional
         All raters, needed where the first image does not have them all.
     channels : sequence of str, optional
-        Names of the pictures' channels.
+        Names of the images' channels.
 
     Returns
     -------
@@ -309,10 +309,10 @@ def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:
     [[0, 1, 2]]
     """
     stack = as_stack(masks, least=1)
-    level: NDArray[np.uint8] = stack.masks.sum(axis=0, dtype=np.uint8)
+    count: NDArray[np.uint8] = stack.masks.sum(axis=0, dtype=np.uint8)
     if stack.ignore is not None:
-        level[stack.ignore] = 0
-    return level
+        count[stack.ignore] = 0
+    return count
 
 
 def outliers(mean_difference: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -320,7 +320,7 @@ def outliers(mean_difference: NDArray[np.float64]) -> NDArray[np.bool_]:
 
     Examples
     --------
-    The Segmentation study's own figures, of which the paper names the fifth an outlier:
+    The numbers of the Segmentation study, of which the paper names the fifth an outlier:
 
     >>> outliers(np.array([0.59, 0.59, 0.59, 0.59, 0.6454])).tolist()
     [False, False, False, False, True]

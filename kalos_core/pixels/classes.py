@@ -1,4 +1,4 @@
-"""Masks of several classes: every figure for each class against all others, and the mean over classes."""
+"""Masks of several classes: every metric for each class against all others, and the mean over classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contour tasks: what lies near enough to a boundary counts as on it, and a truth is thinned to one pixel."""
+"""Contour tasks: a pixel near enough to a boundary counts as on it, and a truth is thinned to one pixel."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TOLERANCE = 0.0075
 
 @dataclass(frozen=True)
 class ContourMatch:
-    """Marks beside a truth, both contours. Each share is None where there is nothing to take it of.
+    """Marked contours against true ones. Each share is None where its denominator is 0.
 
     Parameters
     ----------
     precision : float or None
         Of the marked pixels, the share that lies near the truth.
     recall : float or None
-        Of the true pixels, the share that lies near a mark.
+        Of the true pixels, the share that lies near a marked one.
     f1 : float or None
         Their harmonic mean, 0 where nothing is near.
     """
@@ -36,7 +36,7 @@ class ContourMatch:
 
 
 def tolerance_in_pixels(size: tuple[int, ...], share: float = TOLERANCE) -> float:
-    """How far a mark may lie from a contour, for an image of a height and a width.
+    """How far a marked pixel may lie from a contour, for an image of a height and a width.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
 
 
 def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
-    """A truth thinned to lines one pixel wide, every separate mark kept (Lampert et al., §IV-C; Zhang & Suen 1984).
+    """A truth thinned to lines one pixel wide, every separate region kept (Lampert et al., §IV-C; Zhang & Suen 1984).
 
     Examples
     --------
@@ -81,12 +81,12 @@ def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
     return skeletonize(as_binary(np.asarray(mask), "mask"))
 
 
-def match_contours(marks: ArrayLike, truth: ArrayLike, tolerance: float = TOLERANCE) -> ContourMatch:
-    """Marked contours beside true ones, a pixel counting as found if one of the other side lies near.
+def match_contours(mask: ArrayLike, truth: ArrayLike, tolerance: float = TOLERANCE) -> ContourMatch:
+    """Marked contours against true ones, a pixel counting as found if one of the other mask lies near.
 
     Parameters
     ----------
-    marks, truth : (H, W) binary
+    mask, truth : (H, W) binary
         See `thinned`.
     tolerance : float
         Share of the image's diagonal.
@@ -98,9 +98,9 @@ def match_contours(marks: ArrayLike, truth: ArrayLike, tolerance: float = TOLERA
     >>> match_contours(np.roll(line, 3, axis=0), line), match_contours(np.roll(line, 4, axis=0), line).f1
     (ContourMatch(precision=1.0, recall=1.0, f1=1.0), 0.0)
     """
-    found, true = (as_binary(np.asarray(mask), name) for mask, name in ((marks, "marks"), (truth, "truth")))
+    found, true = as_binary(np.asarray(mask), "mask"), as_binary(np.asarray(truth), "truth")
     if found.shape != true.shape:
-        raise InputError(f"marks: expected the size of the truth {true.shape}, got {found.shape}")
+        raise InputError(f"mask: expected the size of the truth {true.shape}, got {found.shape}")
     reach = tolerance_in_pixels(true.shape, tolerance)
     precision = _share(found & near(true, reach), found)
     recall = _share(true & near(found, reach), true)

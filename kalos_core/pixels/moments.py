@@ -67,7 +67,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's r of agreement and a property of the picture.
+    """Pearson's r of agreement and a property of the image.
 
     Parameters
     ----------

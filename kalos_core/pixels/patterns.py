@@ -1,4 +1,4 @@
-"""The votes on the pixels of a stack as few patterns with counts: all that most statistics need to know of it."""
+"""The votes on the pixels of a stack as few patterns with counts: all that most statistics need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCK = 1 << 18
 """Pairs of pixels counted at a time, so that temporary arrays stay in the processor's cache."""
 
 TABLE_BITS = 16
-"""Up to so many raters every possible pattern has a place in a table; beyond, only those that occur."""
+"""Up to so many raters every possible pattern has an entry in a table; beyond, only those that occur."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Patterns:
     count : (P,) int
         Pixels with that pattern, at least one; ignored pixels count nowhere.
     slot : (P,) int
-        Where each pattern stands in a table of `slots` entries.
+        Index of each pattern in a table of `slots` entries.
     slots : int
     slot_of_pixel : (H, W) unsigned int
     ignore : (H, W) bool, optional

@@ -1,4 +1,4 @@
-"""How well each rater does beside a truth, pixel by pixel."""
+"""How well each rater does against a truth, pixel by pixel."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RaterPerformance:
-    """Each rater's marks beside a truth (Lampert et al., Table II).
+    """Each rater's mask against a truth (Lampert et al., Table II).
 
-    Every share is NaN where there is nothing to take a share of, such as the sensitivity where the truth is empty.
+    Every share is NaN where its denominator is 0, such as the sensitivity where the truth is empty.
 
     Parameters
     ----------
     raters : (R,) object
     confusion : (R, 2, 2) int64
-        Pixels by what the rater says and by what is true: 0 nothing, 1 marked.
+        Pixels by the vote of the rater and by the truth: 0 nothing, 1 marked.
 
     Examples
     --------
@@ -41,27 +41,27 @@ class RaterPerformance:
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
-        """(R,) of what is true, the share the rater marked."""
+        """(R,) of the true pixels, the share the rater marked."""
         return divide(self.confusion[:, 1, 1], self.confusion[:, :, 1].sum(axis=1))
 
     @property
     def specificity(self) -> NDArray[np.float64]:
-        """(R,) of what is not, the share the rater left."""
+        """(R,) of the others, the share the rater left."""
         return divide(self.confusion[:, 0, 0], self.confusion[:, :, 0].sum(axis=1))
 
     @property
     def ppv(self) -> NDArray[np.float64]:
-        """(R,) of what the rater marked, the share that is true."""
+        """(R,) of the pixels the rater marked, the share that is true."""
         return divide(self.confusion[:, 1, 1], self.confusion[:, 1].sum(axis=1))
 
     @property
     def npv(self) -> NDArray[np.float64]:
-        """(R,) of what the rater left, the share that is not."""
+        """(R,) of the pixels the rater left, the share that is not."""
         return divide(self.confusion[:, 0, 0], self.confusion[:, 0].sum(axis=1))
 
     @property
     def kappa(self) -> NDArray[np.float64]:
-        """(R,) Cohen's kappa of rater and truth; 1 where both say the same of all pixels, NaN without a pixel."""
+        """(R,) Cohen's kappa of rater and truth; 1 where both hold one and the same value, NaN without a pixel."""
         counts = self.confusion.astype(np.float64)
         pixels = counts.sum(axis=(1, 2))
         observed = np.trace(counts, axis1=1, axis2=2) * pixels
@@ -79,7 +79,7 @@ class RaterPerformance:
 
 
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
-    """Each rater of a stack beside a truth mask.
+    """Each rater of a stack against a truth mask.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Properties of a picture that may explain where raters agree: intensity, contrast, each channel."""
+"""Properties of an image that may explain where raters agree: intensity, contrast, each channel."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def property_moments(
     ignore: NDArray[np.bool_] | None = None,
     names: Sequence[str] | None = None,
 ) -> dict[str, Moments]:
-    """Agreement beside each property of one picture (Lampert et al., §III-B).
+    """Agreement against each property of one image (Lampert et al., §III-B).
 
     Intensity is .2989 R + .5870 G + .1140 B, or the one channel there is. Contrast is Michelson's, (max - min) /
-    (max + min) of CIELAB's tone L, or of the one channel, in 3 x 3 pixels, 0 where all are 0; it is set beside the
-    largest agreement in the same 3 x 3. A picture of several channels, none of them named red, green and blue, has
+    (max + min) of CIELAB's tone L, or of the one channel, in 3 x 3 pixels, 0 where all are 0; it is compared with
+    the largest agreement in the same 3 x 3. An image of several channels, none of them named red, green and blue, has
     neither. Ignored pixels are in no neighbourhood.
 
     Parameters
@@ -87,7 +87,7 @@ def property_moments(
 def tones(
     channels: NDArray[Any], names: Sequence[str]
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """(H, W) intensity and tone of a picture (H, W, C); None, None where its channels are no colours."""
+    """(H, W) intensity and tone of an image (H, W, C); None, None where its channels are no colours."""
     if channels.shape[2] == 1:
         grey = channels[..., 0].astype(np.float64)
         if grey.min(initial=0) < 0:
@@ -156,7 +156,7 @@ def neighbourhood(values: NDArray[np.float64], used: NDArray[np.bool_], extreme:
 
 
 def check_finite(values: NDArray[np.generic], what: str) -> None:
-    """A picture holds finite numbers.
+    """An image holds finite numbers.
 
     Examples
     --------

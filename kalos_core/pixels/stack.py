@@ -18,12 +18,12 @@ MOST_RATERS = 64
 
 @dataclass(frozen=True, eq=False)
 class MaskStack:
-    """The binary masks of the N raters who were asked about one image. H, W: its height and width.
+    """The binary masks of the N raters assigned to one image. H, W: its height and width.
 
     Parameters
     ----------
     masks : (N, H, W) bool
-        True where a rater marked; a rater who was asked and marked nothing has a mask of False.
+        True where a rater marked; a rater who is assigned and marked nothing has a mask of False.
     raters : (N,) object
         Names.
     ignore : (H, W) bool, optional
@@ -31,7 +31,7 @@ class MaskStack:
     image : object
         The image's id, None where unknown.
     image_pixels : (H, W) or (H, W, C), optional
-        The picture itself, whose properties are set beside agreement.
+        The image itself; its properties are compared with agreement.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class MaskStack:
     >>> stack = MaskStack.of([[[0, 1]], [[1, 1]]])
     >>> stack.raters.tolist(), stack.masks.sum(axis=(1, 2)).tolist()
     (['rater 1', 'rater 2'], [1, 2])
-    >>> stack = MaskStack.of({"ann": [[0, 1]], "bob": None})  # bob was asked and marked nothing
+    >>> stack = MaskStack.of({"ann": [[0, 1]], "bob": None})  # bob is assigned and marked nothing
     >>> stack.masks.tolist()
     [[[False, True]], [[False, False]]]
     >>> MaskStack.of([[[0, 1]], [[1, 2]]])
@@ -85,7 +85,7 @@ class MaskStack:
 
 @dataclass(frozen=True, eq=False)
 class LabelStack:
-    """The label maps of the N raters who were asked about one image: one class a pixel.
+    """The label maps of the N raters assigned to one image: one class a pixel.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ class LabelStack:
         return cls(given, object_array(names), region, image, pixels)
 
     def of_class(self, value: int) -> MaskStack:
-        """Who gave each pixel one class."""
+        """Masks of one class: the pixels that each rater gave it."""
         return MaskStack(self.labels == value, self.raters, self.ignore, self.image, self.image_pixels)
 
 
 Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any]
-"""What every function of stacks takes: a stack, or what `MaskStack.of` makes one of."""
+"""Input of every function of stacks: a stack, or what `MaskStack.of` makes one of."""
 
 
 def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
@@ -156,11 +156,11 @@ def named_arrays(
     if not isinstance(given, Iterable):
         raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {given!r:.100}")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
-    drawn = [np.asarray(entry) for entry in entries if entry is not None]
-    if not drawn:
-        none = "None of each, whose size nobody knows: give an array of zeros" if entries else "none"
+    there = [np.asarray(entry) for entry in entries if entry is not None]
+    if not there:
+        none = "None of each, so that the size is unknown: give an array of zeros" if entries else "none"
         raise InputError(f"{what}: expected at least one rater's, got {none}")
-    arrays = [np.zeros_like(drawn[0]) if entry is None else np.asarray(entry) for entry in entries]
+    arrays = [np.zeros_like(there[0]) if entry is None else np.asarray(entry) for entry in entries]
     if isinstance(given, Mapping) and raters is None:
         raters = list(given)
     names = [f"rater {index + 1}" for index in range(len(arrays))] if raters is None else list(raters)
@@ -173,15 +173,15 @@ def named_arrays(
             raise InputError(f"{what} of {name!r}: expected height x width, got shape {array.shape}")
     sizes = {array.shape for array in arrays}
     if len(sizes) > 1:
-        said = [f"{array.shape} of {name!r}" for array, name in zip(arrays, names, strict=True)]
-        raise InputError(f"{what}: expected one size, got {listed(said, 20)}")
+        named = [f"{array.shape} of {name!r}" for array, name in zip(arrays, names, strict=True)]
+        raise InputError(f"{what}: expected one size, got {listed(named, 20)}")
     return names, arrays
 
 
 def check_surroundings(
     size: tuple[int, ...], ignore: ArrayLike | None, image_pixels: ArrayLike | None
 ) -> tuple[NDArray[np.bool_] | None, NDArray[Any] | None]:
-    """The region to ignore and the picture, both of the masks' size."""
+    """The region to ignore and the pixels of the image, both of the masks' size."""
     region = None if ignore is None else as_binary(np.asarray(ignore), "ignore")
     if region is not None and region.shape != size:
         raise InputError(f"ignore: expected the size of the masks {size}, got {region.shape}")
@@ -192,7 +192,7 @@ def check_surroundings(
 
 
 def as_binary(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    """Truth values of an array of 0 and 1, or of 0 and 255 as pictures have it.
+    """Truth values of an array of 0 and 1, or of 0 and 255 as image files have it.
 
     Examples
     --------

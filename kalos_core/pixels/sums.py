@@ -1,4 +1,4 @@
-"""What one image adds to the agreement of a data set: whole numbers that are summed, whatever the images' sizes."""
+"""Counts of pixels that one image adds to the agreement of a data set, summed whatever the images' sizes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class PixelSums:
     Parameters
     ----------
     by_rater_count : (R + 1, R + 1) int64
-        ``by_rater_count[n, a]``: pixels that a of the n raters asked about their image marked (A of Lampert et al., Eq. 2).
+        ``by_rater_count[n, a]``: pixels marked by a of the n raters assigned to the image (Lampert et al., Eq. 2).
     common : (R, R) int64
-        Pixels of the images that both raters were asked about.
+        Pixels of the images that both raters are assigned to.
     marked : (R, R) int64
         Those of them that the first marked.
     both : (R, R) int64
         Those of them that both marked.
     confusion : (R, 2, 2) int64
-        Pixels by what a rater says and by what the consensus of half of the raters says: 0 nothing, 1 marked.
+        Pixels by the vote of a rater and by the consensus of half of the raters: 0 nothing, 1 marked.
 
     Examples
     --------
@@ -52,18 +52,18 @@ class PixelSums:
         return cls(*(np.zeros(shape, np.int64) for shape in shapes))
 
     @classmethod
-    def of(cls, patterns: Patterns, asked: NDArray[np.intp], raters: int) -> PixelSums:
-        """Of an image whose N masks are those of the raters `asked` (N,) among all `raters`."""
+    def of(cls, patterns: Patterns, given: NDArray[np.intp], raters: int) -> PixelSums:
+        """Of an image whose N masks are those of the raters `given` (N,) among all `raters`."""
         sums = cls.nothing(raters)
         votes, count = patterns.votes.astype(np.int64), patterns.count
         agreeing = votes.sum(axis=1)
-        np.add.at(sums.by_rater_count, (len(asked), agreeing), count)
-        cells = np.ix_(asked, asked)
+        np.add.at(sums.by_rater_count, (len(given), agreeing), count)
+        cells = np.ix_(given, given)
         sums.common[cells] = patterns.pixels
         sums.marked[cells] = (count @ votes)[:, None]
         sums.both[cells] = (votes * count[:, None]).T @ votes
-        consensus = (2 * agreeing >= len(asked)).astype(np.intp)
-        for index, rater in enumerate(asked):
+        consensus = (2 * agreeing >= len(given)).astype(np.intp)
+        for index, rater in enumerate(given):
             np.add.at(sums.confusion[rater], (votes[:, index], consensus), count)
         return sums
 
@@ -76,33 +76,33 @@ class PixelSums:
         return int(self.by_rater_count.sum())
 
     def smyth_bound(self) -> float:
-        """Mean over pixels of min(n - A, A) / n: the least error of the raters, whatever is true (Eq. 1).
+        """Mean over pixels of min(n - A, A) / n: the least error of the raters, whatever the truth (Eq. 1).
 
         NaN without a pixel.
         """
-        asked, level = np.indices(self.by_rater_count.shape)
-        least = np.minimum(asked - level, level) / np.maximum(asked, 1)
+        given, rater_count = np.indices(self.by_rater_count.shape)
+        least = np.minimum(given - rater_count, rater_count) / np.maximum(given, 1)
         pixels = self.pixels
         return float((least * self.by_rater_count).sum() / pixels) if pixels else float("nan")
 
     def ratio(self) -> NDArray[np.float64]:
         """(R,) of the pixels that anybody marked, the share that at least n = 1, ..., R raters marked (Eq. 3).
 
-        Of images with at least n raters, since no other can reach the level; NaN where nobody marked anything there.
+        Of images with at least n raters, since no other can have as many; NaN where nobody marked anything there.
         """
-        reached = self.by_rater_count[:, ::-1].cumsum(axis=1)[:, ::-1]  # [asked, at least so many]
-        at_least = reached[::-1].cumsum(axis=0)[::-1]  # of images with at least so many asked
-        level = np.arange(1, len(self.by_rater_count))
-        return divide(at_least[level, level], at_least[level, 1])
+        reached = self.by_rater_count[:, ::-1].cumsum(axis=1)[:, ::-1]  # [given, at least so many]
+        at_least = reached[::-1].cumsum(axis=0)[::-1]  # of images with at least so many raters
+        rater_count = np.arange(1, len(self.by_rater_count))
+        return divide(at_least[rater_count, rater_count], at_least[rater_count, 1])
 
     def f1(self) -> NDArray[np.float64]:
         """(R, R) F1 of every two raters over their common images (Eq. 6); NaN where they have none.
 
         1 where neither marked anything: nothing disagrees.
         """
-        marks = self.marked + self.marked.T
-        shared = divide(2 * self.both, marks)
-        return np.where((marks == 0) & (self.common > 0), 1.0, shared)
+        either = self.marked + self.marked.T
+        shared = divide(2 * self.both, either)
+        return np.where((either == 0) & (self.common > 0), 1.0, shared)
 
 
 def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:

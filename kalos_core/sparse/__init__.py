@@ -2,6 +2,12 @@
 
 After Nørregaard & Derczynski, *Sparse Probability of Agreement*. Everything is computed from counts (I, C): how many
 raters put each item into each category, as an array or a `scipy.sparse` matrix.
+
+* Counts: `Counts`, `tally`, `Tally`.
+* Agreement: `sparse_agreement`, `SparseAgreement`, `ratio_interval`; weights of items: `WEIGHTS`, `agreement_variance`.
+* While annotations arrive: `running_agreement`, `RunningAgreement`, `RunningCurve`.
+* Over the units of an `Agreement`: `unit_agreement`, `UnitAgreement`.
+* The paper's experiment: `removal_experiment`, `RemovalExperiment`.
 """
 
 from kalos_core.sparse.counts import Counts, Tally, tally

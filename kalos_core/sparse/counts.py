@@ -16,7 +16,7 @@ from kalos_core.arrays import total
 from kalos_core.errors import InputError
 
 ITEMS_AT_ONCE = 512
-"""Rows of dense counts that are searched at once: what is found of them stays in cache."""
+"""Rows of dense counts that are searched at once: so that intermediate results stay in cache."""
 
 WORTH_THREADS = 10_000_000
 """Dense counts of so many cells are searched in several threads."""
@@ -27,7 +27,7 @@ MOST = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts (I, C) as M entries that are not zero, and what every coefficient needs of them.
+    """Counts (I, C) as M entries that are not zero, and the sums that every coefficient needs.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Tally:
 
 
 Counts: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tally"
-"""(I, C) how many raters put each item into each category, or what `tally` made of that."""
+"""(I, C) how many raters put each item into each category, or their `Tally`."""
 
 
 def tally(counts: Counts) -> Tally:

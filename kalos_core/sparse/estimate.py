@@ -83,7 +83,7 @@ def sparse_agreement(
 
     SPA = sum k_i P_i / sum k_i with P_i = sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)) (Nørregaard & Derczynski, Eq. 7). It
     estimates without bias what complete data would give if which labels are missing does not depend on how well raters
-    agree on an item. It is not corrected for chance. Items with fewer than two annotations say nothing about agreement
+    agree on an item. It is not corrected for chance. Items with fewer than two annotations have no agreement
     and leave numerator and denominator under every weight.
 
     Parameters
@@ -94,11 +94,11 @@ def sparse_agreement(
         ``"flat"`` 1, ``"annotations"`` n (as Krippendorff's alpha does), ``"annotations_m1"`` n - 1 (the paper's
         advice), ``"edges"`` n (n - 1) / 2, ``"inv_var"`` inverse variance for equal class shares, which equals
         ``"edges"`` for every number of classes (`agreement_variance` has the derivation), ``"inv_var_class"`` inverse
-        variance for the shares given or found.
+        variance for the shares given, or those of the data.
     class_share : (C,) float, optional
         Shares of the classes for ``"inv_var_class"``; those of all annotations unless given.
     bootstrap : int
-        Replicates of the interval, usable items drawn with replacement, weights as they are; 0 for none.
+        Replicates of the interval, usable items sampled with replacement, weights as they are; 0 for none.
     seed : int
 
     Returns
@@ -112,7 +112,7 @@ def sparse_agreement(
 
     Examples
     --------
-    Three of three agree; two of three; an item seen by one rater does not count: (2 · 1 + 2 · 1/3) / 4.
+    Three of three agree; two of three; an item of one rater does not count: (2 · 1 + 2 · 1/3) / 4.
 
     >>> result = sparse_agreement([[3, 0], [2, 1], [0, 1]])
     >>> round(result.value, 4), result.weights.tolist()
@@ -143,10 +143,10 @@ def ratio_interval(
     seed: int,
     times: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """(2,) 95 % percentile bootstrap of sum of numerators / sum of denominators, items (M,) drawn with replacement.
+    """(2,) 95 % percentile bootstrap of sum of numerators / sum of denominators, items (M,) sampled with replacement.
 
-    Each of the M may stand for several items, as many as `times` (M,) says. Items that are alike in both need not be
-    told apart: how often each *kind* is drawn is multinomial, and there are few kinds among many items.
+    Each of the M may stand for several items, as many as `times` (M,) says. Items that are alike in both are of one
+    *kind*: how often each kind is drawn is multinomial, and there are few kinds among many items.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def ratio_interval(
     kinds, index = np.unique(numerator + 1j * denominator, return_inverse=True)  # a pair as one sortable number
     items, count = int(each.sum()), total(index, each, len(kinds))
     rng = np.random.default_rng(seed)
-    drawn = []
+    ratios = []
     for start in range(0, replicates, REPLICATES_AT_ONCE):
         size = min(REPLICATES_AT_ONCE, replicates - start)
         often = rng.multinomial(items, count / items, size=size)
-        drawn.append((often @ kinds.real) / (often @ kinds.imag))
-    return np.asarray(intervals(np.concatenate(drawn)[:, None])[0])
+        ratios.append((often @ kinds.real) / (often @ kinds.imag))
+    return np.asarray(intervals(np.concatenate(ratios)[:, None])[0])

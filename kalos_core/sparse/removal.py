@@ -1,4 +1,4 @@
-"""What random removal of one's own annotations does to sparse agreement: the mean stays, the variance grows."""
+"""The effect of random removal of annotations on sparse agreement: the mean stays, the variance grows."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def removal_experiment(
     rounds: int = 200,
     seed: int = 0,
 ) -> RemovalExperiment:
-    """Remove annotations at random, many times over, and look at sparse agreement (Figures 6 and 7 of the paper).
+    """Remove annotations at random, many times over, and measure sparse agreement (Figures 6 and 7 of the paper).
 
     Where all items have equally many annotations, the mean over rounds is the agreement of all data, under every weight
-    (§4.2); where they have not, weights see other numbers in a part than in the whole, and the mean may drift towards
+    (§4.2); where they have not, weights differ between a part and the whole, and the mean may drift towards
     the items that stay usable longest. The comparison with equal numbers takes so many annotations of some items each.
     Every round goes through all annotations once a step: half a million take seconds a round.
 
@@ -136,12 +136,12 @@ def removal_experiment(
     share = whole.category_totals / whole.category_totals.sum()
     entry = np.repeat(np.arange(len(whole.count)), whole.count)  # which entry of the counts each annotation is in
     kept = np.linspace(LEAST_KEPT, 1, steps)
-    levels = np.maximum(np.rint(kept * len(entry)).astype(np.intp), min(2, len(entry)))
+    sizes = np.maximum(np.rint(kept * len(entry)).astype(np.intp), min(2, len(entry)))
     values, usable = np.empty((rounds, len(weights), steps)), np.empty((rounds, steps))
     for number in range(rounds):
         order = rng.permutation(entry)
-        for step, level in enumerate(levels):
-            part = _part(whole, np.bincount(order[:level], minlength=len(whole.count)))
+        for step, size in enumerate(sizes):
+            part = _part(whole, np.bincount(order[:size], minlength=len(whole.count)))
             usable[number, step] = part.annotations[part.usable].sum()
             values[number, :, step] = [_value(part, name, share) for name in weights]
     reached = tuple(number for number in wanted if (whole.annotations >= number).any())
@@ -151,7 +151,7 @@ def removal_experiment(
     return RemovalExperiment(
         weights=tuple(weights),
         full=np.array([_value(whole, name, share) for name in weights]),
-        kept=levels,
+        kept=sizes,
         annotations=usable.mean(axis=0),
         mean=mean,
         variance=variance,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_ITEMS = 10
-"""With fewer usable items an interval says nothing and is left undefined."""
+"""With fewer usable items an interval means nothing and is left undefined."""
 
 ITEMS_AT_ONCE = 10_000
 """Items whose replicate weights are multiplied at once, which bounds memory."""
@@ -106,11 +106,11 @@ class RunningCurve:
 
 
 class RunningAgreement:
-    """Counts annotations as they arrive and says how far raters agree so far.
+    """Counts annotations as they arrive and gives the agreement so far.
 
-    Every item carries how often each bootstrap replicate draws it (Poisson with mean 1, the limit of drawing with
+    Every item carries how often each bootstrap replicate draws it (Poisson with mean 1, the limit of sampling with
     replacement, which needs no number of items beforehand). An annotation changes what its item adds to each
-    replicate's sums, and nothing else; a step therefore costs as much as it brings, however much is there.
+    replicate's sums, and nothing else; a step therefore costs as much as it adds, however many annotations there are.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ class RunningAgreement:
         self._intervals: list[NDArray[np.float64]] = []
 
     def add(self, items: Iterable[Hashable], categories: Iterable[Hashable], time: float = float("nan")) -> None:
-        """Count a batch of annotations, and note where agreement stands after it.
+        """Count a batch of annotations, and record the agreement after it.
 
         Parameters
         ----------
         items, categories : (M,) hashable
-            Which item, and what a rater called it; whatever raters, each at most once an item.
+            Item, and the category a rater gave it; of any raters, each at most once an item.
         time : float
             When the last of them arrived.
         """
@@ -201,19 +201,19 @@ class RunningAgreement:
         new = before == 0
         self._first[touched[new]] = category[first[new]]
         entry, added = np.unique(index * len(self._category_code) + category, return_counts=True)
-        entry_place, entry_category = np.divmod(entry, len(self._category_code))
-        old = self._add_counts(touched[entry_place], entry_category, added)
+        entry_index, entry_category = np.divmod(entry, len(self._category_code))
+        old = self._add_counts(touched[entry_index], entry_category, added)
         after = before + np.bincount(index, minlength=len(touched))
-        gained = total(entry_place, (old + added) * (old + added - 1) - old * (old - 1), len(touched))
+        gained = total(entry_index, (old + added) * (old + added - 1) - old * (old - 1), len(touched))
         agreeing = agreed + gained.astype(np.int64)
         self._annotations[touched], self._agreeing[touched] = after, agreeing
         change = self._parts(after, agreeing) - self._parts(before, agreed)
         # an annotation becomes pairable with the second of its item: the first one then, too
         paired = np.flatnonzero((before == 1) & (after >= 2))
-        counted = (after >= 2)[entry_place]
+        counted = (after >= 2)[entry_index]
         part, changed = np.nonzero(change)
         rows = (part, PARTS + entry_category[counted], PARTS + self._first[touched[paired]])
-        columns = (changed, entry_place[counted], paired)
+        columns = (changed, entry_index[counted], paired)
         amounts = (change[part, changed], added[counted], np.ones(len(paired)))
         table = scipy.sparse.csc_array(
             (np.concatenate(amounts), (np.concatenate(rows), np.concatenate(columns))),

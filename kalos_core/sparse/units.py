@@ -1,4 +1,4 @@
-"""Sparse agreement of the units of an `agreement`: on how many of the assigned raters each object may count."""
+"""Sparse agreement of the units of an `agreement`: how many of its assigned raters agree on each object."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class UnitAgreement:
     interval : (2,) float64
         95 % percentile bootstrap over images; NaN without a bootstrap.
     alpha, global_alpha : float
-        Chance-corrected agreement beside it: mean over images, and over the same units as `value`.
+        Chance-corrected agreement for comparison: mean over images, and over the same units as `value`.
     image : (U,) int
         Code of the image of each unit: those of the agreement, then one for each image empty by agreement.
     assigned : (U,) int
-        How many raters were asked.
+        How many raters were assigned.
     agreeing : (U,) int
         How many of them share the most frequent value.
     unit_agreement : (U,) float64
@@ -45,7 +45,7 @@ class UnitAgreement:
 
     Examples
     --------
-    Three raters, one object that two of them saw:
+    Three raters, one object that two of them annotated:
 
     >>> from kalos_core import Annotations, agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
@@ -86,13 +86,13 @@ class UnitAgreement:
 def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> UnitAgreement:
     """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
 
-    "Asked and drew nothing" is a value like any class, so that a rater who missed an object disagrees with one who
-    drew it. Images empty by agreement are one unit each, as in `Agreement.global_alpha`.
+    "Assigned and annotated nothing" is a value like any class, so that a rater who missed an object disagrees with one
+    who annotated it. Images empty by agreement are one unit each, as in `Agreement.global_alpha`.
 
     Parameters
     ----------
     agreement : Agreement
-        Its configuration also says how the interval is drawn.
+        Its configuration also gives the replicates and seed of the interval.
     weights : name in `WEIGHTS`
 
     Returns
@@ -116,7 +116,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     images = len(agreement.annotations.images)
     numerator = total(rank, (made * found.item_agreement)[usable], images)
     denominator = total(rank, made[usable], images)
-    drawn = denominator > 0
+    known = denominator > 0
     most = np.zeros(len(units), np.int64)
     np.maximum.at(most, found.item, found.count)
     with np.errstate(invalid="ignore"):  # 0 / 0: no unit has two raters
@@ -124,7 +124,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     chosen = agreement.configuration
     return UnitAgreement(
         value=value,
-        interval=ratio_interval(numerator[drawn], denominator[drawn], chosen.bootstrap, chosen.seed),
+        interval=ratio_interval(numerator[known], denominator[known], chosen.bootstrap, chosen.seed),
         alpha=agreement.alpha,
         global_alpha=agreement.global_alpha,
         image=units.image,
@@ -137,7 +137,7 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
 
 
 def _tally(units: Units, categories: int) -> Tally:
-    """Counts of units by value, "drew nothing" being the last."""
+    """Counts of units by value, "annotated nothing" being the last."""
     unit, rater = np.nonzero(units.values != NOT_ASSIGNED)
     value = units.values[unit, rater]
     column = np.where(value == NO_OBJECT, categories, value)

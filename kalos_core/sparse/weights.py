@@ -1,4 +1,4 @@
-"""How much each item counts: the six weights of sparse agreement, and the variance that two of them are made of."""
+"""How much each item counts: the six weights of sparse agreement, and the variance that two of them derive from."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_hand_worked_stack():
     assert rater_count_map(STACK).tolist() == [[2, 3, 1, 0], [1, 0, 0, 0]]
     assert found.smyth_bound == pytest.approx(3 / (8 * 3))
     assert found.ratio.tolist() == [1.0, 2 / 4, 1 / 4]
-    # both: ann bob 2, ann cid 1, bob cid 1; marks 2, 3, 2
+    # both: ann bob 2, ann cid 1, bob cid 1; marked 2, 3, 2
     assert (
         found.f1.round(12).tolist() == np.round([[1, 4 / 5, 2 / 4], [4 / 5, 1, 2 / 5], [2 / 4, 2 / 5, 1]], 12).tolist()
     )
@@ -58,7 +58,7 @@ def test_a_hand_worked_stack():
     assert not found.within_limit
 
 
-def test_each_rater_beside_the_consensus():
+def test_each_rater_against_the_consensus():
     table = pixel_agreement([STACK]).performance
     # the consensus of 2 of 3: 1 1 0 0 / 0 0 0 0
     assert table.sensitivity.tolist() == [1, 1, 0.5]
@@ -70,7 +70,7 @@ def test_each_rater_beside_the_consensus():
 
 @settings(max_examples=10)
 @given(stacks())
-def test_figures_are_those_of_a_loop_over_pixels(stack):
+def test_metrics_are_those_of_a_loop_over_pixels(stack):
     found = pixel_agreement([stack])
     used = np.ones(stack.masks.shape[1:], bool) if stack.ignore is None else ~stack.ignore
     votes = [[int(mask[y, x]) for mask in stack.masks] for y, x in np.argwhere(used)]
@@ -110,13 +110,13 @@ def other_image(names):
 def test_many_images_are_one_large_image():
     rng = np.random.default_rng(1)
     parts = [rng.random((4, 6, 7)) < 0.4 for _ in range(3)]
-    picture = [rng.integers(0, 256, (6, 7, 3), np.uint8) for _ in range(3)]
-    separate = pixel_agreement([MaskStack.of(p, image_pixels=i) for p, i in zip(parts, picture, strict=True)])
-    whole = pixel_agreement([MaskStack.of(np.concatenate(parts, axis=1), image_pixels=np.concatenate(picture))])
+    image_pixels = [rng.integers(0, 256, (6, 7, 3), np.uint8) for _ in range(3)]
+    separate = pixel_agreement([MaskStack.of(p, image_pixels=i) for p, i in zip(parts, image_pixels, strict=True)])
+    whole = pixel_agreement([MaskStack.of(np.concatenate(parts, axis=1), image_pixels=np.concatenate(image_pixels))])
     assert separate.smyth_bound == whole.smyth_bound
     np.testing.assert_array_equal(separate.f1, whole.f1)
     by_name = {each.name: each.r for each in whole.correlations}
-    # contrast differs where pictures meet
+    # contrast differs where images meet
     for name in ("red", "green", "blue", "intensity"):
         assert {each.name: each.r for each in separate.correlations}[name] == pytest.approx(by_name[name])
 
@@ -156,11 +156,11 @@ def test_the_tree_is_wards():
     assert sorted(found.order.tolist()) == [0, 1, 2]
 
 
-def test_not_asked_is_not_the_same_as_nothing_marked():
-    marks = {"ann": [[1, 0]], "bob": [[1, 0]]}
+def test_not_assigned_is_not_the_same_as_nothing_marked():
+    masks = {"ann": [[1, 0]], "bob": [[1, 0]]}
     names = ["ann", "bob", "cid"]
-    absent = pixel_agreement([marks], names)
-    silent = pixel_agreement([marks | {"cid": None}], names)
+    absent = pixel_agreement([masks], names)
+    silent = pixel_agreement([masks | {"cid": None}], names)
     assert absent.smyth_bound == 0
     assert silent.smyth_bound == pytest.approx(1 / 6)
     assert np.isnan(absent.f1[0, 2])
@@ -214,7 +214,7 @@ def test_shares_of_nothing_are_undefined_in_a_table():
         (lambda: MaskStack.of([[["a"]]]), "expected truth values or numbers"),
         (lambda: MaskStack.of([[0, 1], [0, 1]]), "expected height x width, got shape"),
         (lambda: MaskStack.of([]), "expected at least one rater's, got none"),
-        (lambda: MaskStack.of({"ann": None}), "expected at least one rater's, got None of each, whose size nobody"),
+        (lambda: MaskStack.of({"ann": None}), "expected at least one rater's, got None of each, so that the size"),
         (lambda: MaskStack.of(None), "expected raters x height x width, or arrays by rater, got None"),
         (lambda: MaskStack(np.full((1, 2, 2), 255, np.uint8), np.array(["ann"], object)), "MaskStack.of makes"),
         (lambda: MaskStack.of([[[1]], [[1]]], ["ann", "ann"]), "expected 2 names, each once"),
@@ -237,7 +237,7 @@ def test_what_cannot_be_used_is_said(call, message):
         call()
 
 
-def test_masks_of_pictures_are_read_as_they_are():
+def test_masks_of_images_are_read_as_they_are():
     stack = MaskStack.of([np.array([[0, 255]], np.uint8), np.array([[0, 1]], np.uint16), np.array([[False, True]])])
     assert stack.masks[:, 0].tolist() == [[False, True]] * 3
 

@@ -29,12 +29,12 @@ def test_a_truth_is_thinned_to_one_pixel_and_keeps_its_parts():
 
 
 def test_tolerance():
-    truth, marks = np.zeros((60, 80), bool), np.zeros((60, 80), bool)  # diagonal 100
+    truth, marked = np.zeros((60, 80), bool), np.zeros((60, 80), bool)  # diagonal 100
     truth[10, :40] = True
-    marks[12, :40] = marks[50, :10] = True
+    marked[12, :40] = marked[50, :10] = True
     assert tolerance_in_pixels((60, 80), 0.02) == 2
-    assert match_contours(marks, truth, 0.019).f1 == 0
-    found = match_contours(marks, truth, 0.02)
+    assert match_contours(marked, truth, 0.019).f1 == 0
+    found = match_contours(marked, truth, 0.02)
     assert (found.precision, found.recall) == (0.8, 1.0)
     assert found.f1 == pytest.approx(2 * 0.8 / 1.8)
 

@@ -1,4 +1,4 @@
-"""Properties of pictures beside agreement, with SciPy and scikit-image as second witnesses."""
+"""Properties of images against agreement, with SciPy and scikit-image as second witnesses."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ MASKS = RNG.random((5, 9, 11)) < 0.4
 COLOUR = RNG.integers(0, 256, (9, 11, 3), np.uint8)
 
 
-def correlations(masks, picture, **more):
-    found = pixel_agreement([MaskStack.of(masks, image_pixels=picture, **more)])
+def correlations(masks, image_pixels, **more):
+    found = pixel_agreement([MaskStack.of(masks, image_pixels=image_pixels, **more)])
     return {each.name: each for each in found.correlations}
 
 
@@ -46,7 +46,7 @@ def test_correlations_are_those_of_scipy():
 
 
 def test_a_perfect_line_by_hand():
-    # A = 0 1 2, grey 10 20 30: r = 1; contrast in 3: .333, .5, .2 beside the largest A near: 1 2 2
+    # A = 0 1 2, grey 10 20 30: r = 1; contrast in 3: .333, .5, .2 against the largest A near: 1 2 2
     found = correlations([[[0, 1, 1]], [[0, 0, 1]]], np.array([[10, 20, 30]], np.uint8))
     assert found["intensity"].r == 1
     assert found["intensity"].p == 0
@@ -66,15 +66,15 @@ def test_ignored_pixels_are_in_no_neighbourhood():
 
 
 @pytest.mark.parametrize(
-    ("masks", "picture", "reason"),
+    ("masks", "image_pixels", "reason"),
     [
         (MASKS, np.full((9, 11), 7, np.uint8), "is the same on all pixels"),
         (np.zeros((2, 9, 11), bool), COLOUR, "agreement is the same on all pixels"),
         (MASKS[:, :1, :2], COLOUR[:1, :2], "fewer than 3 pixels, namely 2"),
     ],
 )
-def test_undefined_is_said(masks, picture, reason):
-    for each in correlations(masks, picture).values():
+def test_undefined_is_said(masks, image_pixels, reason):
+    for each in correlations(masks, image_pixels).values():
         assert each.r is None
         assert each.p is None
         assert reason in each.reason
@@ -91,7 +91,7 @@ def test_any_number_of_channels():
 
 
 @pytest.mark.parametrize(
-    ("picture", "names", "message"),
+    ("image_pixels", "names", "message"),
     [
         (np.full((9, 11), np.nan), None, "expected finite numbers"),
         (np.full((9, 11), "a"), None, "expected numbers"),
@@ -102,6 +102,6 @@ def test_any_number_of_channels():
         (COLOUR, ["red", "green", "contrast"], "channels: expected 3 names of their own"),
     ],
 )
-def test_what_cannot_be_used_is_said(picture, names, message):
+def test_what_cannot_be_used_is_said(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
-        property_moments(MASKS.mean(axis=0), picture, names=names)
+        property_moments(MASKS.mean(axis=0), image_pixels, names=names)

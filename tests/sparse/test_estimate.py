@@ -123,11 +123,11 @@ def test_threads_find_the_same_entries(monkeypatch):
     assert (one.count == counts[one.item, one.category]).all()
 
 
-def test_the_interval_is_that_of_items_drawn_with_replacement():
+def test_the_interval_is_that_of_items_sampled_with_replacement():
     rng = np.random.default_rng(1)
     agreement, weight = rng.integers(0, 4, 200) / 3, rng.integers(1, 4, 200).astype(float)
-    drawn = rng.integers(0, 200, (4000, 200))
-    ratios = (agreement * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
+    resampled = rng.integers(0, 200, (4000, 200))
+    ratios = (agreement * weight)[resampled].sum(axis=1) / weight[resampled].sum(axis=1)
     interval = ratio_interval(agreement * weight, weight, 4000, seed=0)
     assert interval == pytest.approx(np.percentile(ratios, (2.5, 97.5)), abs=0.006)
 
@@ -158,7 +158,7 @@ def test_empty_and_unusable_input_has_an_answer():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"counts": [[1, -1]]}, "counts: expected whole numbers of at least 0, got -1 for item 0, category 1"),
         ({"counts": [[1, 0.5]]}, "got 0.5 for item 0"),
@@ -178,8 +178,8 @@ def test_empty_and_unusable_input_has_an_answer():
         ({"counts": HAND, "bootstrap": -1}, "bootstrap"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said(arguments, message):
+    with pytest.raises(InputError, match=message):
         sparse_agreement(**arguments)
 
 

@@ -35,7 +35,7 @@ def test_equal_numbers_per_item(experiment):
     assert (np.diff(experiment.per_item_variance[:, -1]) < 0).all()  # more annotations an item, less variance
 
 
-def test_weights_beside_flat(experiment):
+def test_weights_against_flat(experiment):
     gap = experiment.against_flat
     assert gap[experiment.weights.index("flat")] == pytest.approx(0)
     assert gap[experiment.weights.index("edges")] == pytest.approx(gap[experiment.weights.index("inv_var")])
@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"weights": ["heavy"]}, "weights: expected one of"),
         ({"rounds": 1}, "rounds"),
@@ -65,8 +65,8 @@ def test_the_same_seed_gives_the_same():
         ({"per_item": (1, 2)}, "per_item: expected a whole number of at least 2, got 1"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said(arguments, message):
+    with pytest.raises(InputError, match=message):
         removal_experiment(**{"counts": EQUAL, **arguments})
 
 

@@ -99,7 +99,7 @@ def test_nothing_has_arrived():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: running_agreement([1, 2], [1]), "categories: expected one for each of 2 items, got 1"),
         (lambda: RunningAgreement().add([1, 2], [1]), "categories: expected one for each"),
@@ -116,6 +116,6 @@ def test_nothing_has_arrived():
         (lambda: running_agreement([1], [1]).narrow_from(0.1, of="kappa"), "of: expected one of 'alpha', 'spa'"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used_is_said(call, message):
+    with pytest.raises(InputError, match=message):
         call()

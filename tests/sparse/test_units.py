@@ -27,10 +27,10 @@ def test_every_pair_of_raters_of_every_unit(annotations):
     found = agreement(annotations, bootstrap=0)
     result = unit_agreement(found)
     rows = found.units.values.tolist()
-    drawn = set(annotations.image.tolist())
+    annotated = set(annotations.image.tolist())
     for image in range(len(annotations.images)):
-        if image not in drawn and annotations.assigned_any_class[image].sum() >= 2:
-            rows.append([-1 if asked else NOT_ASSIGNED for asked in annotations.assigned_any_class[image]])
+        if image not in annotated and annotations.assigned_any_class[image].sum() >= 2:
+            rows.append([-1 if assigned else NOT_ASSIGNED for assigned in annotations.assigned_any_class[image]])
     assert len(result) == len(rows)
     assert result.value == pytest.approx(naive(rows), nan_ok=True)
     assert (result.agreeing <= result.assigned).all()
@@ -45,11 +45,11 @@ def test_order_does_not_matter(annotations):
 
 
 def test_hand_worked_case():
-    marks = [("ann", "cat", 0), ("bob", "cat", 0), ("cid", "dog", 0), ("ann", "cat", 50)]
-    rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in marks]
+    annotated_boxes = [("ann", "cat", 0), ("bob", "cat", 0), ("cid", "dog", 0), ("ann", "cat", 50)]
+    rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in annotated_boxes]
     found = agreement(Annotations.from_rows(rows, images=[1, 2]))
     result = unit_agreement(found)
-    # cat cat dog; cat - -; and the second picture, empty by agreement
+    # cat cat dog; cat - -; and the second image, empty by agreement
     assert result.assigned.tolist() == [3, 3, 3]
     assert result.agreeing.tolist() == [2, 2, 3]
     assert result.unit_agreement == pytest.approx([1 / 3, 1 / 3, 1])
@@ -60,7 +60,7 @@ def test_hand_worked_case():
     assert (low, high) == pytest.approx((1 / 3, 1))
 
 
-def test_beside_alpha_on_real_data(lvis):
+def test_against_alpha_on_real_data(lvis):
     result = unit_agreement(agreement(lvis, bootstrap=100))
     # two raters, so a unit agrees or does not: 1,398 correct units of 2,136 and 14 empty images
     assert result.value == pytest.approx((1398 + 14) / len(result))

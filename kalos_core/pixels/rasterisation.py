@@ -1,4 +1,4 @@
-"""Drawn polygons and masks as stacks of pixels, one image at a time."""
+"""Polygons and masks rasterised to stacks of pixels, one image at a time."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
     Yields
     ------
     MaskStack
-        One an image, of the raters who were asked about it (and for the class), in the order of the images. An image
-        that nobody was asked about is left out.
+        One an image, of the raters assigned to it (and to the class), in the order of the images. An image that nobody
+        is assigned to is left out.
 
     Raises
     ------
     InputError
-        For shapes that have no pixels, a mark without one, or an image of unknown or differing size.
+        For shapes that have no pixels, an annotation without one, or an image of unknown or differing size.
 
     Examples
     --------
@@ -43,11 +43,11 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in mask_stacks(table)]
     [(1, [[[1, 1, 0]], [[0, 0, 0]]])]
     """
-    chosen, asked = _asked(annotations, category)
+    chosen, assigned = _assigned(annotations, category)
     size = canvas_sizes(annotations)
     order = np.argsort(annotations.image, kind="stable")
     bounds = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
-    for image, raters in enumerate(asked):
+    for image, raters in enumerate(assigned):
         who = np.flatnonzero(raters)
         if not len(who):
             continue
@@ -55,8 +55,8 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
         rows = rows[chosen[rows]]
         _check_size(annotations, image, size)
         height = size[image, 1]
-        drawn = masks_of(annotations, rows, size)
-        index, column, top, bottom = drawn.strips(np.arange(len(rows)))
+        own = masks_of(annotations, rows, size)
+        index, column, top, bottom = own.strips(np.arange(len(rows)))
         canvas = np.tile(size[image], (len(raters), 1))
         start = column * height
         together = Masks.from_spans(canvas, annotations.rater[rows][index], start + top, start + bottom)
@@ -64,20 +64,20 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
         yield MaskStack(pixels, annotations.raters[who], None, annotations.images[image])
 
 
-def _asked(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(N,) marks that count, and (I, R) raters who were asked."""
+def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(N,) annotations that count, and (I, R) raters who are assigned."""
     if category is None:
         return np.ones(len(annotations), np.bool_), annotations.assigned_any_class
     names = annotations.categories.tolist()
     if category not in names:
         raise InputError(f"category: expected one of {listed(map(repr, names), 20)}, got {category!r}")
     code = names.index(category)
-    asked = annotations.assigned.copy()
+    assigned = annotations.assigned.copy()
     if annotations.assigned_categories is not None:
-        asked &= annotations.assigned_categories[:, code]
+        assigned &= annotations.assigned_categories[:, code]
     kept_out = annotations.excluded[annotations.excluded[:, 2] == code]
-    asked[kept_out[:, 0], kept_out[:, 1]] = False
-    return annotations.category == code, asked
+    assigned[kept_out[:, 0], kept_out[:, 1]] = False
+    return annotations.category == code, assigned
 
 
 def canvas_sizes(annotations: Annotations) -> NDArray[np.intp]:
@@ -85,10 +85,10 @@ def canvas_sizes(annotations: Annotations) -> NDArray[np.intp]:
     size = np.nan_to_num(np.ceil(annotations.image_size)).astype(np.intp)
     masks = annotations.shapes.get("mask")
     if isinstance(masks, Masks):
-        drawn = ~masks.absent()
-        image = annotations.image[drawn]
+        present = ~masks.absent()
+        image = annotations.image[present]
         unknown = size[image, 0] == 0
-        size[image[unknown]] = masks.size[drawn][unknown]
+        size[image[unknown]] = masks.size[present][unknown]
     return size
 
 
@@ -98,18 +98,18 @@ def _check_size(annotations: Annotations, image: int, size: NDArray[np.intp]) ->
 
 
 def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """Masks of the given rows (M,), as drawn or of the pixels in a polygon, on canvases of `size` (I, 2)."""
+    """Masks of the given rows (M,), as they are or of the pixels in a polygon, on canvases of `size` (I, 2)."""
     canvas = size[annotations.image[rows]]
-    drawn, polygons = annotations.shapes.get("mask"), annotations.shapes.get("polygon")
-    has_mask = ~drawn.absent()[rows] if isinstance(drawn, Masks) else np.zeros(len(rows), np.bool_)
+    given, polygons = annotations.shapes.get("mask"), annotations.shapes.get("polygon")
+    has_mask = ~given.absent()[rows] if isinstance(given, Masks) else np.zeros(len(rows), np.bool_)
     has_polygon = ~polygons.absent()[rows] if isinstance(polygons, Polygons) else np.zeros(len(rows), np.bool_)
     without = rows[~has_mask & ~has_polygon]
     if len(without):
         ids = listed(annotations.id[without])
-        raise InputError(f"annotations: expected a polygon or a mask of each mark, got neither for ids {ids}")
+        raise InputError(f"annotations: expected a polygon or a mask of each annotation, got neither for ids {ids}")
     parts = []
-    if isinstance(drawn, Masks) and has_mask.any():
-        parts.append(drawn.take(rows[has_mask]))
+    if isinstance(given, Masks) and has_mask.any():
+        parts.append(given.take(rows[has_mask]))
         other = np.flatnonzero((parts[0].size != canvas[has_mask]).any(axis=1))
         if len(other):
             actual = f"{parts[0].size[other[0]].tolist()} of annotation {annotations.id[rows[has_mask][other[0]]]}"

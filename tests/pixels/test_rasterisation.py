@@ -57,12 +57,12 @@ def test_runs_and_pixels_are_the_same():
     assert [pixels_of(masks, row).tolist() for row in range(4)] == [array.tolist() for array in arrays]
 
 
-def rows_of(*marks):
+def rows_of(*annotations):
     keys = ("image", "rater", "category", "mask")
-    return [dict(zip(keys, mark, strict=True)) for mark in marks]
+    return [dict(zip(keys, annotation, strict=True)) for annotation in annotations]
 
 
-def test_stacks_of_masks_by_class_and_by_who_was_asked():
+def test_stacks_of_masks_by_class_and_by_who_is_assigned():
     table = Annotations.from_rows(
         rows_of(
             ("a", "ann", "cat", [[1, 0, 0]]),
@@ -80,7 +80,7 @@ def test_stacks_of_masks_by_class_and_by_who_was_asked():
     assert found["b"].raters.tolist() == ["bob", "cid"]
     assert found["b"].masks.astype(int).tolist() == [[[1, 1, 1]], [[0, 0, 0]]]
     (dogs, _) = mask_stacks(table, "dog")
-    assert dogs.raters.tolist() == ["bob"]  # ann was not asked for dogs
+    assert dogs.raters.tolist() == ["bob"]  # ann is not assigned to dogs
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_what_cannot_be_used_is_said(rows, category, message):
 
 def test_a_mark_without_pixels_is_said():
     rows = [{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}]
-    with pytest.raises(InputError, match="expected a polygon or a mask of each mark, got neither for ids 1"):
+    with pytest.raises(InputError, match="expected a polygon or a mask of each annotation, got neither for ids 1"):
         list(mask_stacks(Annotations.from_rows(rows, image_size={1: (2, 2)})))
 
 
-def test_masks_beside_polygons_and_marks_that_overlap():
+def test_masks_and_polygons_and_annotations_that_overlap():
     cat = {"image": 1, "category": "cat"}
     rows = [
         {**cat, "rater": "ann", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]},
@@ -113,8 +113,8 @@ def test_masks_beside_polygons_and_marks_that_overlap():
 
 
 def test_a_mask_of_another_size_is_said():
-    mark = {"image": 1, "rater": "a", "category": "c"}
-    table = Annotations.from_rows([{**mark, "mask": [[1, 1]]}, {**mark, "rater": "b", "mask": [[1, 1, 1]]}])
+    annotation = {"image": 1, "rater": "a", "category": "c"}
+    table = Annotations.from_rows([{**annotation, "mask": [[1, 1]]}, {**annotation, "rater": "b", "mask": [[1, 1, 1]]}])
     with pytest.raises(InputError, match=r"width and height \[3, 1\] of the image, got \[2, 1\] of annotation 1"):
         list(mask_stacks(table))
 
