@@ -1,1 +1,1 @@
-"""How fast and how large: each claim measured beside the peer, or beside the bare work, in one run."""
+"""How fast and how large: each claim measured against the peer, or against the bare work, in one run."""

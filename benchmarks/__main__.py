@@ -34,9 +34,9 @@ NAMES = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    chosen = _parser().parse_args(arguments)
-    names = [name for name in NAMES if name in chosen.names] or list(NAMES)
-    path = chosen.data / FILE
+    options = _parser().parse_args(arguments)
+    names = [name for name in NAMES if name in options.names] or list(NAMES)
+    path = options.data / FILE
     if not path.is_file():
         print(f"{path}: no such file; name the folder that holds {FILE} with --data or KALOS_DATA", file=sys.stderr)
         return 2
@@ -45,19 +45,19 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     about = environment()
     print("  ".join(f"{name} {value}" for name, value in about.items()))
-    print(f"median [least, greatest] of {chosen.repeats} rounds after a warm-up, ours and the other in turns")
+    print(f"median [least, greatest] of {options.repeats} rounds after a warm-up, ours and the other in turns")
     tables = []
-    for table in _measure(names, path, chosen.repeats, chosen.large):
+    for table in _measure(names, path, options.repeats, options.large):
         print(f"\n{table}", flush=True)
         tables.append(table)
-    if chosen.json:
-        record = {"environment": about, "repeats": chosen.repeats, "tables": [table.record() for table in tables]}
-        chosen.json.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    if options.json:
+        record = {"environment": about, "repeats": options.repeats, "tables": [table.record() for table in tables]}
+        options.json.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m benchmarks", description="Measure speed and memory beside the peer.")
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Measure speed and memory against the peer.")
     parser.add_argument("names", nargs="*", choices=[[], *NAMES], help="which benchmarks; by default all")
     parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds that count (default: 5)")
     folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
@@ -80,24 +80,24 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
         from benchmarks import agreement
 
         if "agreement" in names:
-            _say("agreement beside the peer")
-            yield agreement.beside_peer(coco, path.stem, repeats)
+            _say("agreement against the peer")
+            yield agreement.against_peer(coco, path.stem, repeats)
             yield agreement.reading(path, repeats)
         if "diagnostics" in names:
             from benchmarks import diagnostics
 
             _say("diagnostics")
-            yield diagnostics.beside_peer(coco, path.stem, repeats)
+            yield diagnostics.against_peer(coco, path.stem, repeats)
         if "calibration" in names:
             from benchmarks import calibration
 
             _say("calibration")
-            yield calibration.beside_peer(coco, path.stem, repeats)
+            yield calibration.against_peer(coco, path.stem, repeats)
         if "convergence" in names:
             from benchmarks import convergence
 
             _say("label convergence")
-            yield convergence.beside_coco(coco, path.stem, repeats)
+            yield convergence.against_coco(coco, path.stem, repeats)
             yield convergence.replicates(coco, path.stem, repeats)
             yield convergence.memory(coco, path.stem)
         if "generation" in names:
@@ -119,19 +119,19 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
             from benchmarks import labels
 
             _say("image-level labels")
-            yield labels.beside_krippendorff(repeats)
+            yield labels.against_krippendorff(repeats)
             yield from labels.many_categories(repeats)
         if "pixels" in names:
             from benchmarks import pixels
 
             _say("pixels")
-            yield pixels.staple_beside_itk(repeats)
+            yield pixels.staple_against_itk(repeats)
             yield pixels.agreement_of_stacks(repeats)
         if "volumes" in names:
             from benchmarks import volumes
 
             _say("volumes")
-            yield volumes.beside_peer(path.with_name(SCANS))
+            yield volumes.against_peer(path.with_name(SCANS))
         if "scaling" in names:
             _say("copies")
             yield from agreement.scaling(coco, path.stem, repeats)

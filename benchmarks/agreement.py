@@ -1,4 +1,4 @@
-"""Agreement of boxes and of polygons beside the peer, on the same marks, with a check that the work is the same."""
+"""Agreement of boxes and of polygons against the peer, on the same annotations and with a check of the results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kalos_core.shapes import Boxes, Polygons
 THRESHOLD = 0.5
 COPIES = (1, 5, 25)
 CROWDED = 10
-"""Pictures whose marks are laid over one another, which makes about as many times the pairs."""
+"""Images whose annotations are laid over one another, which makes about as many times the pairs."""
 
 BOXES, POLYGONS = "box_iou", "polygon_iou"
 PEER_NAMES = {BOXES: "bbox_iou_similarity", POLYGONS: "segm_iou_similarity"}
@@ -36,17 +36,17 @@ GROWTH = 1.5
 SAME = 1e-9
 
 MOST_MEMORY = 1024.0
-"""Bytes beyond the input that a mark may cost at the peak."""
+"""Bytes beyond the input that an annotation may cost at the peak."""
 
 
-class Marks:
-    """The same marks for both sides, loaded by each side's own reader."""
+class SharedAnnotations:
+    """The same annotations for both sides, loaded by each side's own reader."""
 
     def __init__(self, coco: Mapping[str, Any]) -> None:
         from kalos.utils.data_loading import preprocess_data
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+            warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
             self.annotations = read_coco(coco)
         self.peer_data = preprocess_data(copy.deepcopy(dict(coco)))  # it writes on what it is given
         self.peer_categories = {category["id"]: category["name"] for category in coco["categories"]}
@@ -82,21 +82,21 @@ class Marks:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of marks of one image and two raters there are."""
+        """How many pairs of annotations of one image and two raters there are."""
         found = self.annotations
         counts = np.zeros((len(found.images), len(found.raters)), np.int64)
         np.add.at(counts, (found.image, found.rater), 1)
         return int((counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)).sum() // 2)
 
 
-def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """One threshold, greedy, no bootstrap; polygons with and without the geometries of an earlier analysis."""
-    marks = Marks(coco)
-    cold_boxes, peer_boxes = alternate([marks.ours(BOXES), marks.peer(BOXES)], repeats)
-    cold, warm, peer = alternate([marks.ours(POLYGONS), marks.ours_again(POLYGONS), marks.peer(POLYGONS)], repeats)
+    shared = SharedAnnotations(coco)
+    cold_boxes, peer_boxes = alternate([shared.ours(BOXES), shared.peer(BOXES)], repeats)
+    cold, warm, peer = alternate([shared.ours(POLYGONS), shared.ours_again(POLYGONS), shared.peer(POLYGONS)], repeats)
     return Table(
-        f"agreement, {name}: {len(marks.annotations):,} marks, {marks.pairs:,} pairs, threshold {THRESHOLD}, greedy, "
-        "soft, no bootstrap",
+        f"agreement, {name}: {len(shared.annotations):,} annotations, {shared.pairs:,} pairs, threshold {THRESHOLD}, "
+        "greedy, soft, no bootstrap",
         (
             Row("boxes", cold_boxes.took, peer_boxes.took, AT_LEAST[BOXES]),
             Row("polygons, first time (geometries made)", cold.took, peer.took, AT_LEAST[POLYGONS]),
@@ -123,20 +123,20 @@ def reading(path: Path, repeats: int) -> Table:
 
 
 def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[int] = COPIES) -> list[Table]:
-    """Boxes of more pictures, and of fuller ones: the time of a pair stays what it is."""
+    """Boxes of more images, and of fuller ones: the time of a pair stays what it is."""
     inputs = {f"{times} x {name}": copies_of(coco, times) for times in copies}
-    inputs[f"{name}, {CROWDED} pictures as one"] = crowded(coco, CROWDED)
+    inputs[f"{name}, {CROWDED} images as one"] = crowded(coco, CROWDED)
     rows, notes, per_pair = [], [], {}
     for what, data in inputs.items():
-        marks = Marks(data)
-        mine, peer = alternate([marks.ours(BOXES), marks.peer(BOXES)], repeats)
+        shared = SharedAnnotations(data)
+        mine, peer = alternate([shared.ours(BOXES), shared.peer(BOXES)], repeats)
         claim = MANY_TIMES if data is inputs.get(f"{COPIES[-1]} x {name}") else None
         rows.append(
-            Row(f"{what}: {len(marks.annotations):,} marks, {marks.pairs:,} pairs", mine.took, peer.took, claim)
+            Row(f"{what}: {len(shared.annotations):,} annotations, {shared.pairs:,} pairs", mine.took, peer.took, claim)
         )
-        rows.append(Row("    a pair", mine.took.per(marks.pairs), peer.took.per(marks.pairs)))
+        rows.append(Row("    a pair", mine.took.per(shared.pairs), peer.took.per(shared.pairs)))
         notes.append(f"{what}: {same_work(mine.answer, peer.answer)}")
-        per_pair[what] = mine.took.per(marks.pairs)
+        per_pair[what] = mine.took.per(shared.pairs)
     (smallest, least), *larger = per_pair.items()
     growth = tuple(Row(f"time of a pair, {what}", took, least, GROWTH) for what, took in larger)
     return [
@@ -146,19 +146,19 @@ def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[i
 
 
 def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -> Table:
-    """Bytes beyond the input at the peak, a mark."""
+    """Bytes beyond the input at the peak, for an annotation."""
     rows = []
     for times in copies:
-        marks = Marks(copies_of(coco, times))
-        count = len(marks.annotations)
-        # polygons of the peer take seconds a copy, and need no more a mark for being many
+        shared = SharedAnnotations(copies_of(coco, times))
+        count = len(shared.annotations)
+        # polygons of the peer take seconds a copy, and need no more for an annotation where there are many
         for what, similarity in (("boxes", BOXES), *((("polygons", POLYGONS),) if times == copies[0] else ())):
-            mine, peer = peak_memory(marks.ours(similarity)), peak_memory(marks.peer(similarity))
+            mine, peer = peak_memory(shared.ours(similarity)), peak_memory(shared.peer(similarity))
             most = Measured((MOST_MEMORY,), "B")
-            rows.append(Row(f"{what}, {times} x {name}: {count:,} marks", mine.per(count), most, 1.0))
+            rows.append(Row(f"{what}, {times} x {name}: {count:,} annotations", mine.per(count), most, 1.0))
             rows.append(Row("    the peer", peer.per(count)))
     return Table(
-        "memory beyond the input at the peak, bytes a mark",
+        "memory beyond the input at the peak, bytes an annotation",
         tuple(rows),
         "here",
         "allowed",
@@ -168,31 +168,32 @@ def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -
 
 
 def copies_of(coco: Mapping[str, Any], times: int) -> dict[str, Any]:
-    """The data set `times` over, images and marks renumbered."""
-    images, marks = coco["images"], coco["annotations"]
+    """The data set `times` over, images and annotations renumbered."""
+    images, annotations = coco["images"], coco["annotations"]
     first_image = 1 + max(image["id"] for image in images)
-    first_mark = 1 + max(mark["id"] for mark in marks)
+    first_annotation = 1 + max(annotation["id"] for annotation in annotations)
     return {
         **coco,
         "images": [image | {"id": image["id"] + k * first_image} for k in range(times) for image in images],
         "annotations": [
-            mark | {"id": mark["id"] + k * first_mark, "image_id": mark["image_id"] + k * first_image}
+            annotation
+            | {"id": annotation["id"] + k * first_annotation, "image_id": annotation["image_id"] + k * first_image}
             for k in range(times)
-            for mark in marks
+            for annotation in annotations
         ],
     }
 
 
-def crowded(coco: Mapping[str, Any], pictures: int) -> dict[str, Any]:
-    """The marks of every so many pictures in the first of them."""
+def crowded(coco: Mapping[str, Any], group: int) -> dict[str, Any]:
+    """The annotations of every `group` images in the first of them."""
     images = coco["images"]
-    first = {image["id"]: images[place // pictures * pictures]["id"] for place, image in enumerate(images)}
-    marks = [mark | {"image_id": first[mark["image_id"]]} for mark in coco["annotations"]]
-    return {**coco, "images": images[::pictures], "annotations": marks}
+    first = {image["id"]: images[index // group * group]["id"] for index, image in enumerate(images)}
+    annotations = [annotation | {"image_id": first[annotation["image_id"]]} for annotation in coco["annotations"]]
+    return {**coco, "images": images[::group], "annotations": annotations}
 
 
 def without_cache(annotations: Annotations) -> Annotations:
-    """The same marks in new columns."""
+    """The same annotations in new columns."""
     fresh = {
         kind: Polygons(column.points, column.ring_start, column.part_start)
         if isinstance(column, Polygons)

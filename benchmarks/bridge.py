@@ -1,4 +1,4 @@
-"""The analyses on FiftyOne (read, compute, write) beside a bare read and write of the same fields.
+"""The analyses on FiftyOne (read, compute, write) against a bare read and write of the same fields.
 
 Every round works on a fresh clone of the data set: the second time a field is written is quicker than the first.
 """
@@ -29,7 +29,7 @@ AT_MOST = 2.0
 """How many times as long as the bare read and write the whole may take."""
 
 LARGE_SAMPLES, LARGE_LABELS, SIDE, LARGEST_BOX = 2000, 40, 100, 30
-"""A large data set: samples, labels of both raters on each, side of a picture and longest side of a box in pixels."""
+"""A large data set: samples, labels of both raters on each, side of an image and longest side of a box in pixels."""
 
 READ = {
     "detections": ("id", "label", "confidence", "bounding_box"),
@@ -42,7 +42,7 @@ def all_tables(
     coco: Mapping[str, Any], name: str, repeats: int, large: bool, say: Callable[[str], None]
 ) -> Iterator[Table]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+        warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
         annotations = read_coco(coco)
     everything, python = analyses(), [COMPUTE_AGREEMENT, FIND_VARIATIONS]
     missing = () if len(everything) > len(IN_PYTHON) else (f"the operators of {PLUGIN} are not registered: left out",)
@@ -60,15 +60,15 @@ def table(
     annotations: Annotations,
     name: str,
     label_type: str,
-    chosen: Sequence[Analysis],
+    selected: Sequence[Analysis],
     repeats: int,
     notes: tuple[str, ...] = (),
 ) -> Table:
     rows = []
-    with tempfile.TemporaryDirectory() as pictures:
-        dataset = kf.load_raters(annotations, canvas=pictures, label_type=label_type, persistent=False).dataset
+    with tempfile.TemporaryDirectory() as images:
+        dataset = kf.load_raters(annotations, canvas=images, label_type=label_type, persistent=False).dataset
         try:
-            for analysis in chosen:
+            for analysis in selected:
                 bare = BareWork.of(dataset, analysis, label_type)
                 ours, other = alternate([_on_clone(dataset, analysis.run), _on_clone(dataset, bare.run)], repeats)
                 rows.append(Row(analysis.name, ours.took, other.took, AT_MOST))
@@ -158,7 +158,7 @@ class BareWork:
 
 
 def many_labels(samples: int, labels: int, seed: int = 0) -> Annotations:
-    """Boxes of a first rater at random places, and of a second one beside them."""
+    """Boxes of a first rater at random positions, and of a second one next to them."""
     rng = np.random.default_rng(seed)
     boxes = np.empty((samples, labels, 4))
     half = labels // 2

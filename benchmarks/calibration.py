@@ -1,4 +1,4 @@
-"""Calibration of the threshold beside the peer: observed and expected distances, KS and tau*."""
+"""Calibration of the threshold against the peer: observed and expected distances, KS and tau*."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.agreement import BOXES, PEER_NAMES, POLYGONS, SAME, Marks, no_progress_bar, without_cache
+from benchmarks.agreement import BOXES, PEER_NAMES, POLYGONS, SAME, SharedAnnotations, no_progress_bar, without_cache
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import calibrate
@@ -24,22 +24,24 @@ SLOW_ROUNDS = 1
 """Rounds of what takes the peer many seconds."""
 
 
-def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """One draw of expected distances, no bootstrap."""
-    marks = Marks(coco)
+    shared = SharedAnnotations(coco)
     rows, notes = [], []
     for what, similarity, rounds in (("boxes", BOXES, repeats), ("polygons", POLYGONS, SLOW_ROUNDS)):
-        mine, peer = alternate([_ours(marks, similarity), _peer(marks, similarity)], rounds)
+        mine, peer = alternate([_ours(shared, similarity), _peer(shared, similarity)], rounds)
         rows.append(Row(what, mine.took, peer.took, AT_LEAST[similarity]))
         notes.append(f"{what}: {_same_work(mine.answer[similarity], *peer.answer)}")
-    return Table(f"calibration, {name}: {len(marks.annotations):,} marks, one draw", tuple(rows), notes=tuple(notes))
+    return Table(
+        f"calibration, {name}: {len(shared.annotations):,} annotations, one draw", tuple(rows), notes=tuple(notes)
+    )
 
 
-def _ours(marks: Marks, similarity: str) -> Subject:
-    return Subject(lambda given: calibrate(given, [similarity]), lambda: without_cache(marks.annotations))
+def _ours(shared: SharedAnnotations, similarity: str) -> Subject:
+    return Subject(lambda given: calibrate(given, [similarity]), lambda: without_cache(shared.annotations))
 
 
-def _peer(marks: Marks, similarity: str) -> Subject:
+def _peer(shared: SharedAnnotations, similarity: str) -> Subject:
     from kalos.iaa import empirical_disagreement as distances
     from kalos.iaa import principled_configuration as configuration
     from kalos.iaa.similarity_functions import SIMILARITY_FUNCTIONS
@@ -49,7 +51,7 @@ def _peer(marks: Marks, similarity: str) -> Subject:
     def work(_: None) -> tuple[dict[str, Any], float, float]:
         random.seed(0)
         with mock.patch.object(distances, "tqdm", no_progress_bar):  # it would cost the peer time
-            found = distances.calculate_do_de(marks.peer_data, function)
+            found = distances.calculate_do_de(shared.peer_data, function)
         observed, expected = np.array(found["d_o"]), np.array(found["d_e"])
         boundary = configuration.find_bayesian_boundary(observed, expected)
         return found, configuration.calculate_ks_statistic(observed, expected), float(boundary)
@@ -65,5 +67,5 @@ def _same_work(ours: Any, peer: Mapping[str, Any], peer_ks: float, peer_tau: flo
     return (
         f"{verdict} {len(mine):,} observed distances, {(difference > SAME).sum():,} of them to {difference.max():.1e}; "
         f"KS {ours.ks:.3f} and {peer_ks:.3f}, tau* {ours.tau:.3f} and {peer_tau:.3f} (each its own draw; ours compares "
-        "marks of two images in pixels, the peer in shares of each image)"
+        "annotations of two images in pixels, the peer in shares of each image)"
     )

@@ -1,4 +1,4 @@
-"""Modified mAP and its subsets beside pycocotools and hotcoco, if it is installed; all tables are loaded before."""
+"""Modified mAP and its subsets against pycocotools and hotcoco, if it is installed; all tables are loaded before."""
 
 from __future__ import annotations
 
@@ -40,19 +40,22 @@ class Sides:
 
     def __init__(self, coco: Mapping[str, Any]) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # marks beyond their picture are not the matter here
+            warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
             self.annotations = read_coco(coco)
         self.coco = coco
 
     def directions(self, module: str) -> list[tuple[Any, Any]]:
         """Ground truth and detections, loaded and indexed, in both directions."""
         coco_class = importlib.import_module(module).COCO
-        raters = sorted({mark["rater_id"] for mark in self.coco["annotations"]})
-        sides = [[mark for mark in self.coco["annotations"] if mark["rater_id"] == rater] for rater in raters]
+        raters = sorted({annotation["rater_id"] for annotation in self.coco["annotations"]})
+        sides = [
+            [annotation for annotation in self.coco["annotations"] if annotation["rater_id"] == rater]
+            for rater in raters
+        ]
         with contextlib.redirect_stdout(io.StringIO()):
             return [self._load(coco_class, *pair) for pair in (sides, sides[::-1])]  # two raters
 
-    def _load(self, coco_class: Any, truth: list[Any], found: list[Any]) -> tuple[Any, Any]:
+    def _load(self, coco_class: Any, reference: list[Any], found: list[Any]) -> tuple[Any, Any]:
         table = coco_class()
         table.dataset = {
             "images": self.coco["images"],
@@ -60,37 +63,37 @@ class Sides:
             "annotations": [
                 {
                     "id": number,  # from 1: pycocotools takes a match with annotation 0 for none
-                    "image_id": mark["image_id"],
-                    "category_id": mark["category_id"],
-                    "bbox": mark["bbox"],
-                    "area": mark["bbox"][2] * mark["bbox"][3],
+                    "image_id": annotation["image_id"],
+                    "category_id": annotation["category_id"],
+                    "bbox": annotation["bbox"],
+                    "area": annotation["bbox"][2] * annotation["bbox"][3],
                     "iscrowd": 0,
                 }
-                for number, mark in enumerate(truth, start=1)
+                for number, annotation in enumerate(reference, start=1)
             ],
         }
         table.createIndex()
         keys = ("image_id", "category_id", "bbox")
-        return table, table.loadRes([{key: mark[key] for key in keys} | {"score": 0.99} for mark in found])
+        return table, table.loadRes([{key: annotation[key] for key in keys} | {"score": 0.99} for annotation in found])
 
 
 def coco_map(evaluator: Any, directions: list[tuple[Any, Any]], images: list[Any] | None = None) -> float:
     """Mean over thresholds and both directions."""
     means = []
     with contextlib.redirect_stdout(io.StringIO()):
-        for truth, found in directions:
-            run = evaluator(truth, found, "bbox")
+        for reference, found in directions:
+            run = evaluator(reference, found, "bbox")
             run.params.maxDets, run.params.areaRng, run.params.areaRngLbl = [1000], [[0, 1e10]], ["all"]
             if images is not None:
                 run.params.imgIds = images
             run.evaluate()
             run.accumulate()
             precision = np.asarray(run.eval["precision"])[:, :, :, 0, 0]
-            means.append(np.mean([level[level > -1].mean() for level in precision]))
+            means.append(np.mean([values[values > -1].mean() for values in precision]))
     return float(np.mean(means))
 
 
-def beside_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+def against_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """One modified mAP: ten thresholds, both directions."""
     sides = Sides(coco)
     tools = [("pycocotools", "pycocotools.coco", "pycocotools.cocoeval", FASTER_THAN_COCO)]
@@ -100,14 +103,14 @@ def beside_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     for tool, module, evaluators, claim in tools:
         rounds = repeats if tool == "hotcoco" else min(repeats, SLOW_ROUNDS)
         mine, theirs = alternate([_ours(sides), _coco(sides, module, evaluators)], rounds)
-        rows.append(Row(f"beside {tool}", mine.took, theirs.took, claim))
+        rows.append(Row(f"against {tool}", mine.took, theirs.took, claim))
         difference = abs(mine.answer - theirs.answer)
         verdict = "same mAP" if difference <= SAME else "NOT THE SAME mAP"
         notes.append(f"{tool}: {verdict}, {mine.answer:.6f}, difference {difference:.1e}")
     if len(tools) == 1:
         notes.append("hotcoco is not installed: pip install hotcoco (`make bench` does it)")
-    marks = len(sides.annotations)
-    return Table(f"modified mAP, {name}: {marks:,} boxes, both directions", tuple(rows), notes=tuple(notes))
+    boxes = len(sides.annotations)
+    return Table(f"modified mAP, {name}: {boxes:,} boxes, both directions", tuple(rows), notes=tuple(notes))
 
 
 def _ours(sides: Sides) -> Subject:
@@ -130,10 +133,10 @@ def replicates(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     loaded = sides.directions("pycocotools.coco")
     subsets = np.zeros((REPLICATES, len(sides.annotations.images)), np.bool_)
     subsets[np.arange(REPLICATES)[:, None], result.drawn] = True
-    chosen = [sides.annotations.images[images].tolist() for images in result.drawn[:MEASURED]]
+    subsets_of_images = [sides.annotations.images[images].tolist() for images in result.drawn[:MEASURED]]
 
     def theirs(_: Any) -> list[float]:
-        return [coco_map(COCOeval, loaded, images) for images in chosen]
+        return [coco_map(COCOeval, loaded, images) for images in subsets_of_images]
 
     table = Subject(lambda given: _all_subsets(given, subsets), lambda: without_cache(sides.annotations))
     whole = Subject(_whole, lambda: without_cache(sides.annotations))
@@ -156,10 +159,10 @@ def replicates(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def _all_subsets(annotations: Annotations, subsets: Any) -> Any:
-    levels = np.array(THRESHOLDS)
-    pairs = compute_pairs(annotations, floor=levels[0])
+    thresholds = np.array(THRESHOLDS)
+    pairs = compute_pairs(annotations, floor=thresholds[0])
     everything = np.ones(len(annotations), np.bool_)
-    (counted,) = count_in_orders(annotations, pairs, levels, "coco", everything, 1, 0)
+    (counted,) = count_in_orders(annotations, pairs, thresholds, "coco", everything, 1, 0)
     return np.nanmean(counted.directions(subsets, len(annotations.raters)), axis=(1, 2, 3))
 
 
@@ -173,7 +176,7 @@ def memory(coco: Mapping[str, Any], name: str, copies: int = COPIES[-1]) -> Tabl
     """Bytes beyond the input at the peak."""
     table = Sides(copies_of(coco, copies)).annotations
     used = peak_memory(Subject(_whole, lambda: without_cache(table)))
-    what = f"label convergence, {copies} x {name}: {len(table.images):,} images, {len(table):,} marks"
+    what = f"label convergence, {copies} x {name}: {len(table.images):,} images, {len(table):,} annotations"
     return Table(
         "memory of label convergence beyond the input at the peak",
         (Row(what, used, Measured((float(MOST_MEMORY),), "B"), 1.0),),

@@ -1,4 +1,4 @@
-"""All diagnostics beside the peer: class difficulty, collaboration, and sensitivity over ten thresholds."""
+"""All diagnostics against the peer: class difficulty, collaboration, and sensitivity over ten thresholds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.agreement import BOXES, POLYGONS, SAME, THRESHOLD, Marks, largest_difference, without_cache
+from benchmarks.agreement import BOXES, POLYGONS, SAME, THRESHOLD, SharedAnnotations, largest_difference, without_cache
 from benchmarks.tables import Row, Table
 from benchmarks.timing import Subject, alternate
 from kalos_core import (
@@ -28,15 +28,16 @@ SLOW_ROUNDS = 1
 """Rounds of what takes the peer most of a minute."""
 
 
-def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
+def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """Two raters, so no vitality. The peer compares all shapes anew for each threshold and for each two raters."""
-    marks = Marks(coco)
+    shared = SharedAnnotations(coco)
     boxes, peer_boxes = alternate(
-        [_ours(marks, BOXES), Subject(lambda _: marks.peer_agreement(BOXES, diagnostics=True))], repeats
+        [_ours(shared, BOXES), Subject(lambda _: shared.peer_agreement(BOXES, diagnostics=True))], repeats
     )
-    polygons, peer_polygons = alternate([_ours(marks, POLYGONS, sweep=True), _peer_sweep(marks)], SLOW_ROUNDS)
+    polygons, peer_polygons = alternate([_ours(shared, POLYGONS, sweep=True), _peer_sweep(shared)], SLOW_ROUNDS)
     return Table(
-        f"diagnostics, {name}: {len(marks.annotations):,} marks, threshold {THRESHOLD}, greedy, soft, no bootstrap",
+        f"diagnostics, {name}: {len(shared.annotations):,} annotations, threshold {THRESHOLD}, "
+        "greedy, soft, no bootstrap",
         (
             Row("boxes: all diagnostics", boxes.took, peer_boxes.took, AT_LEAST[BOXES]),
             Row(
@@ -49,14 +50,14 @@ def beside_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
         notes=(
             "boxes: " + _same_work(boxes.answer, peer_boxes.answer),
             "polygons: " + _same_work(polygons.answer, peer_polygons.answer[THRESHOLD]),
-            "polygons: " + _same_curve(polygons.answer, peer_polygons.answer, marks.annotations),
+            "polygons: " + _same_curve(polygons.answer, peer_polygons.answer, shared.annotations),
         ),
     )
 
 
-def _ours(marks: Marks, similarity: str, sweep: bool = False) -> Subject:
+def _ours(shared: SharedAnnotations, similarity: str, sweep: bool = False) -> Subject:
     """Each time on columns of its own, so that no geometry is there from the time before."""
-    return Subject(lambda given: _all_diagnostics(given, similarity, sweep), lambda: without_cache(marks.annotations))
+    return Subject(lambda given: _all_diagnostics(given, similarity, sweep), lambda: without_cache(shared.annotations))
 
 
 def _all_diagnostics(annotations: Annotations, similarity: str, sweep: bool) -> dict[str, Any]:
@@ -71,10 +72,10 @@ def _all_diagnostics(annotations: Annotations, similarity: str, sweep: bool) -> 
     }
 
 
-def _peer_sweep(marks: Marks) -> Subject:
+def _peer_sweep(shared: SharedAnnotations) -> Subject:
     def work(_: None) -> dict[float, Any]:
         return {
-            threshold: marks.peer_agreement(POLYGONS, threshold, diagnostics=threshold == THRESHOLD)
+            threshold: shared.peer_agreement(POLYGONS, threshold, diagnostics=threshold == THRESHOLD)
             for threshold in THRESHOLDS
         }
 

@@ -1,4 +1,4 @@
-"""Synthetic raters: how many annotations a second the noise model draws."""
+"""Synthetic raters: how many annotations the noise model samples per second."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from kalos_core import Annotations, NoiseModel, read_coco
 from kalos_core.noise import ConfusionClasses
 
 AT_LEAST = 20_000
-"""Boxes a second that are to be drawn."""
+"""Boxes a second that are to be sampled."""
 
 RATERS = 10
 
 
 def speed(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """Time for one annotation drawn from the first rater, boxes alone and with polygons."""
-    marks = read_coco(coco)
-    reference = marks.select(raters=[0])
+    """Time for one annotation sampled from the first rater, boxes alone and with polygons."""
+    annotations = read_coco(coco)
+    reference = annotations.select(raters=[0])
     boxes = replace(reference, shapes={"box": reference.shapes["box"]})
-    drawn = [_drawing(annotations, marks) for annotations in (boxes, reference)]
-    outcomes = alternate(drawn, repeats)
+    subjects = [_sampling(each, annotations) for each in (boxes, reference)]
+    outcomes = alternate(subjects, repeats)
     rows, notes = [], []
     for what, outcome in zip(("boxes", "boxes and polygons"), outcomes, strict=True):
         made, source = outcome.answer
         rows.append(Row(f"{what}, one annotation", outcome.took.per(made)))
-        notes.append(f"{what}: {made / outcome.took.median:,.0f} annotations a second, {made:,} drawn; {source}")
+        notes.append(f"{what}: {made / outcome.took.median:,.0f} annotations a second, {made:,} sampled; {source}")
     notes.append(f"wanted: at least {AT_LEAST:,} boxes a second")
-    title = f"generation, {name}: {len(reference):,} reference marks, {RATERS} raters, magnitude 1"
+    title = f"generation, {name}: {len(reference):,} reference annotations, {RATERS} raters, magnitude 1"
     return Table(title, tuple(rows), notes=tuple(notes))
 
 
-def _drawing(reference: Annotations, marks: Annotations) -> Subject:
-    model, confusions = NoiseModel.default(), ConfusionClasses.of(marks)
+def _sampling(reference: Annotations, annotations: Annotations) -> Subject:
+    model, confusions = NoiseModel.default(), ConfusionClasses.of(annotations)
 
     def work(_: None) -> tuple[int, str]:
         made = model.generate(reference, raters=RATERS, magnitude=np.ones(RATERS).tolist(), class_source=confusions)

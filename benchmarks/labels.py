@@ -1,4 +1,4 @@
-"""Image-level labels: alpha beside `krippendorff` on the same values, and coefficients of many categories by counts."""
+"""Image-level labels: alpha against `krippendorff` on the same values; coefficients of many categories by counts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def values(items: int, categories: int, seed: int = 0) -> np.ndarray:
     return np.where(rng.random((items, RATERS)) < 0.7, truth, guesses)
 
 
-def beside_krippendorff(repeats: int, items: int = ITEMS) -> Table:
+def against_krippendorff(repeats: int, items: int = ITEMS) -> Table:
     """Nominal alpha of the same values, both in one process."""
     import krippendorff
 

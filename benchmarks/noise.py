@@ -1,4 +1,4 @@
-"""The noise model fitted to real raters, and its tests of fit, beside the time that they may take."""
+"""The noise model fitted to real raters, and its tests of fit, against the time that they may take."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kalos_core import NoiseModel, read_coco
 from kalos_core.noise.experiments import run_experiments
 
 MOST_SECONDS = 10.0
-"""That a fit may take, without a model that embeds pictures."""
+"""That a fit may take, without a model that embeds images."""
 
 MOST_FOR_EXPERIMENTS = 15 * 60.0
 
 
 def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     """All parameters of one data set; then every test of fit, without a similarity of classes."""
-    marks = read_coco(coco)
-    fitted = NoiseModel.fit(marks)
+    annotations = read_coco(coco)
+    fitted = NoiseModel.fit(annotations)
     model, tests = alternate(
-        [Subject(NoiseModel.fit, lambda: without_cache(marks)), Subject(lambda _: fitted.tests())], repeats
+        [Subject(NoiseModel.fit, lambda: without_cache(annotations)), Subject(lambda _: fitted.tests())], repeats
     )
     sources = [origin.source for origin in model.answer.provenance.values()]
     counts = ", ".join(f"{sources.count(source)} {source}" for source in sorted(set(sources)))
     allowed = Measured((MOST_SECONDS,))
     return Table(
-        f"noise model, {name}: {len(marks):,} marks",
+        f"noise model, {name}: {len(annotations):,} annotations",
         (Row("fit", model.took, allowed, 1.0), Row("tests of fit", tests.took)),
         "here",
         "allowed",
@@ -40,9 +40,9 @@ def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 def experiments(coco: Mapping[str, Any], name: str) -> Table:
     """The paper's experiments at their default size, once."""
-    marks = read_coco(coco)
+    annotations = read_coco(coco)
     start = perf_counter()
-    claims = run_experiments(marks).claims()
+    claims = run_experiments(annotations).claims()
     took = Measured((perf_counter() - start,))
     hold = sum(claim.holds is True for claim in claims)
     return Table(

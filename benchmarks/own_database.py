@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def own_database() -> Iterator[Path]:
-    """A folder for pictures, plugins and settings. To be entered before FiftyOne is imported for the first time."""
+    """A folder for images, plugins and settings. To be entered before FiftyOne is imported for the first time."""
     name = f"kalos_benchmark_{os.getpid()}"
     with tempfile.TemporaryDirectory(prefix="kalos-benchmark-", ignore_cleanup_errors=True) as folder:
         os.environ |= {

@@ -1,4 +1,4 @@
-"""STAPLE beside SimpleITK, and agreement of a stack of masks."""
+"""STAPLE against SimpleITK, and agreement of a stack of masks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLOW_ROUNDS = 2
 """Rounds of what takes SimpleITK many seconds."""
 
 
-def drawn_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
+def random_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
     """Discs that every rater sees a little differently or overlooks."""
     rng = np.random.default_rng(seed)
     y, x = np.ogrid[:side, :side]
@@ -35,9 +35,9 @@ def drawn_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
     return masks
 
 
-def staple_beside_itk(repeats: int, side: int = SIDE) -> Table:
+def staple_against_itk(repeats: int, side: int = SIDE) -> Table:
     """One STAPLE of eight masks, on the same prior."""
-    masks = drawn_masks(STAPLE_RATERS, side)
+    masks = random_masks(STAPLE_RATERS, side)
     title = f"STAPLE, {STAPLE_RATERS} raters x {side} x {side} pixels"
     ours = Subject(lambda _: staple(masks))
     if importlib.util.find_spec("SimpleITK") is None:
@@ -65,22 +65,22 @@ def staple_beside_itk(repeats: int, side: int = SIDE) -> Table:
 
 
 def agreement_of_stacks(repeats: int, side: int = SIDE) -> Table:
-    """Bound, ratio, F1, outliers and raters beside the consensus; with a picture, correlations too."""
-    masks = drawn_masks(AGREEMENT_RATERS, side)
-    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
+    """Bound, ratio, F1, outliers and raters against the consensus; with an image, correlations too."""
+    masks = random_masks(AGREEMENT_RATERS, side)
+    image = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
     subjects = [
         Subject(lambda _: pixel_agreement([masks]).outliers),
-        Subject(lambda _: pixel_agreement([MaskStack.of(masks, image_pixels=picture)]).correlations),
+        Subject(lambda _: pixel_agreement([MaskStack.of(masks, image_pixels=image)]).correlations),
         *(Subject(lambda _, name=name: estimate_truth(masks, name)) for name in ("0.5", "excl-0.5", "simple")),
     ]
-    plain, coloured, *truths = alternate(subjects, repeats)
+    plain, coloured, *estimates = alternate(subjects, repeats)
     limit = Measured((MOST_SECONDS,))
     return Table(
-        f"agreement and truth, {AGREEMENT_RATERS} raters x {side} x {side} pixels",
+        f"agreement and consensus, {AGREEMENT_RATERS} raters x {side} x {side} pixels",
         (
             Row("agreement", plain.took, limit, 1.0),
-            Row("agreement and correlations with a colour picture", coloured.took),
-            *(Row(f"truth by {each.answer.method}", each.took) for each in truths),
+            Row("agreement and correlations with a colour image", coloured.took),
+            *(Row(f"consensus by {each.answer.method}", each.took) for each in estimates),
         ),
         other="allowed",
     )

@@ -39,7 +39,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Row:
-    """Ours beside something else; `claim` is the least or, where less is better, the greatest ratio promised."""
+    """Ours against something else; `claim` is the least or, where less is better, the greatest ratio promised."""
 
     what: str
     ours: Measured
@@ -120,7 +120,7 @@ class Table:
 
 
 def environment() -> dict[str, str]:
-    """Versions and cores: what a figure depends on besides the code."""
+    """Versions and cores: what a measurement depends on besides the code."""
     found = {"python": platform.python_version()}
     for name in VERSIONS_OF:
         try:

@@ -1,4 +1,4 @@
-"""Agreement on volumes beside the peer: the nodules of LIDC-IDRI, exact and on the paper's grid."""
+"""Agreement on volumes against the peer: the nodules of LIDC-IDRI, exact and on the paper's grid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLOW_ROUNDS = 1
 """Rounds of what takes the peer many seconds."""
 
 
-def beside_peer(path: Path) -> Table:
+def against_peer(path: Path) -> Table:
     """Each time on columns of its own, so that no geometry and no voxels are there from the time before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)  # contours that enclose nothing are not the matter here

@@ -15,14 +15,14 @@ from benchmarks.timing import Subject, alternate, peak_memory
 def synthetic(images: int = 4, seed: int = 0) -> dict:
     """Two raters, squares with their outlines; the last picture is empty by agreement."""
     rng = np.random.default_rng(seed)
-    marks = []
+    annotations = []
     for image in range(1, images):
         for x, y in rng.uniform(0, 80, (5, 2)):
             for rater, shift in (("r1", 0.0), ("r2", rng.uniform(0, 6))):
                 left, right = x + shift, x + shift + 15
-                marks.append(
+                annotations.append(
                     {
-                        "id": len(marks) + 1,
+                        "id": len(annotations) + 1,
                         "image_id": image,
                         "rater_id": rater,
                         "category_id": int(rng.integers(1, 3)),
@@ -36,7 +36,7 @@ def synthetic(images: int = 4, seed: int = 0) -> dict:
             for image in range(1, images + 1)
         ],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
-        "annotations": marks,
+        "annotations": annotations,
     }
 
 
@@ -62,7 +62,7 @@ def test_ratio_is_of_medians_with_the_range_of_single_rounds() -> None:
     assert "NO" in str(slower)
 
 
-def test_figures_are_written_in_the_unit_that_fits() -> None:
+def test_numbers_are_written_in_the_unit_that_fits() -> None:
     assert str(Measured((0.002, 0.001, 0.003))) == "2 ms [1, 3]"
     assert str(Measured((2048.0,), "B")) == "2 KiB"
     assert str(Measured((1.5e-8,)).per(2)) == "7.5 ns"
@@ -84,19 +84,19 @@ def test_memory_is_what_the_work_adds_to_its_input() -> None:
     assert measured.median == pytest.approx(1.6e6, rel=0.01)
 
 
-def test_agreement_beside_the_peer_is_the_same_work() -> None:
+def test_agreement_against_the_peer_is_the_same_work() -> None:
     pytest.importorskip("kalos")
     from benchmarks import agreement
 
     coco = synthetic()
-    marks = agreement.Marks(coco)
-    assert marks.pairs == 3 * 25
+    shared = agreement.SharedAnnotations(coco)
+    assert shared.pairs == 3 * 25
     for similarity in (agreement.BOXES, agreement.POLYGONS):
-        ours, peer = alternate([marks.ours(similarity), marks.peer(similarity)], 1)
+        ours, peer = alternate([shared.ours(similarity), shared.peer(similarity)], 1)
         assert agreement.largest_difference(ours.answer, peer.answer) < 1e-9
         assert ours.answer.alpha == pytest.approx(peer.answer[0], abs=1e-9)
         assert ours.answer.global_alpha == pytest.approx(peer.answer[1], abs=1e-9)
-    table = agreement.beside_peer(coco, "synthetic", 1)
+    table = agreement.against_peer(coco, "synthetic", 1)
     check_table(table)
     assert all("same alpha on 4 images" in note for note in table.notes)
 
@@ -105,8 +105,8 @@ def test_a_difference_is_said() -> None:
     pytest.importorskip("kalos")
     from benchmarks import agreement
 
-    marks = agreement.Marks(synthetic())
-    ours, peer = alternate([marks.ours(agreement.BOXES), marks.peer(agreement.BOXES)], 1)
+    shared = agreement.SharedAnnotations(synthetic())
+    ours, peer = alternate([shared.ours(agreement.BOXES), shared.peer(agreement.BOXES)], 1)
     peer.answer[6][1] += 0.5
     assert agreement.same_work(ours.answer, peer.answer).startswith("NOT THE SAME WORK")
 
@@ -115,9 +115,9 @@ def test_cold_columns_hold_no_geometries() -> None:
     pytest.importorskip("kalos")
     from benchmarks import agreement
 
-    marks = agreement.Marks(synthetic())
-    assert marks.annotations.shapes["polygon"].area().min() > 0
-    assert "geometries" not in agreement.without_cache(marks.annotations).shapes["polygon"].__dict__
+    shared = agreement.SharedAnnotations(synthetic())
+    assert shared.annotations.shapes["polygon"].area().min() > 0
+    assert "geometries" not in agreement.without_cache(shared.annotations).shapes["polygon"].__dict__
 
 
 def test_scaling_and_memory() -> None:
@@ -127,9 +127,9 @@ def test_scaling_and_memory() -> None:
     coco = synthetic()
     for table in [*agreement.scaling(coco, "synthetic", 1, (1, 2)), agreement.memory(coco, "synthetic", (1, 2))]:
         check_table(table)
-    twice = agreement.Marks(agreement.copies_of(coco, 2))
-    assert twice.pairs == 2 * agreement.Marks(coco).pairs
-    assert agreement.Marks(agreement.crowded(coco, 3)).pairs == 15 * 15
+    twice = agreement.SharedAnnotations(agreement.copies_of(coco, 2))
+    assert twice.pairs == 2 * agreement.SharedAnnotations(coco).pairs
+    assert agreement.SharedAnnotations(agreement.crowded(coco, 3)).pairs == 15 * 15
 
 
 def test_diagnostics_and_calibration_are_the_same_work() -> None:
@@ -137,7 +137,7 @@ def test_diagnostics_and_calibration_are_the_same_work() -> None:
     from benchmarks import calibration, diagnostics
 
     coco = synthetic()
-    for table in (diagnostics.beside_peer(coco, "synthetic", 1), calibration.beside_peer(coco, "synthetic", 1)):
+    for table in (diagnostics.against_peer(coco, "synthetic", 1), calibration.against_peer(coco, "synthetic", 1)):
         check_table(table)
         assert all("same" in note and "NOT" not in note for note in table.notes)
 
@@ -148,7 +148,7 @@ def test_convergence_is_the_same_work(monkeypatch) -> None:
     monkeypatch.setattr(convergence, "REPLICATES", 5)
     monkeypatch.setattr(convergence, "FRACTION", 0.7)
     coco = synthetic(8)
-    for table in (convergence.beside_coco(coco, "synthetic", 1), convergence.replicates(coco, "synthetic", 1)):
+    for table in (convergence.against_coco(coco, "synthetic", 1), convergence.replicates(coco, "synthetic", 1)):
         check_table(table)
         assert "same mAP" in table.notes[0]
         assert "NOT" not in table.notes[0]
@@ -161,13 +161,13 @@ def test_volumes_are_the_same_work(tmp_path) -> None:
 
     path = tmp_path / "scans.json.gz"
     path.write_bytes(gzip.compress(json.dumps({"scans": [scan("a", 0), scan("b", 3)]}).encode()))
-    table = volumes.beside_peer(path)
+    table = volumes.against_peer(path)
     check_table(table)
     assert table.notes[0].startswith("grid: same alpha of 2 scans")
 
 
 def scan(name: str, shift: int) -> dict:
-    """Two sessions, one nodule in two slices, the second a little beside the first."""
+    """Two sessions, one nodule in two slices, the second a little next to the first."""
 
     def nodule(x: int) -> dict:
         outline = [[x, 100], [x + 40, 100], [x + 40, 140], [x, 140]]
@@ -276,17 +276,17 @@ def test_unusable_arguments_are_refused(capsys) -> None:
 def test_staple_and_agreement_about_pixels() -> None:
     from benchmarks import pixels
 
-    beside = pixels.staple_beside_itk(1, side=48)
-    check_table(beside)
-    assert beside.notes[0].startswith(("same mask", "SimpleITK is not installed"))
+    table = pixels.staple_against_itk(1, side=48)
+    check_table(table)
+    assert table.notes[0].startswith(("same mask", "SimpleITK is not installed"))
     check_table(pixels.agreement_of_stacks(1, side=48))
 
 
 def test_labels_are_the_same_work() -> None:
     from benchmarks import labels
 
-    beside = labels.beside_krippendorff(1, items=50)
-    check_table(beside)
-    assert beside.notes[0].startswith("same alpha")
+    table = labels.against_krippendorff(1, items=50)
+    check_table(table)
+    assert table.notes[0].startswith("same alpha")
     for table in labels.many_categories(1, items=20):
         check_table(table)
