@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import keyword
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import fiftyone as fo
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.labels import every_sample
-from kalos_core.fiftyone.raters import label_fields
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.database import collection, refresh
+from kalos_core.fiftyone.dataset.names import derive_field_names
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.samples import every_sample
 
 METHOD = "kalos"
 """Runs of this plugin have the method ``kalos/<kind>``."""
+
+SAMPLE, LABEL = {"of": "samples"}, {"of": "labels"}
 
 
 @dataclass(frozen=True)
@@ -22,74 +29,67 @@ class RunNames:
 
     Examples
     --------
-    >>> RunNames("first").alpha, RunNames("first").unit
-    ('first_alpha', 'first_unit')
+    >>> names = RunNames("first")
+    >>> names.alpha, names.unit, names.main
+    ('first_alpha', 'first_unit', 'first')
     """
 
     key: str
+    # agreement
+    alpha: str = field(init=False, metadata=SAMPLE)
+    class_names: str = field(init=False, metadata=SAMPLE)
+    class_alphas: str = field(init=False, metadata=SAMPLE)
+    rater_alphas: str = field(init=False, metadata=SAMPLE)
+    pair_alphas: str = field(init=False, metadata=SAMPLE)
+    unit: str = field(init=False, metadata=LABEL)
+    # variations: of each finding of a label its type, the other rater, their class, and the similarity
+    all: str = field(init=False, metadata=LABEL)
+    raters: str = field(init=False, metadata=LABEL)
+    classes: str = field(init=False, metadata=LABEL)
+    similarities: str = field(init=False, metadata=LABEL)
+    similarity: str = field(init=False, metadata=LABEL)
+    match: str = field(init=False, metadata=LABEL)
+    # synthetic raters: of each event of a label its outcome and the rater's field
+    outcomes: str = field(init=False, metadata=LABEL)
+    fields: str = field(init=False, metadata=LABEL)
+    changes: str = field(init=False, metadata=SAMPLE)
+    # image-level labels
+    agreement: str = field(init=False, metadata=SAMPLE)
+    disputed: str = field(init=False, metadata=SAMPLE)
+    questions: str = field(init=False, metadata=SAMPLE)
+    concepts: str = field(init=False, metadata=SAMPLE)
+    majority: str = field(init=False, metadata=SAMPLE)
+    tied: str = field(init=False, metadata=SAMPLE)
+    # pixels
+    rater_count: str = field(init=False, metadata=SAMPLE)
+    f1: str = field(init=False, metadata=SAMPLE)
+
+    def __post_init__(self) -> None:
+        for entry in dataclass_fields(self):
+            if entry.metadata:
+                object.__setattr__(self, entry.name, f"{self.key}_{entry.name}")
 
     @property
-    def alpha(self) -> str:
-        """Sample field: alpha of the image."""
-        return f"{self.key}_alpha"
-
-    @property
-    def level(self) -> str:
-        """Sample field: map of how many raters marked each pixel."""
-        return f"{self.key}_level"
-
-    def of_truth(self, name: str) -> str:
-        """What the field of a truth is to be called; one may be in the way."""
-        return f"{self.key}_{name}"
-
-    @property
-    def agreement(self) -> str:
-        """Sample field: how likely two raters of the image give it the same label."""
-        return f"{self.key}_agreement"
-
-    @property
-    def disputed(self) -> str:
-        """Sample field: whether raters leave the labels of the image in dispute."""
-        return f"{self.key}_disputed"
-
-    @property
-    def variation(self) -> str:
-        """Label attribute: variation type."""
+    def main(self) -> str:
+        """Label attribute: the most serious variation type, or the event a synthetic label comes from."""
         return self.key
-
-    @property
-    def similarity(self) -> str:
-        """Label attribute: least similarity to a partner."""
-        return f"{self.key}_similarity"
-
-    @property
-    def match(self) -> str:
-        """Label attribute: ids of the partners."""
-        return f"{self.key}_match"
-
-    @property
-    def unit(self) -> str:
-        """Label attribute: number of the unit."""
-        return f"{self.key}_unit"
-
-    @property
-    def event(self) -> str:
-        """Label attribute: the event that a label of a synthetic rater comes from."""
-        return self.key
-
-    def of_rater(self, name: str) -> str:
-        """What the field of a synthetic rater is to be called; one may be in the way."""
-        return f"{self.key}_{name}"
 
     @property
     def of_samples(self) -> list[str]:
         """All sample fields."""
-        return [self.alpha, self.agreement, self.disputed, self.level]
+        return [getattr(self, entry.name) for entry in dataclass_fields(self) if entry.metadata == SAMPLE]
 
     @property
     def of_labels(self) -> list[str]:
         """All label attributes."""
-        return [self.variation, self.similarity, self.match, self.unit]
+        return [self.main, *(getattr(self, entry.name) for entry in dataclass_fields(self) if entry.metadata == LABEL)]
+
+    def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
+        """Name -> a field of its own under the key, none of them there already."""
+        wanted = {name: f"{self.key}_{name}" for name in names}
+        taken = [*samples._root_dataset.get_field_schema(), ASSIGNED_FIELD]
+        fields = derive_field_names(wanted.values(), taken)
+        return {name: fields[field_name] for name, field_name in wanted.items()}
 
 
 def is_ours(config: Any) -> bool:
@@ -120,7 +120,7 @@ def check_run_key(samples: Any, run_key: object) -> None:
     """
     run_key = _check_spelling(run_key)
     dataset = samples._root_dataset
-    dataset.reload()
+    refresh(dataset)
     taken = {*dataset.list_runs(), *dataset.list_evaluations(), *dataset.list_brain_runs()}
     if run_key in taken or run_key in dataset.list_annotation_runs():
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
@@ -136,6 +136,8 @@ def _check_spelling(run_key: object) -> str:
         raise InputError(
             f"run key: expected a name of letters, digits and underscores that starts with a letter, got {run_key!r}"
         )
+    if "__" in f"{name}_":  # FiftyOne's database layer takes names apart there
+        raise InputError(f"run key: expected no underscore at the end and no two in a row, got {run_key!r}")
     return name
 
 
@@ -154,8 +156,10 @@ def _existing(dataset: Any, names: RunNames) -> list[str]:
     paths = [f"{path}.{name}" for path in label_fields(dataset).values() for name in names.of_labels]
     declared = dataset.get_field_schema(flat=True)
     undeclared = [path for path in paths if path not in declared]
-    counts = every_sample(dataset).aggregate([fo.Count(path) for path in undeclared]) if undeclared else []
-    used = {path for path, count in zip(undeclared, counts, strict=True) if count}
+    used: set[str] = set()
+    if undeclared and collection(dataset).find_one({"$or": [{path: {"$exists": True}} for path in undeclared]}, {}):
+        counts = every_sample(dataset).aggregate([fo.Count(path) for path in undeclared])
+        used = {path for path, count in zip(undeclared, counts, strict=True) if count}
     return found + [f"the attribute {path!r}" for path in paths if path in declared or path in used]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -14,42 +14,42 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.shapes import Cuboids, Keypoints, Masks, Polygons, ShapeColumn
 
 
-def digests(annotations: Annotations) -> NDArray[np.object_]:
-    """(I,) a digest of who was asked and of every label read, whatever the vocabularies and their order."""
+KINDS = ("polygon", "mask", "keypoints", "cuboid")
+"""Shape kinds that a digest looks at beside boxes, always all of them: no image's depends on what others have."""
+
+
+def digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
+    """(I,) a digest of who was assigned and of every label read, whatever the vocabularies and the other images.
+
+    `limits`: rater -> the classes they were assigned to, of those who were not assigned to all.
+    """
 
     def crc(texts: NDArray[np.object_]) -> NDArray[np.int64]:
         return _checksums(str(text).encode() for text in texts)
 
     box = annotations.shapes.get("box")
     corners = np.full((len(annotations), 4), np.nan) if box is None else box.bounds()
-    outline = annotations.shapes.get("polygon")
-    others = [annotations.shapes[kind] for kind in ("mask", "keypoints", "cuboid") if kind in annotations.shapes]
+    nothing = np.zeros(len(annotations), np.int64)
+    columns = [annotations.shapes.get(kind) for kind in KINDS]
     rows = np.column_stack(
         [
             crc(annotations.raters)[annotations.rater],
             crc(annotations.categories)[annotations.category],
             crc(annotations.id),
             np.round(corners, 6).view(np.int64),
-            np.zeros(len(annotations), np.int64) if outline is None else _of_shapes(outline),
-            *map(_of_shapes, others),
+            *(nothing if column is None else np.where(column.absent(), 0, _of_shapes(column)) for column in columns),
         ]
     ).astype(np.int64)
     order = np.lexsort((*rows.T[::-1], annotations.image))
     ends = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
-    names = crc(annotations.raters)
-    if annotations.assigned_categories is not None:
-        names = names ^ _of_limits(annotations.assigned_categories, crc(annotations.categories))
+    restricted = [zlib.crc32("\x1f".join(sorted(limits.get(name, ()))).encode()) for name in annotations.raters]
+    names = crc(annotations.raters) ^ np.array(restricted, dtype=np.int64)
     found = []
     for image in range(len(annotations.images)):
-        asked = np.sort(names[annotations.assigned[image]])
-        content = asked.tobytes() + rows[order[ends[image] : ends[image + 1]]].tobytes()
+        assigned = np.sort(names[annotations.assigned[image]])
+        content = assigned.tobytes() + rows[order[ends[image] : ends[image + 1]]].tobytes()
         found.append(hashlib.blake2b(content, digest_size=8).hexdigest())
     return object_array(found)
-
-
-def _of_limits(limits: NDArray[np.bool_], categories: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(R,) a checksum of the classes each rater was asked for; 0 for all."""
-    return np.array([0 if asked.all() else zlib.crc32(np.sort(categories[asked]).tobytes()) for asked in limits])
 
 
 def _of_shapes(column: ShapeColumn) -> NDArray[np.int64]:

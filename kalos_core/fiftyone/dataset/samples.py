@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -10,14 +12,14 @@ import fiftyone.core.collections as foc
 import fiftyone.core.patches as fop
 import fiftyone.core.video as fov
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, listed
 
 MEDIA = ("image", "3d", "point-cloud")
-"""Types of samples whose labels can be read: pictures, and scenes with cuboids."""
+"""Types of samples whose labels can be read: images, and scenes with cuboids."""
 
 
 def check_samples(samples: Any) -> None:
-    """Refuse collections whose samples are not pictures or scenes that labels can be written back to."""
+    """Refuse collections whose samples are not images or scenes that labels can be written back to."""
     if not isinstance(samples, foc.SampleCollection):
         raise InputError(f"samples: expected a data set or a view, got {type(samples).__name__}")
     if isinstance(samples, (fop.PatchesView, focl.ClipsView, fov.FramesView)):
@@ -31,7 +33,7 @@ def check_samples(samples: Any) -> None:
     if len(samples) == 0:
         raise InputError("samples: expected at least one sample, got an empty view")
     if media not in MEDIA:
-        raise InputError(f"samples: expected pictures or 3D scenes, got samples of type {media!r}")
+        raise InputError(f"samples: expected images or 3D scenes, got samples of type {media!r}")
 
 
 def is_3d(samples: Any) -> bool:
@@ -61,3 +63,14 @@ def every_sample(samples: Any) -> Any:
     """All samples of the data set as they are stored, in all slices."""
     dataset = samples._root_dataset
     return dataset.select_group_slices(_allow_mixed=True) if dataset.media_type == "group" else dataset
+
+
+def check_sizes(files: Iterable[str], sizes: Iterable[tuple[float, float]], argument: str = "samples") -> None:
+    """Refuse images of unknown size (NaN) where fractions of the image have to become pixels, or back."""
+    known = list(zip(files, sizes, strict=True))
+    unknown = [Path(file).name for file, size in known if not size[0] > 0]
+    if unknown:
+        raise InputError(
+            f"{argument}: the size of {len(unknown):,} of {len(known):,} images is unknown ({listed(unknown)}); "
+            "run compute_metadata() on the data set first"
+        )

@@ -37,3 +37,7 @@ class Report:
         if self._bar is not None:
             self._bar.update(round(100 * share) - self._shown)
             self._shown = round(100 * share)
+
+    def within(self, begin: float, end: float, label: str) -> Callable[[float], None]:
+        """What reports the share of one part of the work, which begins and ends at these shares of all."""
+        return lambda share: self(begin + share * (end - begin), label)

@@ -1,9 +1,8 @@
-"""Which lists of labels are read for a choice, which kinds of shapes they hold, and what can compare those."""
+"""Which shapes the labels of a selection have, and what can compare those."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.labels.choice import LabelChoice
-from kalos_core.fiftyone.labels.samples import is_3d, settle
-from kalos_core.fiftyone.raters import label_fields, reference_name, resolve_fields, synthetic_fields
+from kalos_core.fiftyone.dataset.raters import LabelSource, sources_of
+from kalos_core.fiftyone.dataset.samples import is_3d, settle
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.similarity import SIMILARITIES, get_similarity
 
 STORED: dict[str, tuple[str, ...]] = {
@@ -29,66 +28,25 @@ OF_LISTS: dict[str, tuple[str, ...]] = {"polylines": ("polygon", "box"), "keypoi
 PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
 """Kind -> the similarity proposed where all labels have it, the first that fits; otherwise boxes are compared."""
 
-
-OF_PICTURES = ("centroid",)
-"""Similarities of any kind of shape that need the size of a picture, which scenes do not have."""
+OF_IMAGES = ("centroid",)
+"""Similarities of any kind of shape that need the size of an image, which scenes do not have."""
 
 NOT_OFFERED = ("polygon_raster_iou",)
-"""Not worth a choice in a form: `polygon_iou` on whole pixels, to set beside COCO's figures. By name it can be used."""
+"""Not worth offering in a form: `polygon_iou` on whole pixels, to set against COCO's numbers. By name it can be used."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """One label list and whose labels it holds: one rater, or `attribute` tells.
+def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
+    """What is read of each label: id, label, confidence, what holds its shape, and last who its rater is.
 
-    Parameters
-    ----------
-    path, field : str
-        Such as ``"r1.detections"`` and ``"r1"``.
-    rater, attribute : str, optional
-    is_synthetic : bool
-        Whether the rater was generated: they were asked wherever the field is there.
+    `kinds`: of the shapes of detections, those that are read.
     """
-
-    path: str
-    field: str
-    rater: str | None
-    attribute: str | None
-    is_synthetic: bool = False
-
-    @property
-    def labels(self) -> str:
-        """What it is a list of: detections, polylines or keypoints."""
-        return self.path.rpartition(".")[2]
-
-    def attributes(self, kinds: Iterable[str]) -> list[str]:
-        """What is read of each label: id, label, confidence, what holds its shape, and last whose it is.
-
-        `kinds`: of the shapes of detections, those that are read.
-        """
-        if self.labels == "polylines":
-            shape = ["points", "closed"]
-        elif self.labels == "keypoints":
-            shape = ["points"]
-        else:
-            shape = list(dict.fromkeys(name for kind in STORED if kind in kinds for name in STORED[kind]))
-        return ["id", "label", "confidence", *shape, *([self.attribute] if self.attribute else [])]
-
-
-def sources_of(samples: Any, choice: LabelChoice) -> list[Source]:
-    """The lists that hold the labels of a choice, one per rater or one of all."""
-    paths = label_fields(samples)
-    if choice.field is None:
-        fields = resolve_fields(samples, choice.raters)
-        reference = reference_name(samples, choice.reference)
-        made = set(synthetic_fields(samples))
-        return [
-            Source(paths[field], field, name, None, field in made)
-            for name, field in fields.items()
-            if name != reference
-        ]
-    resolve_fields(samples, [choice.field])  # refuses what is no label field
-    return [Source(paths[choice.field], choice.field, None, choice.rater_attribute)]
+    if source.labels == "polylines":
+        shape = ["points", "closed"]
+    elif source.labels == "keypoints":
+        shape = ["points"]
+    else:
+        shape = list(dict.fromkeys(name for kind in STORED if kind in kinds for name in STORED[kind]))
+    return ["id", "label", "confidence", *shape, *([source.attribute] if source.attribute else [])]
 
 
 def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
@@ -103,26 +61,26 @@ def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
     return frozenset({*STORED, *kinds} if "" in kinds else kinds)
 
 
-def similarity_to_store(samples: Any, choice: LabelChoice, similarity: str | None) -> str:
-    """The name of the similarity asked for, or of the default; only one that has a name can be found again."""
+def similarity_to_store(samples: Any, selection: Selection, similarity: str | None) -> str:
+    """The name of the similarity given, or of the default; only one that has a name can be found again."""
     if similarity is None:
-        return default_similarity(samples, choice)
+        return default_similarity(samples, selection)
     return lookup(SIMILARITIES, similarity, "similarity").name
 
 
-def default_similarity(samples: Any, choice: LabelChoice) -> str:
-    """What is compared unless said otherwise: the most exact shape that every label has.
+def default_similarity(samples: Any, selection: Selection) -> str:
+    """What is compared unless another is given: the most exact shape that every label has.
 
     Polygons where every field holds polylines, poses where every field holds keypoints, masks and cuboids where every
     detection has one, boxes otherwise.
     """
-    kinds = _kinds(samples, choice)
+    kinds = _kinds(samples, selection)
     fitting = (name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES)
     return next(fitting, "box_iou")
 
 
-def fitting_similarities(samples: Any, choice: LabelChoice) -> list[str]:
-    """Names of the similarities that every label of a choice has a shape for, the default first.
+def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
+    """Names of the similarities that every label of a selection has a shape for, the default first.
 
     Examples
     --------
@@ -130,23 +88,23 @@ def fitting_similarities(samples: Any, choice: LabelChoice) -> list[str]:
     >>> dataset = fo.Dataset()
     >>> box = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
     >>> _ = dataset.add_sample(fo.Sample("a.jpg", ann=fo.Detections(detections=[box]), bob=fo.Detections()))
-    >>> fitting = fitting_similarities(dataset, LabelChoice(raters=("ann", "bob")))
+    >>> fitting = fitting_similarities(dataset, Selection(raters=("ann", "bob")))
     >>> fitting[0], "polygon_iou" in fitting
     ('box_iou', False)
     >>> dataset.delete()
     """
-    kinds = _kinds(samples, choice)
+    kinds = _kinds(samples, selection)
     offered = {name: measure for name, measure in SIMILARITIES.items() if name not in NOT_OFFERED}
     fitting = [name for name, measure in offered.items() if not measure.kind or measure.kind in kinds]
     if kinds == {"cuboid"}:
-        fitting = [name for name in fitting if name not in OF_PICTURES]
-    first = default_similarity(samples, choice)
+        fitting = [name for name in fitting if name not in OF_IMAGES]
+    first = default_similarity(samples, selection)
     return sorted(fitting, key=lambda name: name != first)
 
 
-def _kinds(samples: Any, choice: LabelChoice) -> set[str]:
-    """The kinds of shapes that every label of a choice has."""
-    sources = sources_of(samples, choice)
+def _kinds(samples: Any, selection: Selection) -> set[str]:
+    """The kinds of shapes that every label of a selection has."""
+    sources = sources_of(samples, selection)
     lists = {source.labels for source in sources}
     found = [set(OF_LISTS[name]) for name in lists if name in OF_LISTS]
     detections = [source.path for source in sources if source.labels == "detections"]

@@ -1,0 +1,120 @@
+"""Tables of annotations end to end, and as flat arrays that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.columns import object_array
+from kalos_core.annotations.table import Annotations
+from kalos_core.shapes.joining import column_arrays, column_of, join_columns
+
+CODES = ("image", "rater", "category")
+NAMES = ("images", "files", "raters", "categories", "person", "session")
+OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
+
+
+def join(tables: Sequence[Annotations]) -> Annotations:
+    """Tables of different images end to end, with the same raters in the same order; classes are sorted by name.
+
+    Examples
+    --------
+    >>> def one(image, category):
+    ...     row = {"image": image, "rater": "ann", "category": category, "box": [0, 0, 9, 9], "id": image}
+    ...     return Annotations.from_rows([row], raters=["ann", "bob"])
+    >>> both = join([one(1, "dog"), one(2, "cat")])
+    >>> both.images.tolist(), both.categories.tolist(), both.category.tolist(), both.shapes["box"].area().tolist()
+    ([1, 2], ['cat', 'dog'], [1, 0], [81.0, 81.0])
+    """
+    if len(tables) == 1:
+        return tables[0]
+    first = tables[0]
+    categories = sorted({name for table in tables for name in table.categories})
+    code = {name: number for number, name in enumerate(categories)}
+    recoded = [np.array([code[name] for name in table.categories], dtype=np.intp) for table in tables]
+    before = np.cumsum([0, *(len(table.images) for table in tables)])
+    limits = None
+    if any(table.assigned_categories is not None for table in tables):
+        limits = np.ones((len(first.raters), len(categories)), np.bool_)
+        for table, codes in zip(tables, recoded, strict=True):
+            if table.assigned_categories is not None:
+                limits[:, codes] &= table.assigned_categories
+    kinds = dict.fromkeys(kind for table in tables for kind in table.shapes)
+    excluded = [
+        np.column_stack([table.excluded[:, 0] + start, table.excluded[:, 1], codes[table.excluded[:, 2]]])
+        for table, start, codes in zip(tables, before, recoded, strict=False)
+    ]
+    return Annotations(
+        image=np.concatenate([table.image + start for table, start in zip(tables, before, strict=False)]),
+        rater=np.concatenate([table.rater for table in tables]),
+        category=np.concatenate([codes[table.category] for table, codes in zip(tables, recoded, strict=True)]),
+        id=np.concatenate([table.id for table in tables]),
+        shapes={kind: join_columns(kind, [table.shapes.get(kind, len(table)) for table in tables]) for kind in kinds},
+        images=np.concatenate([table.images for table in tables]),
+        files=np.concatenate([table.files for table in tables]),
+        raters=first.raters,
+        categories=object_array(categories),
+        image_size=np.concatenate([table.image_size for table in tables]),
+        assigned=np.concatenate([table.assigned for table in tables]),
+        assigned_categories=limits,
+        person=first.person,
+        session=first.session,
+        raters_are_local=first.raters_are_local,
+        crowds=np.concatenate([table.crowds for table in tables]),
+        skipped=np.concatenate([table.skipped for table in tables]),
+        excluded=np.concatenate(excluded),
+    )
+
+
+def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
+    """A table with flat shapes and ids that are text or numbers as arrays, which `from_arrays` reads.
+
+    Examples
+    --------
+    >>> row = {"image": "a.jpg", "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}
+    >>> again = from_arrays(to_arrays(Annotations.from_rows([row])))
+    >>> again.categories.tolist(), again.shapes["box"].area().tolist()
+    (['cat'], [81.0])
+    """
+    arrays: dict[str, NDArray[Any]] = {name: narrow(getattr(annotations, name)) for name in CODES}
+    arrays |= {name: getattr(annotations, name).astype(str) for name in NAMES}
+    arrays |= {name: getattr(annotations, name) for name in OTHERS}
+    arrays["id"] = annotations.id if annotations.id.dtype.kind == "i" else annotations.id.astype("S")
+    arrays["raters_are_local"] = np.array(annotations.raters_are_local)
+    if annotations.assigned_categories is not None:
+        arrays["assigned_categories"] = annotations.assigned_categories
+    for kind, column in annotations.shapes.items():
+        arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
+    return arrays
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
+    """The table that `to_arrays` took apart."""
+    kinds: dict[str, dict[str, NDArray[Any]]] = {}
+    for name in arrays:
+        kind, dot, part = name.partition(".")
+        if dot:
+            kinds.setdefault(kind, {})[part] = arrays[name]
+    ids = arrays["id"]
+    return Annotations(
+        **{name: arrays[name] for name in (*CODES, *OTHERS)},
+        **{name: object_array(arrays[name].tolist()) for name in NAMES},
+        id=ids if ids.dtype.kind == "i" else object_array(ids.astype(str).tolist()),
+        shapes={kind: column_of(kind, parts) for kind, parts in kinds.items()},
+        assigned_categories=arrays.get("assigned_categories"),
+        raters_are_local=bool(arrays["raters_are_local"]),
+    )
+
+
+def narrow(codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Whole numbers from 0 in the smallest type that holds them.
+
+    Examples
+    --------
+    >>> narrow(np.array([0, 300])).dtype
+    dtype('uint16')
+    """
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))

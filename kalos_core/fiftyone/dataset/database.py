@@ -1,0 +1,216 @@
+"""The calls into FiftyOne and its database that have no public door: all of them stand here, each with a test.
+
+What a run writes is no change of anybody's labels, so nothing here touches ``last_modified_at``: that is how a stored
+run tells in one indexed count which samples somebody has edited since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.core.odm as foo
+from bson import ObjectId
+from pymongo import UpdateOne
+
+from kalos_core.errors import KalosError
+
+BLOCK = 1000
+"""Samples that are read or written at a time: memory does not grow with the data set."""
+
+Columns = dict[str, list[Any]]
+"""Path -> its value in each sample; of the labels in a list, the list of their values."""
+
+FieldArguments = Mapping[str, Any]
+"""Of `Dataset.add_sample_field`, without the name."""
+
+
+def now() -> datetime:
+    """The time in milliseconds, as the database keeps it."""
+    time = datetime.now(timezone.utc).replace(tzinfo=None)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+def collection(samples: Any) -> Any:
+    """The collection of the samples of a data set."""
+    return samples._root_dataset._sample_collection
+
+
+# ---- reading ----
+
+
+def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Columns]:
+    """The values at some paths, as they are stored, of a block of samples at a time, in one query.
+
+    Parameters
+    ----------
+    view : fiftyone.core.collections.SampleCollection
+    paths : sequence of str
+        Such as ``"id"``, ``"metadata.width"`` or ``"r1.detections.label"``; of a field that may be absent,
+        ``"r1._cls"`` tells.
+    block : int
+
+    Yields
+    ------
+    dict of path to list
+        One entry a sample; None where there is nothing. A path through a list of labels has a list of values a
+        sample, one a label, None where a label has none.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> cat = fo.Detection(label="cat", bounding_box=[0, 0, 1, 1])
+    >>> _ = dataset.add_samples([fo.Sample("a.jpg", ann=fo.Detections(detections=[cat])), fo.Sample("b.jpg")])
+    >>> (found,) = stream(dataset, ["ann.detections.label", "ann.detections.rater", "ann._cls"])
+    >>> list(found.values())
+    [[['cat'], None], [[None], None], ['Detections', None]]
+    >>> dataset.delete()
+    """
+    stored = [path[:-2] + "_id" if path == "id" or path.endswith(".id") else path for path in paths]
+    read = [_reader(path.split(".")) for path in stored]
+    columns: Columns = {path: [] for path in paths}
+    size = 0
+    for document in view.view()._aggregate(post_pipeline=[{"$project": dict.fromkeys(_outermost(stored), True)}]):
+        for path, value_of in zip(paths, read, strict=True):
+            columns[path].append(value_of(document))
+        size += 1
+        if size == block:
+            yield columns
+            columns, size = {path: [] for path in paths}, 0
+    if size:
+        yield columns
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Without those that lie within another, which the database refuses to project beside it."""
+    every = set(paths)
+    return sorted(path for path in every if not any(path.startswith(f"{other}.") for other in every))
+
+
+def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:
+    """What finds the value at a path in a document; ids become text."""
+    first, *rest = steps
+
+    def value_of(document: Any) -> Any:
+        if isinstance(document, list):
+            return [value_of(entry) for entry in document]
+        value = document.get(first) if isinstance(document, Mapping) else None
+        if rest and value is not None:
+            return inner(value)
+        return str(value) if isinstance(value, ObjectId) else value
+
+    inner = _reader(rest) if rest else value_of
+    return value_of
+
+
+def edited_since(view: Any, since: datetime) -> Any:
+    """The samples of a view that somebody changed at a time or later; an indexed look, whatever the size."""
+    return view.match(fo.ViewField("last_modified_at") >= since)
+
+
+def refresh(dataset: Any) -> None:
+    """Take up what other processes did to a data set and its runs; next to nothing where that is nothing.
+
+    FiftyOne notes the time of every change of a data set's fields, information and list of runs.
+    """
+    stored = foo.get_db_conn().datasets.find_one({"_id": dataset._doc.id}, {"last_modified_at": True})
+    if stored is None:
+        raise KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
+    if stored.get("last_modified_at") != dataset._doc.last_modified_at:
+        dataset.reload()
+
+
+# ---- the schema ----
+
+
+def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
+    """Add fields and attributes of labels to the schema, in one step each: FiftyOne's own way rewrites it for each."""
+    roots = {path: arguments for path, arguments in fields.items() if "." not in path}
+    for part in (roots, {path: arguments for path, arguments in fields.items() if path not in roots}):
+        made = {path: foo.create_field(path.rpartition(".")[2], **arguments) for path, arguments in part.items()}
+        if made:
+            dataset._merge_sample_field_schema(made)
+
+
+def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
+    """Delete those of the fields and attributes that are there, in all slices."""
+    dataset.reload()
+    present = [path for path in paths if dataset.has_field(path)]
+    present = [path for path in present if not any(path.startswith(f"{other}.") for other in present)]
+    if not present:
+        return
+    collection(dataset).update_many({}, [{"$unset": present}])
+    schema, document = dataset._sample_doc_cls, dataset._doc
+    schema._reload_fields()
+    for path in present:
+        schema._delete_field_schema(path)
+    document.app_config._delete_paths(present)
+    document.save()
+    roots = [path for path in present if "." not in path]
+    if roots:
+        fo.Sample._purge_fields(dataset._sample_collection_name, roots)
+    fo.Sample._reload_docs(dataset._sample_collection_name)
+    dataset._reload()
+
+
+def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
+    """Copy fields of samples and attributes of labels to other names, in all slices.
+
+    Not FiftyOne's own renaming of attributes: it works on the active slice only, and turns an absent label list into
+    an empty one, so that 'not assigned' would become 'annotated nothing'.
+    """
+    declare(dataset, {new: _arguments_of(dataset.get_field(path)) for path, new in moves.items()})
+    for path, new in moves.items():
+        labels, _, name = path.rpartition(".")
+        copied: dict[str, Any] = {new: f"${path}"}
+        if labels:
+            attribute = {new.rpartition(".")[2]: f"$$label.{name}"}  # absent where the old one is
+            join = {"$mergeObjects": ["$$label", attribute]}
+            copied = {labels: {"$map": {"input": f"${labels}", "as": "label", "in": join}}}
+        collection(dataset).update_many({path: {"$exists": True}}, [{"$set": copied}])
+    fo.Sample._reload_docs(dataset._sample_collection_name)
+
+
+def _arguments_of(field: Any) -> dict[str, Any]:
+    """What a field like this one is declared with."""
+    arguments: dict[str, Any] = {"ftype": type(field), "description": field.description, "info": field.info}
+    if isinstance(field, fo.ListField) and field.field is not None:
+        arguments["subfield"] = type(field.field)
+    if isinstance(field, fo.EmbeddedDocumentField):
+        arguments["embedded_doc_type"] = field.document_type
+    return arguments
+
+
+# ---- writing ----
+
+
+def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> int:
+    """Carry out one update a sample, a block at a time; how many found their sample.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    updates : iterable of (condition, update)
+        As MongoDB takes them; the condition names the ``_id``.
+    """
+    found, block = 0, []
+    for where, change in updates:
+        block.append(UpdateOne(where, change))
+        if len(block) == BLOCK:
+            found += _write(samples, block)
+            block = []
+    return found + (_write(samples, block) if block else 0)
+
+
+def _write(samples: Any, updates: list[UpdateOne]) -> int:
+    # as `Dataset._bulk_write` does, which does not say how many updates found their sample
+    results = foo.bulk_write(updates, collection(samples))
+    return sum(result.matched_count for result in results)
+
+
+def reload_samples(samples: Any) -> None:
+    """Let the samples that are held in memory see what was written."""
+    dataset = samples._root_dataset
+    fo.Sample._reload_docs(dataset._sample_collection_name)

@@ -1,0 +1,68 @@
+"""What the plugin remembers of a data set as a whole, in ``dataset.info["kalos"]``: read and written here only."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+INFO_KEY = "kalos"
+
+
+class RaterRecord(TypedDict):
+    """What is known of a rater beyond their labels."""
+
+    rater: str
+    person: str
+    session: str
+    classes: list[str] | None
+    is_local: bool
+
+
+class ThresholdRecord(TypedDict):
+    """A threshold somebody chose, and the calibration it comes from."""
+
+    similarity: str
+    threshold: float
+    run: str
+
+
+class Info(TypedDict, total=False):
+    """All that is remembered."""
+
+    raters: dict[str, str]
+    """Label field -> rater."""
+    rater_facts: list[RaterRecord]
+    thresholds: list[ThresholdRecord]
+    load: dict[str, Any]
+    """The load that is being written, see `kalos_core.fiftyone.importing.life`."""
+
+
+def read_info(samples: Any) -> Info:
+    """What is remembered; empty where nothing is.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> update_info(dataset, raters={"r1": "ann"})
+    >>> read_info(dataset)
+    {'raters': {'r1': 'ann'}}
+    >>> update_info(dataset, raters={})
+    >>> dataset.info
+    {}
+    >>> dataset.delete()
+    """
+    info: Info = {**samples._root_dataset.info.get(INFO_KEY, {})}
+    return info
+
+
+def update_info(dataset: Any, **entries: Any) -> None:
+    """Remember other values under some keys of `Info`; an empty value forgets the key."""
+    before = read_info(dataset)
+    now = {name: value for name, value in {**before, **entries}.items() if value}
+    if now == before:
+        return
+    if now:
+        dataset.info[INFO_KEY] = now
+    else:
+        dataset.info.pop(INFO_KEY, None)
+    dataset.save()

@@ -1,0 +1,422 @@
+"""From a view and its raters to `Annotations`: one query, read a block of samples at a time, every record checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations, RawTable, as_name
+from kalos_core.annotations import Source as Origin
+from kalos_core.annotations.build import check_records, reaching_outside
+from kalos_core.annotations.joining import join
+from kalos_core.errors import InputError, KalosWarning, Problems, listed
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.coordinates import Fault, shapes_of
+from kalos_core.fiftyone.dataset.database import Columns, now, stream
+from kalos_core.fiftyone.dataset.digests import digests
+from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, is_3d, settle
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import attributes_of, default_similarity, kinds_compared
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+WITH_AREA = ("polygon", "mask", "box")
+"""Shape kinds by whose area labels are selected, the most exact first."""
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of a view as annotations, and where each of them is stored.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Images are sample ids, ids are label ids, coordinates are pixels (fractions of the image where its size is
+        unknown).
+    selection : Selection
+        What was asked for, with the raters that were found.
+    fields, paths : tuple of str
+        Label fields that were read, and the paths of their lists, such as ``"r1.detections"``.
+    path_of : (N,) int
+        Which of `paths` each annotation lies in.
+    confidence : (N,) float64
+        NaN where a label has none.
+    hashes : (I,) object
+        A digest per image of the labels that were read and of who was assigned.
+    view : fiftyone.core.collections.SampleCollection
+        What was read, see `settle`.
+    read_at : datetime
+        When: labels that were edited later are not in here.
+    """
+
+    annotations: Annotations
+    selection: Selection
+    fields: tuple[str, ...]
+    paths: tuple[str, ...]
+    path_of: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+    hashes: NDArray[np.object_]
+    view: Any
+    read_at: datetime
+
+    @property
+    def images(self) -> NDArray[np.object_]:
+        """(I,) sample ids."""
+        return self.annotations.images
+
+    @property
+    def scores(self) -> list[float | None]:
+        """(N,) confidence of each annotation, None where it has none."""
+        return [None if value != value else value for value in self.confidence.tolist()]
+
+
+def read_annotations(
+    samples: Any, *, similarity: str | None = None, **selection: Unpack[SelectionArguments]
+) -> Annotations:
+    """The labels of a data set or view as `Annotations`.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    similarity : name in `SIMILARITIES`, optional
+        What the labels are read for: masks and cuboids of detections are only read for a similarity that compares
+        them (masks of 5,000 images are gigabytes). By default `default_similarity`.
+    **selection
+        Which labels: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
+        ``min_confidence``, ``assigned``, as in `Selection`.
+
+    Returns
+    -------
+    Annotations
+
+    Raises
+    ------
+    InputError
+        For an empty view, a video, a grouped data set without an active slice, a view of patches, a field that is
+        not there or is not a label field, open polylines, and every record that cannot be used.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> box = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
+    >>> _ = dataset.add_sample(
+    ...     fo.Sample(
+    ...         "a.jpg",
+    ...         ann=fo.Detections(detections=[box]),
+    ...         bob=fo.Detections(),
+    ...         raters=["ann", "bob"],
+    ...         metadata=fo.ImageMetadata(width=100, height=80),
+    ...     )
+    ... )
+    >>> annotations = read_annotations(dataset, raters=("ann", "bob"))
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
+    ([[10.0, 8.0, 50.0, 40.0]], [[True, True]])
+    >>> dataset.delete()
+    """
+    check_samples(samples)
+    chosen = Selection.of(selection)
+    return read_labels(samples, chosen, [similarity or default_similarity(samples, chosen)]).annotations
+
+
+def read_labels(
+    samples: Any, selection: Selection, similarities: Sequence[str] = ("box_iou",), *, again: bool = False
+) -> Labels:
+    """The selected labels of a view, with where they are stored. One query reads them all, block by block.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    selection : Selection
+    similarities : names in `SIMILARITIES`
+        What will be compared: masks and cuboids of detections are only read if one of these compares them; outlines,
+        keypoints and boxes always are.
+    again : bool
+        The selection is that of a stored run: names that no label has any more are no mistake, and nothing is warned
+        of that was warned of then.
+
+    Returns
+    -------
+    Labels
+    """
+    if not again:
+        check_samples(samples)
+    reading = _Reading(samples, selection, kinds_compared(similarities), again)
+    blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
+    return reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
+
+
+@dataclass
+class _Block:
+    """The labels of some samples, one entry a label; or the table made of them."""
+
+    table: RawTable
+    columns: Columns
+    confidence: list[float | None] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+    sample: list[int] = field(default_factory=list)
+    fault: list[Fault | None] = field(default_factory=list)
+
+    def keep(self, chosen: Sequence[bool]) -> _Block:
+        if all(chosen):
+            return self
+
+        def cut(values: list[Any]) -> list[Any]:
+            return [value for value, kept in zip(values, chosen, strict=True) if kept]
+
+        table = RawTable(**{name: cut(values) for name, values in vars(self.table).items()})
+        return _Block(
+            table, self.columns, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.fault)
+        )
+
+    def there(self, raters: Mapping[str, str]) -> list[set[str]]:
+        """Who has a label field in each sample, or annotated it. `raters`: path of a field's type -> rater."""
+        found: list[set[str]] = [set() for _ in self.columns["id"]]
+        for path, rater in raters.items():
+            for sample, kind in enumerate(self.columns[path]):
+                if kind is not None:
+                    found[sample].add(rater)
+        for sample, rater_of_label in zip(self.sample, self.table.rater, strict=True):
+            if rater_of_label is not None:
+                found[sample].add(rater_of_label)  # also of whom only what is left out remains: they looked
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """One block as a table."""
+
+    annotations: Annotations
+    path_of: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+
+
+class _Reading:
+    """One view on its way into a table."""
+
+    def __init__(self, samples: Any, selection: Selection, kinds: frozenset[str], again: bool) -> None:
+        self.read_at = now()
+        self.selection, self.again = selection, again
+        self.kinds = kinds.union(["cuboid" if is_3d(samples) else "box"])
+        self.sources = sources_of(samples, selection)
+        self.view = settle(samples)
+        self.assignment = Assignment.of(self.view, selection, self.sources)
+        types = {f"{source.field}._cls": source for source in self.sources if source.rater is not None}
+        wanted = types if self.assignment.rule == "labelled" else {k: s for k, s in types.items() if s.is_synthetic}
+        self.types = {path: str(source.rater) for path, source in wanted.items()}
+        self.attributes = [attributes_of(source, self.kinds) for source in self.sources]
+        self.paths = ["id", "filepath", "metadata.width", "metadata.height", *self.assignment.fields, *self.types]
+        for source, names in zip(self.sources, self.attributes, strict=True):
+            self.paths += [f"{source.path}.{name}" for name in names]
+        if selection.field is not None:
+            self.assignment = replace(self.assignment, raters=tuple(self._named_raters()))
+        self.raters = list(self.assignment.raters)
+        self.facts = facts_of(samples, self.raters)
+        self.limits = {about["rater"]: about["classes"] for about in self.facts if about["classes"] is not None}
+        self.known = {name for names in self.limits.values() for name in names or () if self._is_wanted(name)}
+        if selection.classes is not None and not again:
+            self._check_classes(selection.classes)
+        if not again:
+            self.assignment.warn(selection, stacklevel=5)
+
+    def _is_wanted(self, category: str) -> bool:
+        return self.selection.classes is None or category in self.selection.classes
+
+    def _named_raters(self) -> list[str]:
+        """Those whom labels or lists of assigned raters name, as far as they are selected."""
+        selection, (source,) = self.selection, self.sources
+        named = [_name(name) for name in self.view.distinct(f"{source.path}.{source.attribute}")]
+        drawn = [name for name in named if name is not None]
+        listed_raters = self.view.distinct(ASSIGNED_FIELD) if self.assignment.fields else []
+        known = sorted({*listed_raters, *drawn})
+        if not self.again:
+            if not drawn and self.view.count(f"{source.path}.label"):
+                raise InputError(
+                    "rater_attribute: expected an attribute that names each label's rater, "
+                    f"got {source.attribute!r}, which no label of {source.field!r} has"
+                )
+            strangers = [name for name in selection.raters or () if name not in known]
+            if strangers:
+                raise InputError(f"raters: expected names among {listed(known, 20)}, got {listed(strangers)}")
+            if selection.reference is not None and selection.reference not in known:
+                raise InputError(f"reference: expected one of {listed(known, 20)}, got {selection.reference!r}")
+        names = known if selection.raters is None else list(dict.fromkeys(selection.raters))
+        return [name for name in names if name != selection.reference]
+
+    def _check_classes(self, classes: Sequence[str]) -> None:
+        """A class that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence."""
+        dataset = self.view._root_dataset
+        used = every_sample(self.view).aggregate([fo.Distinct(f"{source.path}.label") for source in self.sources])
+        known = {*dataset.default_classes, *self.known}.union(*used, *dataset.classes.values())
+        unknown = [name for name in classes if name not in known]
+        if unknown:
+            raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
+
+    # ---- one block ----
+
+    def block(self, columns: Columns) -> _Made:
+        """The annotations of a block of samples."""
+        rows = self._flat(columns)
+        if any(mask is not None for mask in rows.table.mask):
+            check_sizes(columns["filepath"], _sizes(columns, NAN), "masks")
+        lists = columns.get(ASSIGNED_FIELD) if self.assignment.fields else None
+        there = rows.there(self.types) if self.types or self.assignment.rule == "labelled" else None
+        assigned = [
+            self.assignment.names(None if lists is None else lists[sample], () if there is None else there[sample])
+            for sample in range(len(columns["id"]))
+        ]
+        wanted = set(self.raters)
+        rows = rows.keep([rater in wanted or rater is None for rater in rows.table.rater])
+        if self.selection.min_confidence > 0:
+            least = self.selection.min_confidence
+            rows = rows.keep([value is None or value >= least for value in rows.confidence])
+        if self.selection.classes is not None:
+            rows = rows.keep([self._is_wanted(name) for name in rows.table.category])
+        annotations = self._table(rows, assigned)
+        path_of = np.array(rows.source, dtype=np.intp)
+        confidence = np.array([NAN if value is None else value for value in rows.confidence], dtype=np.float64)
+        return _Made(annotations, path_of, confidence)
+
+    def _flat(self, columns: Columns) -> _Block:
+        rows = _Block(RawTable(), columns)
+        table, ids, sizes = rows.table, columns["id"], _sizes(columns, unknown=1.0)
+        shapes = {
+            name: column for name, column in vars(table).items() if name not in ("image", "rater", "category", "id")
+        }
+        for number, (source, names) in enumerate(zip(self.sources, self.attributes, strict=True)):
+            lists = [columns[f"{source.path}.{name}"] for name in names]
+            for sample, per_attribute in enumerate(zip(*lists, strict=True)):
+                if not per_attribute[0]:
+                    continue
+                count = len(per_attribute[0])
+                stored = dict(zip(names, per_attribute, strict=True))
+                made, faults = shapes_of(source.labels, stored, sizes[sample])
+                for kind, column in shapes.items():
+                    column += made.get(kind, [None] * count)
+                table.id += stored["id"]
+                table.image += [ids[sample]] * count
+                table.category += stored["label"]
+                table.rater += (
+                    [_name(name) for name in stored[source.attribute]] if source.attribute else [source.rater] * count
+                )
+                rows.fault += faults
+                rows.confidence += [_confidence(value) for value in stored["confidence"]]
+                rows.source += [number] * count
+                rows.sample += [sample] * count
+        return rows
+
+    def _table(self, rows: _Block, assigned: list[list[str] | None]) -> Annotations:
+        columns = rows.columns
+        files = [Path(path).name for path in columns["filepath"]]
+
+        def describe(row: int) -> str:
+            field_name = self.sources[rows.source[row]].field
+            return f"{files[rows.sample[row]]}, field {field_name!r}, label {rows.table.id[row]}"
+
+        problems = Problems("view")
+        for row, fault in enumerate(rows.fault):
+            if fault is not None:
+                problems.add(describe(row), *fault)
+        known = sorted(self.known.union(name for name in rows.table.category if name is not None))
+        origin = Origin(
+            name="view",
+            images=columns["id"],
+            files=files,
+            raters=self.raters,
+            categories={name: name for name in known},
+            image_size=_sizes(columns, NAN),
+            assigned=assigned,
+            assigned_categories={
+                name: [label for label in names or () if label in known] for name, names in self.limits.items()
+            },
+            person=[about["person"] for about in self.facts],
+            session=[about["session"] for about in self.facts],
+            raters_are_local=any(about["is_local"] for about in self.facts),
+            describe=describe,
+            problems=problems,
+        )
+        return Annotations(**check_records(rows.table, origin)[0])
+
+    # ---- all blocks ----
+
+    def joined(self, blocks: list[_Made]) -> Labels:
+        """All that was read."""
+        annotations = join([block.annotations for block in blocks])
+        path_of = np.concatenate([block.path_of for block in blocks])
+        confidence = np.concatenate([block.confidence for block in blocks])
+        if self.selection.min_area > 0:
+            check_sizes(annotations.files, annotations.image_size, "min_area")
+            kept = np.flatnonzero(_area(annotations) >= self.selection.min_area)
+            annotations, path_of, confidence = annotations.select(rows=kept), path_of[kept], confidence[kept]
+        if not self.again:
+            self._warn_of_outside(annotations)
+        return Labels(
+            annotations=annotations,
+            selection=replace(self.selection, raters=tuple(self.raters)),
+            fields=tuple(source.field for source in self.sources),
+            paths=tuple(source.path for source in self.sources),
+            path_of=path_of,
+            confidence=confidence,
+            hashes=digests(annotations, {name: names or () for name, names in self.limits.items()}),
+            view=self.view,
+            read_at=self.read_at,
+        )
+
+    def _warn_of_outside(self, annotations: Annotations) -> None:
+        outside = reaching_outside(annotations.shapes, annotations.image_size[annotations.image])
+        if outside.any():
+            warnings.warn(
+                f"view: {outside.sum():,} annotations reach beyond their image and are kept as they are "
+                f"(ids {listed(annotations.id[outside])})",
+                KalosWarning,
+                stacklevel=5,
+            )
+
+
+def _confidence(value: Any) -> Any:
+    """That of a label; keypoints have one of every point, of which the mean counts."""
+    if not isinstance(value, list):
+        return value
+    given = [number for number in value if number is not None and number == number]
+    return sum(given) / len(given) if given else None
+
+
+def _name(rater: object) -> str | None:
+    name = as_name(rater)
+    return None if name is None else str(name)
+
+
+def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float, float]]:
+    return [
+        (width, height) if width and height else (unknown, unknown)
+        for width, height in zip(columns["metadata.width"], columns["metadata.height"], strict=True)
+    ]
+
+
+def _area(annotations: Annotations) -> NDArray[np.float64]:
+    """Of the most exact shape with an area that every label has: one measure for all raters."""
+    columns = [annotations.shapes[kind] for kind in WITH_AREA if kind in annotations.shapes]
+    whole = [column for column in columns if not column.absent().any()]
+    if not whole and len(annotations):
+        raise InputError("min_area: expected shapes that have an area, got none that every label has")
+    return whole[0].area() if whole else np.zeros(0)
+
+
+def labels_of_field(labels: Labels, field_name: str, similarity: str) -> Labels:
+    """The labels of another field on the same samples: of a model, or a reference; everybody is assigned."""
+    return read_labels(labels.view, Selection(raters=(field_name,), assigned="all"), [similarity])
+
+

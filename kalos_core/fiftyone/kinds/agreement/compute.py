@@ -1,0 +1,124 @@
+"""Agreement on FiftyOne: the run that matches raters, with all its diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import fiftyone as fo
+
+from kalos_core._agreement import agreement, check_comparable
+from kalos_core.diagnostics.thresholds import THRESHOLDS
+from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import similarity_to_store
+from kalos_core.fiftyone.dataset.writing import write_values
+from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_details, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun
+from kalos_core.fiftyone.kinds.agreement.parts import sample_values, unit_arrays
+from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.pairs import compute_pairs
+from kalos_core.similarity import check_threshold
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+DIAGNOSING = 0.5
+"""Share of the work done when the diagnostics begin."""
+
+
+def compute_agreement(
+    samples: Any,
+    run_key: str,
+    *,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+    bootstrap: int = 1000,
+    seed: int = 0,
+    thresholds: Sequence[float] = THRESHOLDS,
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> AgreementRun:
+    """Match raters and compute their agreement on a data set or view; see `kalos_core.agreement`.
+
+    Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
+    raters, by which views are sorted, and the label attribute ``<run_key>_unit``.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+        A Python identifier none of whose names exists yet.
+    similarity : name in `SIMILARITIES`, optional
+        See `default_similarity`.
+    threshold, solver, cost, bootstrap, seed
+        As in `kalos_core.agreement`.
+    thresholds : sequence of float
+        Of the sensitivity curve, whose similarities are stored from the least of them upwards; empty for none.
+    progress : callable or bool, optional
+        ``progress(share, label)``; True: a progress bar on the terminal.
+    **selection
+        Which labels are read: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
+        ``min_confidence``, ``assigned``, as in `Selection`.
+
+    Returns
+    -------
+    Run
+        Its `result` is an `Agreement`; its `details` are described at `agreement_details`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is written then.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> cat = dict(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
+    >>> _ = dataset.add_sample(
+    ...     fo.Sample(
+    ...         "a.jpg",
+    ...         raters=["ann", "bob"],
+    ...         ann=fo.Detections(detections=[fo.Detection(**cat)]),
+    ...         bob=fo.Detections(detections=[fo.Detection(**cat)]),
+    ...     )
+    ... )
+    >>> run = compute_agreement(dataset, "first", raters=("ann", "bob"))
+    >>> run.result.alpha, dataset.first()["first_alpha"], dataset.first().ann.detections[0]["first_unit"]
+    (1.0, 1.0, 0)
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    with analysing(samples, run_key, progress) as report:
+        floor = min(check_threshold(value, "thresholds") for value in (threshold, *thresholds))
+        measure = similarity_to_store(samples, chosen, similarity)
+        labels = read_labels(samples, chosen, [measure])
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        check_comparable(labels.annotations)
+        pairs = compute_pairs(labels.annotations, measure, floor)
+        result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
+        report(DIAGNOSING, "Looking at thresholds, classes and raters")
+        details = agreement_details(result, thresholds)
+        names = RunNames(run_key)
+        values = sample_values(result, names)
+        fields = {name: {"ftype": fo.ListField} for name in values} | {
+            names.alpha: {"ftype": fo.FloatField},
+            names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
+            **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
+        }
+        settings = AgreementSettings(**asdict(result.configuration))
+        report(STORING, f"Writing {len(result.units):,} units")
+        with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
+            write_values(labels, {names.unit: result.unit_of.tolist()}, values, report.within(STORING, 1.0, "Writing"))
+            draft.metrics, draft.details = agreement_metrics(result), details
+            draft.arrays = matched_arrays(labels, result.pairs) | unit_arrays(result)
+            draft.result = result
+    return draft.run

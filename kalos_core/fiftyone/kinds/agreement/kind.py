@@ -1,0 +1,56 @@
+"""Agreement as a kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kalos_core._agreement import Agreement, agreement
+from kalos_core.fiftyone.kinds.agreement.details import AgreementDetails, AgreementMetrics, AgreementSettings
+from kalos_core.fiftyone.kinds.agreement.views import (
+    view_of_alpha,
+    view_of_class,
+    view_of_pair,
+    view_worst_first,
+)
+from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
+from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+
+AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
+
+
+def _restore(changes: Changes) -> Agreement:
+    settings = changes.run.settings
+    annotations, pairs = matched_again(changes, settings["similarity"])
+    return agreement(annotations, **settings, pairs=pairs)
+
+
+def _figures(run: AgreementRun) -> Mapping[str, Part]:
+    from kalos_core.fiftyone.kinds.agreement.figures import figures  # plotly, only where something is shown
+
+    return figures(run)
+
+
+def _written(run: Run[Any, Any, Any, Any]) -> str:
+    return f"{run.names.alpha!r} on samples, with those of classes and raters, and {run.names.unit!r} on labels"
+
+
+AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement] = register(
+    Kind(
+        name="agreement",
+        title="Agreement",
+        operator="compute_agreement",
+        section="agreement",
+        read=read_compared,
+        restore=_restore,
+        written=_written,
+        figures=_figures,
+        views={
+            "alpha": view_of_alpha,
+            "worst first": view_worst_first,
+            "class": view_of_class,
+            "pair": view_of_pair,
+        },
+    )
+)

@@ -1,0 +1,146 @@
+"""Views behind the numbers of agreement: what a click on a bar, a class, a rater or a pair of raters leads to.
+
+All are stages on what the run stored on samples, which the database carries out by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fiftyone import ViewExpression, ViewField as F
+
+from kalos_core.errors import InputError, listed
+from kalos_core.fiftyone.dataset.expressions import text, together
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.table import Run
+
+
+def alpha_of(run: Run[Any, Any, Any, Any], category: str | None = None, rater: str | None = None) -> ViewExpression:
+    """Alpha of an image as the database finds it: of all, of a class, of a rater's pairs; None where undefined.
+
+    A class stands before a rater: what two of them have in common is not stored.
+    """
+    names, raters = run.names, run.metrics["raters"]
+    if category is not None:
+        paired = together(names.class_names, names.class_alphas)
+        return paired.filter(F()[0] == text(category)).map(F()[1])[0]
+    if rater is not None:
+        return F(names.rater_alphas)[_index(raters, rater)]
+    return F(names.alpha)
+
+
+def pair_alpha_of(run: Run[Any, Any, Any, Any], rater_a: str, rater_b: str) -> ViewExpression:
+    """Alpha of an image for two raters, matched on these alone."""
+    raters = run.metrics["raters"]
+    first, second = sorted(_index(raters, name) for name in (rater_a, rater_b))
+    if first == second:
+        raise InputError(f"raters: expected two raters, got {rater_a!r} twice")
+    before = first * len(raters) - first * (first + 1) // 2  # as `numpy.triu_indices` orders them
+    return F(run.names.pair_alphas)[before + second - first - 1]
+
+
+def _index(raters: list[str], name: str) -> int:
+    if name not in raters:
+        raise InputError(f"rater: expected one of {listed(map(repr, raters), 20)}, got {name!r}")
+    return raters.index(name)
+
+
+def _sorted(view: Any, alpha: ViewExpression) -> Any:
+    """Samples with an alpha, the lowest first."""
+    return view.match(alpha != None).sort_by(alpha)  # noqa: E711
+
+
+def view_of_alpha(
+    samples: Any, run_key: str, low: float, high: float, *, category: str | None = None, rater: str | None = None
+) -> Any:
+    """Samples of a run with low <= alpha < high (<= for high at 1) as `image_alphas` answers it, lowest first."""
+    run, view = _run_and_view(samples, run_key)
+    alpha = alpha_of(run, category, rater)
+    below = alpha <= high if high >= 1 else alpha < high
+    inside = (alpha != None) & (alpha >= low) & below  # noqa: E711 (None compares below every number)
+    return _narrowed(view.match(inside).sort_by(alpha), run, category, rater)
+
+
+def view_worst_first(
+    samples: Any, run_key: str, limit: int | None = None, *, category: str | None = None, rater: str | None = None
+) -> Any:
+    """Samples of a run with a defined alpha, lowest first, with the labels of the class or the rater in question."""
+    run, view = _run_and_view(samples, run_key)
+    found = _sorted(view, alpha_of(run, category, rater))
+    return _narrowed(found if limit is None else found.limit(limit), run, category, rater)
+
+
+def view_of_class(samples: Any, run_key: str, category: str) -> Any:
+    """Samples of a run in which a class occurs, with its labels only, the lowest alpha of its units first."""
+    return view_worst_first(samples, run_key, category=category)
+
+
+def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
+    """Samples that both raters are assigned to, with the labels of these two, those first where they agree least."""
+    run, view = _run_and_view(samples, run_key)
+    return _of_raters(_sorted(view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
+
+
+def _narrowed(view: Any, run: Run[Any, Any, Any, Any], category: str | None, rater: str | None) -> Any:
+    """Only the labels of a class; a rater is seen beside the others."""
+    if category is None:
+        return view
+    for field in _fields(view, run):
+        view = view.filter_labels(field, F("label") == text(category), only_matches=False)
+    return view
+
+
+def _of_raters(view: Any, run: Run[Any, Any, Any, Any], raters: list[str]) -> Any:
+    """Only the labels of some raters."""
+    if run.selection.field is not None:
+        attribute = F(run.selection.rater_attribute).to_string()
+        return view.filter_labels(run.selection.field, attribute.is_in(raters), only_matches=False)
+    fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
+    return view.exclude_fields([fields[name] for name in fields if name not in raters])
+
+
+def _fields(view: Any, run: Run[Any, Any, Any, Any]) -> list[str]:
+    there = label_fields(view)
+    return [field for field in run.label_fields if field in there]
+
+
+@dataclass(frozen=True)
+class ImageRow:
+    """One image of a ranking: its sample, file name, alpha and number of labels of all raters."""
+
+    sample_id: str
+    file: str
+    alpha: float
+    labels: int
+
+
+def worst_images(
+    samples: Any, run_key: str, limit: int = 25, *, category: str | None = None, rater: str | None = None
+) -> list[ImageRow]:
+    """The images of a run that the raters agree on least, worst first."""
+    run, view = _run_and_view(samples, run_key)
+    alpha, paths = alpha_of(run, category, rater), label_fields(view)
+    counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
+    worst = _sorted(view, alpha).limit(limit)
+    ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
+    totals = [sum(of_image) for of_image in zip(*labels, strict=True)] if labels else [0] * len(ids)
+    return [
+        ImageRow(sample_id, Path(path).name, value, total)
+        for sample_id, path, value, total in zip(ids, files, alphas, totals, strict=True)
+    ]
+
+
+def image_alphas(
+    samples: Any, run_key: str, *, category: str | None = None, rater: str | None = None
+) -> tuple[list[str], list[float | None]]:
+    """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
+    run, view = _run_and_view(samples, run_key)
+    ids, alphas = view.values(["id", alpha_of(run, category, rater)])
+    return ids, alphas
+
+
+def _run_and_view(samples: Any, run_key: str) -> tuple[Run[Any, Any, Any, Any], Any]:
+    return load_metrics(samples, run_key, "agreement"), load_run_view(samples, run_key)

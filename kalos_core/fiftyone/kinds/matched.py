@@ -1,0 +1,128 @@
+"""Annotations with their pairs, as a run stores them and as they are now: what changed is all that is compared again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.annotations.joining import from_arrays, join, narrow, to_arrays
+from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.runs.changes import Changes, part_of
+from kalos_core.fiftyone.runs.table import Run
+from kalos_core.pairs import Pairs, compute_pairs
+
+TABLE, PAIRS = "table/", "pairs/"
+"""What the names of the arrays of a table and of its pairs begin with."""
+
+
+def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
+    """What `matched_again` reads back."""
+    arrays = {f"{TABLE}{name}": array for name, array in to_arrays(labels.annotations).items()}
+    return arrays | {
+        f"{PAIRS}left": narrow(pairs.left),
+        f"{PAIRS}right": narrow(pairs.right),
+        f"{PAIRS}similarity": pairs.similarity,
+        f"{PAIRS}floor": np.array(pairs.floor),
+    }
+
+
+def table_arrays(labels: Labels) -> dict[str, NDArray[Any]]:
+    """What `annotations_again` reads back."""
+    return {f"{TABLE}{name}": array for name, array in to_arrays(labels.annotations).items()}
+
+
+def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
+    """The labels of some samples, as a run read them."""
+    settings = run.settings
+    compared = settings["similarities"] if "similarities" in settings else [settings["similarity"]]
+    return read_labels(view, run.selection, compared, again=True)
+
+
+def annotations_again(changes: Changes) -> Annotations:
+    """The annotations of a run as they are now: those of unchanged images as it stored them."""
+    return _again(changes)[0]
+
+
+def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs]:
+    """The annotations of a run as they are now with their pairs; only those of changed images are compared."""
+    annotations, old_rows, fresh_rows = _again(changes)
+    stored = part_of(changes.arrays, PAIRS)
+    floor = float(stored["floor"])
+    left, right = old_rows[stored["left"].astype(np.intp)], old_rows[stored["right"].astype(np.intp)]
+    kept = (left >= 0) & (right >= 0)
+    if not len(fresh_rows) and kept.all():
+        return annotations, Pairs(left, right, stored["similarity"], similarity, floor)
+    fresh = compute_pairs(annotations.select(rows=fresh_rows), similarity, floor)
+    left = np.concatenate([left[kept], fresh_rows[fresh.left]])
+    right = np.concatenate([right[kept], fresh_rows[fresh.right]])
+    values = np.concatenate([stored["similarity"][kept], fresh.similarity])
+    place = np.empty(len(annotations), np.intp)
+    place[np.lexsort((annotations.rater, annotations.image))] = np.arange(len(annotations))
+    order = np.lexsort((place[right], place[left]))  # as computed anew, so that nothing depends on it
+    return annotations, Pairs(left[order], right[order], values[order], similarity, floor)
+
+
+def _again(changes: Changes) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
+    """The annotations as they are now, the row of each stored one among them (-1: gone), and the rows of fresh ones."""
+    stored = from_arrays(part_of(changes.arrays, TABLE))
+    rows = np.arange(len(stored))
+    if not changes.all and stored.images.tolist() == changes.images:
+        return stored, rows, np.zeros(0, np.intp)
+    fresh: Labels | None = changes.fresh  # type: ignore[assignment]
+    code_of = {image: code for code, image in enumerate(stored.images)}
+    replaced = {*changes.stale, *changes.gone}
+    kept_images = [code for image, code in code_of.items() if image not in replaced]
+    kept_rows = rows[np.isin(stored.image, kept_images)]
+    parts = [stored.select(images=kept_images)]
+    if fresh is not None and changes.stale:
+        parts.append(fresh.annotations.select(images=changes.is_stale))
+    joined = join(parts) if len(parts[0].images) else parts[-1]
+    number = {image: code for code, image in enumerate(joined.images)}
+    ordered = [number[image] for image in changes.images if image in number]
+    annotations = _with_used_classes(joined.select(images=ordered))
+    old_rows = np.full(len(stored), -1, np.intp)
+    old_rows[kept_rows] = np.arange(len(kept_rows))
+    return annotations, old_rows, np.arange(len(kept_rows), len(annotations))
+
+
+def _with_used_classes(annotations: Annotations) -> Annotations:
+    """Without the classes that nobody uses any more, unless raters are assigned to certain classes."""
+    limits = annotations.assigned_categories
+    used = np.zeros(len(annotations.categories), np.bool_)
+    used[annotations.category] = True
+    if limits is not None:
+        used |= ~limits.all(axis=0)
+    if used.all():
+        return annotations
+    code = np.cumsum(used) - 1
+    return replace(
+        annotations,
+        category=code[annotations.category],
+        categories=annotations.categories[used],
+        assigned_categories=None if limits is None else limits[:, used],
+    )
+
+
+def label_schema(labels: Labels, attributes: dict[str, FieldArguments]) -> dict[str, FieldArguments]:
+    """Paths of label attributes in every list that was read, with the arguments that declare them."""
+    return {f"{path}.{name}": arguments for path in labels.paths for name, arguments in attributes.items()}
+
+
+def nested(rows: NDArray[np.intp], values: Iterable[Any], count: int) -> list[list[Any]]:
+    """The values of each of `count` owners, in their order. `rows`: the owner of each value.
+
+    Examples
+    --------
+    >>> nested(np.array([2, 0, 2]), ["a", "b", "c"], 3)
+    [['b'], [], ['a', 'c']]
+    """
+    found: list[list[Any]] = [[] for _ in range(count)]
+    for row, value in zip(rows.tolist(), values, strict=True):
+        found[row].append(value)
+    return found

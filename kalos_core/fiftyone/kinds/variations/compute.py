@@ -1,0 +1,126 @@
+"""Variations on FiftyOne: every difference named and tagged on the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import fiftyone as fo
+
+from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import similarity_to_store
+from kalos_core.fiftyone.dataset.writing import write_values
+from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
+from kalos_core.fiftyone.kinds.variations.details import (
+    VariationSettings,
+    label_values,
+    merged_arrays,
+    variation_details,
+    variation_metrics,
+)
+from kalos_core.fiftyone.kinds.variations.kind import VARIATIONS, VariationRun
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.similarity import check_threshold
+from kalos_core.variation import variations
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+THRESHOLDS = tuple(step / 20 for step in range(2, 19))
+"""Where findings are counted unless other thresholds are given: .1 to .9 in steps of .05."""
+
+COUNTING = 0.5
+"""Share of the work done when findings are counted at other thresholds."""
+
+
+def find_variations(
+    samples: Any,
+    run_key: str,
+    *,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    max_merge: int = 4,
+    thresholds: Sequence[float] = THRESHOLDS,
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> VariationRun:
+    """Name every difference between raters and tag it on the labels; see `kalos_core.variations`.
+
+    Writes attributes of every label: ``<run_key>`` (its most serious variation type towards any other rater),
+    ``<run_key>_similarity`` (the least similarity to a partner, None without one) and ``<run_key>_match`` (ids of the
+    partners); and of all its findings, one towards each other rater, ``<run_key>_all`` (the types),
+    ``<run_key>_raters`` (towards whom), ``<run_key>_classes`` (what class their annotation has, "" without one) and
+    ``<run_key>_similarities``.
+
+    Parameters
+    ----------
+    samples, run_key, similarity, progress, **selection
+        As in `compute_agreement`.
+    threshold, max_merge
+        As in `kalos_core.variations`.
+    thresholds : sequence of float
+        Where the findings of each type are counted, besides at `threshold`; empty for none.
+
+    Returns
+    -------
+    Run
+        Its `result` is a `Variations`; its `details` are described at `variation_details`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is written then.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> box = [0.1, 0.1, 0.5, 0.5]
+    >>> _ = dataset.add_sample(
+    ...     fo.Sample(
+    ...         "a.jpg",
+    ...         raters=["ann", "bob"],
+    ...         ann=fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box)]),
+    ...         bob=fo.Detections(detections=[fo.Detection(label="dog", bounding_box=box)]),
+    ...     )
+    ... )
+    >>> run = find_variations(dataset, "first", raters=("ann", "bob"))
+    >>> run.result.counts()["wrong_class"], dataset.values("ann.detections.first")
+    (1, [['wrong_class']])
+    >>> dataset.values("ann.detections.first_all"), dataset.values("ann.detections.first_classes")
+    ([[['wrong_class']]], [[['dog']]])
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    with analysing(samples, run_key, progress) as report:
+        for value in thresholds:
+            check_threshold(value, "thresholds")
+        measure = similarity_to_store(samples, chosen, similarity)
+        labels = read_labels(samples, chosen, [measure])
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
+        result = variations(labels.annotations, measure, threshold, max_merge)
+        report(COUNTING, f"Counting at {len(thresholds):,} thresholds")
+        details = variation_details(result, thresholds)
+        settings = VariationSettings(
+            similarity=result.similarity_name, threshold=result.threshold, max_merge=result.max_merge
+        )
+        names = RunNames(run_key)
+        attributes = label_values(result, names)
+        texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
+        declared: dict[str, FieldArguments] = dict.fromkeys(attributes, texts) | {
+            names.main: {"ftype": fo.StringField},
+            names.similarity: {"ftype": fo.FloatField},
+            names.similarities: {"ftype": fo.ListField},
+        }
+        report(STORING, f"Writing {len(result):,} findings")
+        with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
+            write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
+            draft.metrics, draft.details = variation_metrics(result), details
+            draft.arrays = matched_arrays(labels, result.pairs) | merged_arrays(result)
+            draft.result = result
+    return draft.run

@@ -1,0 +1,125 @@
+"""The arrays of runs: a file each in the database, of which only what is asked for is fetched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import fiftyone.core.odm as foo
+import gridfs
+import numpy as np
+from bson import ObjectId
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError
+
+BUCKET = "kalos"
+"""Of the files, in FiftyOne's database."""
+
+AT_ONCE = 1 << 22
+"""Bytes that are copied at a time."""
+
+
+def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any]) -> str:
+    """Write arrays as one file, one after the other; its id."""
+    with _files().new_file(metadata={"dataset": dataset._doc.id, "writer": dict(writer)}) as file:
+        index, at = {}, 0
+        for name, array in arrays.items():
+            content = np.ascontiguousarray(array)
+            flat = content.reshape(-1).view(np.uint8) if content.size else np.zeros(0, np.uint8)
+            for begin in range(0, len(flat), AT_ONCE):
+                file.write(flat[begin : begin + AT_ONCE].tobytes())
+            index[name] = [at, content.dtype.str, list(array.shape)]
+            at += content.nbytes
+        file.index = json.dumps(index)
+        return str(file._id)
+
+
+class StoredArrays(Mapping[str, NDArray[Any]]):
+    """The arrays of a run; each is fetched when it is first asked for.
+
+    Parameters
+    ----------
+    run_key : str
+        For messages.
+    file : str or None
+        The id that `store_arrays` answered.
+    """
+
+    def __init__(self, run_key: str, file: str | None) -> None:
+        self._run_key, self._id = run_key, file
+        self._fetched: dict[str, NDArray[Any]] = {}
+
+    @cached_property
+    def _file(self) -> Any:
+        try:
+            return _files().get(ObjectId(self._id))
+        except (gridfs.errors.NoFile, TypeError):
+            raise InputError(
+                f"run {self._run_key!r}: its stored result is gone; delete the run and compute it again"
+            ) from None
+
+    @cached_property
+    def _index(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._file.index)
+        return found
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._fetched:
+            at, kind, shape = self._index[name]
+            dtype = np.dtype(kind)
+            self._file.seek(at)
+            content = self._file.read(dtype.itemsize * int(np.prod(shape, dtype=np.int64)))
+            array = np.frombuffer(content, dtype).reshape(shape)
+            self._fetched[name] = array
+        return self._fetched[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+def delete_arrays(dataset: Any, file: str | None) -> None:
+    """Delete the file of a run; not that of the data set this one is a copy of."""
+    if file is not None:
+        for found in _files().find({"_id": ObjectId(file), "metadata.dataset": dataset._doc.id}):
+            _files().delete(found._id)
+
+
+def orphans(known: Mapping[ObjectId, set[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Files of no run, with their writers. `known`: id of a data set -> the files of its runs."""
+    for found in _files().find():
+        if str(found._id) not in known.get(found.metadata["dataset"], set()):
+            yield str(found._id), found.metadata["writer"]
+
+
+def drop(file: str) -> None:
+    """Delete a file."""
+    _files().delete(ObjectId(file))
+
+
+def _files() -> Any:
+    return gridfs.GridFS(foo.get_db_conn(), collection=BUCKET)
+
+
+def text_array(texts: Any) -> NDArray[Any]:
+    """Texts as an array that can be stored: UTF-8, as long as the longest.
+
+    Examples
+    --------
+    >>> as_texts(text_array(["Weiß", ""]))
+    ['Weiß', '']
+    """
+    encoded = [str(text).encode() for text in texts]
+    return np.array(encoded, dtype=f"S{max(map(len, encoded), default=1) or 1}")
+
+
+def as_texts(array: NDArray[Any]) -> list[str]:
+    """The texts that `text_array` stored."""
+    return [text.decode() for text in array.tolist()]
+
+

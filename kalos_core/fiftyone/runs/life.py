@@ -1,0 +1,299 @@
+"""The life of a run: registered as writing before its first write, complete last, deleting before its first removal.
+
+Whatever a dead process left in between is swept by whoever lists the runs next, or writes one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic
+
+import fiftyone as fo
+import fiftyone.constants as foc
+import fiftyone.core.odm as foo
+from bson import ObjectId, json_util
+from fiftyone.core.odm.runs import RunDocument
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, KalosError, listed
+from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
+from kalos_core.fiftyone.dataset.info import read_info
+from kalos_core.fiftyone.dataset.raters import facts_of
+from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
+from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, is_ours
+from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
+from kalos_core.fiftyone.runs.thresholds import forget_thresholds
+from kalos_core.fiftyone.runs.writers import is_alive, writing_now
+
+WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
+
+READING, COMPARING, STORING = 0.0, 0.2, 0.7
+"""Share of the work of an analysis done when each step begins."""
+
+FOLDER = "kalos"
+"""Folder in FiftyOne's folder of data sets that holds the files of runs."""
+
+
+@contextmanager
+def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> Iterator[Report]:
+    """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
+    with Report(progress) as report, explained(samples):
+        check_samples(samples)
+        check_run_key(samples, run_key)
+        report(READING, "Reading labels")
+        yield report
+        report(1.0, "Done")
+
+
+@dataclass
+class Draft(Generic[Settings, Metrics, Details, Result]):
+    """A run that is being written: what it will store besides its fields.
+
+    Parameters
+    ----------
+    key, kind, settings, read
+        As they were given to `writing`.
+    metrics : dict
+        The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
+        set reads, so they are few.
+    details : dict
+        All other numbers, as plain values; read only when they are asked for.
+    arrays : dict
+        What is computed from later; each is read only when it is asked for.
+    result : optional
+        What the analysis returns with the run.
+    """
+
+    key: str
+    kind: Kind[Settings, Metrics, Details, Result]
+    settings: Settings
+    read: Read
+    metrics: Metrics = field(init=False)
+    details: Details = field(init=False)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    result: Result | None = None
+
+    @property
+    def run(self) -> Run[Settings, Metrics, Details, Result]:
+        """The run, once it is written."""
+        return Run(
+            key=self.key,
+            kind=self.kind.name,
+            settings=self.settings,
+            selection=self.read.selection,
+            metrics=self.metrics,
+            label_fields=self.read.fields,
+            images=len(self.read.images),
+            read_at=self.read.read_at,
+            details=self.details,
+            result=self.result,
+        )
+
+
+@contextmanager
+def writing(
+    kind: Kind[Settings, Metrics, Details, Result],
+    read: Read,
+    run_key: str,
+    settings: Settings,
+    fields: Mapping[str, FieldArguments] | None = None,
+    folder: Path | None = None,
+) -> Iterator[Draft[Settings, Metrics, Details, Result]]:
+    """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
+
+    Parameters
+    ----------
+    kind : Kind
+    read : Read
+        What the run has read.
+    run_key : str
+    settings : dict
+    fields : mapping, optional
+        Paths of fields and attributes to be created, each with the arguments of `add_sample_field`.
+    folder : path, optional
+        Of `new_folder`: where the run will write files.
+
+    Yields
+    ------
+    Draft
+        To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
+    """
+    dataset = read.view._root_dataset
+    with writing_now() as writer:
+        sweep(dataset)
+        check_run_key(dataset, run_key)
+        config = dataset.init_run(
+            method=f"{METHOD}/{kind.name}",
+            status=WRITING,
+            writer=writer,
+            settings=dict(settings),
+            selection=read.selection.record(),
+            label_fields=list(read.fields),
+            images=len(read.images),
+            read_at=read.read_at,
+            rater_facts=facts_of(dataset, read.selection.raters or ()),
+            fields=list(fields or ()),
+            folder=None if folder is None else str(folder),
+            arrays=None,
+            metrics={},
+        )
+        _register(read.view, run_key, config)
+        try:
+            declare(dataset, fields or {})
+            draft = Draft(run_key, kind, settings, read)
+            yield draft
+            content = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S"), **draft.arrays}
+            config.arrays = store_arrays(dataset, content, writer)
+            store_config(dataset, run_key, config)
+            results = dataset.init_run_results(run_key)
+            results.details = draft.details
+            dataset.save_run_results(run_key, results, cache=False)
+            config.metrics, config.status = draft.metrics, COMPLETE
+            store_config(dataset, run_key, config)
+        except BaseException:
+            with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
+                remove_run(dataset, run_key)
+            raise
+
+
+def _register(samples: Any, run_key: str, config: Any) -> None:
+    """Enter a run into the list of a data set's runs; of two processes at once the database refuses one."""
+    dataset, time = samples._root_dataset, now()
+    is_view = isinstance(samples, fo.DatasetView)
+    stages = [json_util.dumps(stage) for stage in samples._serialize(include_uuids=False)] if is_view else None
+    document = RunDocument(
+        dataset_id=dataset._doc.id,
+        key=run_key,
+        version=foc.VERSION,
+        timestamp=time,
+        config=config.serialize(),
+        view_stages=stages,
+    )
+    document.save(upsert=True)
+    entry = f"runs.{run_key}"
+    answer = foo.get_db_conn().datasets.update_one(
+        {"_id": dataset._doc.id, entry: {"$exists": False}}, {"$set": {entry: document.id, "last_modified_at": time}}
+    )
+    if not answer.matched_count:
+        document.delete()
+        raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
+    dataset.reload()
+
+
+def store_config(dataset: Any, run_key: str, config: Any) -> None:
+    """Store another configuration for a run, so that other processes see it."""
+    dataset.update_run_config(run_key, config)
+    dataset._update_last_modified_at()
+
+
+def remove_run(dataset: Any, run_key: str) -> None:
+    """Delete a run and all it wrote, whatever state it is in.
+
+    It is marked before anything goes: whoever finds it half gone finishes.
+    """
+    with writing_now() as writer:
+        dataset.reload()
+        config = dataset.get_run_info(run_key).config
+        config.status, config.writer = DELETING, writer
+        store_config(dataset, run_key, config)
+        delete_fields(dataset, config.fields)
+        if config.folder is not None:
+            _delete_folder(dataset, Path(config.folder))
+        delete_arrays(dataset, config.arrays)
+        forget_thresholds(dataset, run_key)
+        dataset.delete_run(run_key)
+
+
+def sweep(dataset: Any) -> None:
+    """Remove what dead processes left: runs half written or half deleted, and files of no run."""
+    refresh(dataset)
+    for key in dead_runs(dataset):
+        remove_run(dataset, key)
+    connection = foo.get_db_conn()
+    ours = {"config.method": {"$regex": f"^{METHOD}/"}}
+    for found in connection.runs.find({"_dataset_id": dataset._doc.id, **ours}, {"config.writer": True, "key": True}):
+        listed_as = dataset._doc.runs.get(found["key"])
+        if (listed_as is None or listed_as.id != found["_id"]) and not is_alive(found["config"]["writer"]):
+            connection.runs.delete_one({"_id": found["_id"]})
+    known: dict[ObjectId, set[str]] = {found["_id"]: set() for found in connection.datasets.find({}, {"_id": True})}
+    for found in connection.runs.find(ours, {"_dataset_id": True, "config.arrays": True}):
+        known.setdefault(found["_dataset_id"], set()).add(str(found["config"].get("arrays")))
+    for file, writer in orphans(known):
+        if not is_alive(writer):
+            drop(file)
+
+
+def dead_runs(dataset: Any) -> list[str]:
+    """Keys of the runs that a dead process was writing or deleting."""
+    configs = {key: dataset.get_run_info(key).config for key in dataset.list_runs()}
+    return [
+        key
+        for key, config in configs.items()
+        if is_ours(config) and config.status != COMPLETE and not is_alive(config.writer)
+    ]
+
+
+# ---- files ----
+
+
+def _delete_folder(dataset: Any, folder: Path) -> None:
+    """Delete the files of a run; not those of the data set this one is a copy of."""
+    home = folder_of(dataset)
+    if folder.parent != home or not folder.exists():
+        return
+    shutil.rmtree(folder)
+    if not any(home.iterdir()):
+        home.rmdir()
+
+
+def folder_of(dataset: Any) -> Path:
+    """Where runs of a data set write files: named by what never changes, neither its name nor a run key."""
+    return Path(fo.config.default_dataset_dir) / FOLDER / str(dataset._doc.id)
+
+
+def new_folder(samples: Any) -> Path:
+    """A folder for the files of one run; it is not made yet."""
+    return folder_of(samples._root_dataset) / str(ObjectId())
+
+
+# ---- what went wrong elsewhere ----
+
+
+@contextmanager
+def explained(samples: Any) -> Iterator[None]:
+    """Say what happened where an error is none of ours: a database that is gone, a data set or field that is."""
+    root = getattr(samples, "_root_dataset", None)
+    before = None if root is None else (root._doc.id, root.name, list(read_info(root).get("raters", {})))
+    try:
+        yield
+    except KalosError:
+        raise
+    except Exception as error:
+        reason = None if before is None else _reason(*before)
+        if reason is None:
+            raise
+        raise KalosError(f"{reason}; nothing of this run is kept") from error
+
+
+def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
+    """What has become of a data set; None if it is as it was."""
+    try:
+        found = foo.get_db_conn().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
+    except Exception as error:
+        return f"the database does not answer ({type(error).__name__}); start it, then run again"
+    if found is None:
+        return f"the data set {name!r} was deleted meanwhile"
+    if found["name"] != name:
+        return f"the data set {name!r} was renamed to {found['name']!r} meanwhile; load it by that name and run again"
+    gone = [field_name for field_name in fields if field_name not in {of["name"] for of in found["sample_fields"]}]
+    if gone:
+        return f"label fields are gone or were renamed meanwhile: {listed(map(repr, gone))}; run again"
+    return None
+
+

@@ -1,0 +1,163 @@
+"""The table of all kinds of runs: each says what it is called, reads, writes, shows and leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.keys import RunNames
+
+if TYPE_CHECKING:
+    from kalos_core.fiftyone.runs.changes import Changes
+
+Settings = TypeVar("Settings", bound=Mapping[str, Any])
+Metrics = TypeVar("Metrics", bound=Mapping[str, Any])
+Details = TypeVar("Details", bound=Mapping[str, Any])
+Result = TypeVar("Result")
+
+Arrays = Mapping[str, NDArray[Any]]
+"""The arrays of a run by name; one that is stored is fetched when it is asked for."""
+
+
+class Read(Protocol):
+    """What a run has to know of its input, whatever labels these are."""
+
+    @property
+    def view(self) -> Any:
+        """The samples."""
+
+    @property
+    def selection(self) -> Selection:
+        """Which of their labels."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields these are in."""
+
+    @property
+    def images(self) -> NDArray[np.object_]:
+        """(I,) sample ids."""
+
+    @property
+    def hashes(self) -> NDArray[np.object_]:
+        """(I,) a digest of the labels of each."""
+
+    @property
+    def read_at(self) -> datetime:
+        """When."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Generic[Settings, Metrics, Details, Result]):
+    """A stored run.
+
+    Parameters
+    ----------
+    key : str
+    kind : str
+        A name in `KINDS`.
+    settings : dict
+        Similarity, threshold and what else the analysis was told.
+    selection : Selection
+        Which labels it read.
+    metrics : dict
+        The numbers of the summary, as plain values.
+    label_fields : tuple of str
+        Fields it read.
+    images : int
+        How many samples it read.
+    read_at : datetime
+        When.
+    details : dict
+        All other numbers, as plain values; empty if only the summary was loaded.
+    result : optional
+        The result itself; None if only the numbers were loaded.
+    stale : tuple of str
+        Ids of samples whose labels have changed since the run (only known when the result is loaded).
+    """
+
+    key: str
+    kind: str
+    settings: Settings
+    selection: Selection
+    metrics: Metrics
+    label_fields: tuple[str, ...]
+    images: int
+    read_at: datetime
+    details: Details
+    result: Result | None = None
+    stale: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> RunNames:
+        """The names its key gives rise to."""
+        return RunNames(self.key)
+
+    @property
+    def written(self) -> str:
+        """What it wrote, for people."""
+        return KINDS[self.kind].written(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(Generic[Settings, Metrics, Details, Result]):
+    """A kind of run.
+
+    Parameters
+    ----------
+    name, title : str
+        As it is stored, and as people call it.
+    operator, section : str
+        The operator that makes one, and the panel that shows it.
+    read : callable
+        ``read(view, run)``: the labels of some samples, as the run read them.
+    restore : callable
+        ``restore(changes)``: the result of a stored run, with what has changed since taken up.
+    written : callable
+        ``written(run)``: what it wrote, for people.
+    figures : callable
+        ``figures(run)``: what is shown of a run with its details: name -> `Part`.
+    views : dict
+        Name -> ``view(samples, run_key, ...)``: what a click leads to.
+    newer : callable, optional
+        ``newer(view, run)``: ids of samples that changed outside of the database, such as files of masks.
+    fixed_because : str
+        Why runs of this kind cannot be renamed; "" where they can.
+    """
+
+    name: str
+    title: str
+    operator: str
+    section: str
+    read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
+    restore: Callable[[Changes], Result]
+    written: Callable[[Run[Settings, Metrics, Details, Result]], str]
+    figures: Callable[[Run[Settings, Metrics, Details, Result]], Mapping[str, Part]]
+    views: Mapping[str, Callable[..., Any]]
+    newer: Callable[[Any, Run[Settings, Metrics, Details, Result]], list[str]] | None = None
+    fixed_because: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something a run shows: a sentence with the finding, a plotly figure (None: the sentence says why not), a note."""
+
+    message: str
+    figure: Any = None
+    note: str = ""
+
+
+KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
+"""Name -> kind, in the order in which they are offered. `kalos_core.fiftyone.kinds` fills it."""
+
+
+def register(kind: Kind[Settings, Metrics, Details, Result]) -> Kind[Settings, Metrics, Details, Result]:
+    """Enter a kind into the table."""
+    KINDS[kind.name] = kind
+    return kind

@@ -1,0 +1,64 @@
+"""Who is writing: a process, by what tells it from every other, and whether it still is at it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypedDict
+
+import psutil
+from bson import ObjectId
+
+SAME_PROCESS = 60.0
+"""Seconds by which the start of one process may differ between two readings: they move with the clock."""
+
+_AT_WORK: set[str] = set()
+"""What this process is writing: what it gave up is dead, though the process lives."""
+
+
+class Writer(TypedDict):
+    """A process, and which of its works."""
+
+    host: str
+    pid: int
+    started: float
+    work: str
+
+
+@contextmanager
+def writing_now() -> Iterator[Writer]:
+    """This process is at some work, until the block is left."""
+    work = str(ObjectId())
+    _AT_WORK.add(work)
+    try:
+        yield Writer(host=socket.gethostname(), pid=os.getpid(), started=psutil.Process().create_time(), work=work)
+    finally:
+        _AT_WORK.discard(work)
+
+
+def is_alive(writer: Mapping[str, Any]) -> bool:
+    """Whether somebody is still at a work; one on another machine is left alone.
+
+    Examples
+    --------
+    >>> with writing_now() as writer:
+    ...     is_alive(writer)
+    True
+    >>> is_alive(writer)
+    False
+    """
+    if writer["host"] != socket.gethostname():
+        return True
+    if writer["pid"] == os.getpid() and _is_same(psutil.Process(), writer):
+        return writer["work"] in _AT_WORK
+    try:
+        process = psutil.Process(writer["pid"])
+        return _is_same(process, writer) and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _is_same(process: psutil.Process, writer: Mapping[str, Any]) -> bool:
+    return abs(process.create_time() - float(writer["started"])) < SAME_PROCESS

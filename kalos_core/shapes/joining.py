@@ -1,0 +1,88 @@
+"""Columns of shapes end to end, and as flat arrays that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError
+from kalos_core.shapes import Boxes, Cuboids, Keypoints, Masks, Polygons, ShapeColumn
+
+FLAT: dict[str, type[Any]] = {
+    "box": Boxes,
+    "polygon": Polygons,
+    "mask": Masks,
+    "keypoints": Keypoints,
+    "cuboid": Cuboids,
+}
+"""Shape kinds whose columns are flat arrays: a field ``..._start`` says where each shape begins in others, the rest have
+a row a shape or a row a part."""
+
+
+def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn:
+    """Columns of one kind end to end; a number stands for so many annotations without a shape.
+
+    Examples
+    --------
+    >>> one, other = Boxes.from_xywh([[0, 0, 2, 2]]), Boxes.from_xywh([[1, 1, 1, 1]])
+    >>> join_columns("box", [one, 1, other]).absent().tolist()
+    [False, True, False]
+    """
+    made = FLAT[kind]
+    given = [column for column in columns if isinstance(column, made)]
+    if len(given) == len(columns) == 1:
+        return given[0]
+    parts = [_absent(given[0], column) if isinstance(column, int) else column for column in columns]
+    try:
+        return made(  # type: ignore[no-any-return]
+            **{
+                field.name: _starts([getattr(part, field.name) for part in parts])
+                if field.name.endswith("_start")
+                else np.concatenate([getattr(part, field.name) for part in parts])
+                for field in fields(made)
+            }
+        )
+    except ValueError as error:  # poses of different numbers of keypoints
+        raise InputError(f"{kind}: expected shapes of one form in all images, got several: {error}") from None
+
+
+def _starts(parts: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Where shapes begin, of several columns whose parts stand one after the other."""
+    offsets = np.cumsum([0, *(part[-1] for part in parts)])
+    return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets, strict=False))]).astype(
+        np.intp
+    )
+
+
+def _absent(like: ShapeColumn, count: int) -> ShapeColumn:
+    """So many annotations without a shape, in a column like another."""
+    values = {}
+    for field in fields(like):  # type: ignore[arg-type]
+        array = getattr(like, field.name)
+        if field.name.endswith("_start"):
+            values[field.name] = np.zeros(count + 1 if len(array) == len(like) + 1 else 1, np.intp)
+        else:
+            rows = count if len(array) == len(like) and not _is_of_parts(like, field.name) else 0
+            empty: Any = np.nan if array.dtype.kind == "f" else 0
+            values[field.name] = np.full((rows, *array.shape[1:]), empty, array.dtype)
+    return type(like)(**values)
+
+
+def _is_of_parts(column: ShapeColumn, name: str) -> bool:
+    """Whether a field has a row a part, not a row a shape."""
+    return (type(column).__name__, name) in {("Polygons", "points"), ("Masks", "first"), ("Masks", "length")}
+
+
+def column_arrays(column: ShapeColumn) -> dict[str, NDArray[Any]]:
+    """The fields of a flat column, as `column_of` reads them."""
+    return {field.name: getattr(column, field.name) for field in fields(column)}  # type: ignore[arg-type]
+
+
+def column_of(kind: str, arrays: Mapping[str, NDArray[Any]]) -> ShapeColumn:
+    """The column of a kind that `column_arrays` took apart."""
+    column: ShapeColumn = FLAT[kind](**arrays)
+    return column
