@@ -93,7 +93,7 @@ class Agreement:
     image_alpha : (I,) float64
         Alpha of each image, at most 1; NaN where undefined (see `agreement`).
     alpha : float
-        Mean of the defined image alphas: the primary figure.
+        Mean of the defined image alphas: the primary number.
     alpha_interval : (2,) float64
         95 % percentile bootstrap over images; NaN without a bootstrap.
     global_alpha : float
@@ -106,7 +106,7 @@ class Agreement:
 
     Examples
     --------
-    Two raters, one picture that both found empty and one with a mark of one rater only:
+    Two raters, one image that both found empty and one with an annotation of one rater only:
 
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
     >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"]))
@@ -186,7 +186,7 @@ def agreement(
     *,
     pairs: Pairs | None = None,
 ) -> Agreement:
-    """KαLOS: who marked what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
+    """KαLOS: who annotated what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def agreement(
     image                                                  alpha  reason
     =====================================================  =====  ==========================================
     all pairable values are equal                          1      nothing disagrees (KαLOS §3.2)
-    no annotation, two raters asked for a common class     1      they agree on absence (KαLOS §3.2)
+    no annotation, two assigned to a common class           1      they agree on absence (KαLOS §3.2)
     no annotation, fewer than two such raters              NaN    nobody to agree with
     annotations, but no unit with two values               NaN    Krippendorff: no pairable value
     =====================================================  =====  ==========================================
@@ -275,7 +275,7 @@ def agreement(
 
 
 def check_comparable(annotations: Annotations) -> None:
-    """Agreement needs an image and two raters; anything less is said here, before any work."""
+    """Agreement needs an image and two raters; anything less is refused here, before any work."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations.images):
@@ -286,16 +286,16 @@ def check_comparable(annotations: Annotations) -> None:
 
 
 def check_agreement(result: Agreement) -> None:
-    """What lies behind an agreement can only be asked of one: not of the annotations themselves."""
+    """What lies behind an agreement is only defined for one: not for the annotations themselves."""
     if not isinstance(result, Agreement):
         raise InputError(f"agreement: expected what `agreement` returns, got {type(result).__name__}")
 
 
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
     """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
-    marked = np.zeros(len(annotations.images), np.bool_)
-    marked[annotations.image] = True
-    empty = ~marked & annotations.comparable_images
+    annotated = np.zeros(len(annotations.images), np.bool_)
+    annotated[annotations.image] = True
+    empty = ~annotated & annotations.comparable_images
     where = np.flatnonzero(empty)
     silent = np.where(annotations.assigned_any_class[where], np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
     return Units(np.concatenate([units.image, where]), np.concatenate([units.values, silent])), empty

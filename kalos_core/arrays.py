@@ -72,20 +72,20 @@ def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[
     >>> find_sorted(np.array([], int), np.array([7])).tolist()
     [-1]
     """
-    place = np.searchsorted(ordered, wanted)
-    there = place < len(ordered)
-    there[there] = ordered[place[there]] == wanted[there]
-    return np.where(there, place, -1)
+    index = np.searchsorted(ordered, wanted)
+    there = index < len(ordered)
+    there[there] = ordered[index[there]] == wanted[there]
+    return np.where(there, index, -1)
 
 
 def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which candidates come first, in the order given, at every place they touch.
+    """Which candidates come first, in the order given, at every position they touch.
 
     Parameters
     ----------
     lines : (C, M) int
-        The places each candidate touches; candidates in order of preference.
-    best : (places,) int
+        The positions each candidate touches; candidates in order of preference.
+    best : (positions,) int
         Scratch space, overwritten.
 
     Returns

@@ -11,7 +11,7 @@ SHOWN = 5
 """How many offending records an error lists; all of them are counted."""
 
 LONGEST = 120
-"""How many characters of what came an error shows."""
+"""How many characters of the actual value an error shows."""
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class KalosError(Exception):
 
 
 class InputError(KalosError, ValueError):
-    """Input that cannot be used. The message names the source, the record, what was expected and what came.
+    """Input that cannot be used. The message names the source, the record, what was expected and what was given.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class InputError(KalosError, ValueError):
 
 
 class KalosWarning(UserWarning):
-    """Something was assumed, derived or left out, and changes how a figure is to be read.
+    """Something was assumed, derived or left out, and changes how a result is to be read.
 
     Examples
     --------
@@ -76,11 +76,11 @@ class Problems:
         """How many records cannot be used."""
         return len(self.records)
 
-    def add(self, record: str, expected: str, came: object) -> None:
-        """Note that `record` holds `came` where `expected` was needed."""
+    def add(self, record: str, expected: str, actual: object) -> None:
+        """Note that `record` holds `actual` where `expected` was needed."""
         self.records.add(record)
         if self._shows(record):
-            text = str(came)
+            text = str(actual)
             text = text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
             self.shown.setdefault(record, []).append(f"expected {expected}, got {text}")
 
@@ -92,13 +92,13 @@ class Problems:
         rows: Iterable[int],
         record: Callable[[int], str],
         expected: str,
-        came: Callable[[int], object],
+        actual: Callable[[int], object],
     ) -> None:
-        """`add` for each of `rows`; what came is only asked of those that are shown."""
+        """`add` for each of `rows`; the actual value is only computed for those that are shown."""
         for row in rows:
             name = record(row)
             if self._shows(name):
-                self.add(name, expected, came(row))
+                self.add(name, expected, actual(row))
             else:
                 self.records.add(name)
 
@@ -134,7 +134,7 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
 
 
 def as_number(value: object) -> float | None:
-    """A number of any type as a float; None for anything else, such as text, a truth value or nothing.
+    """A number of any type as a float; None for anything else, such as text, a boolean or nothing.
 
     Examples
     --------

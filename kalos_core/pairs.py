@@ -78,7 +78,7 @@ def compute_pairs(
     annotations : Annotations
     similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     floor : float in [0, 1]
-        The lowest threshold anyone will ask for.
+        The lowest threshold anyone will need.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """From units to Krippendorff's alpha: the reliability matrix, its counts, and the formula.
 
-Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was asked and
-drew nothing there; `NOT_ASSIGNED`, the rater was not asked, which is missing data and pairs with nothing.
+Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was assigned and
+annotated nothing there; `NOT_ASSIGNED`, the rater was not assigned, which is missing data and pairs with nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 
 NO_OBJECT = -1
-"""Value of a rater who was asked and drew nothing there. It counts as disagreement about existence."""
+"""Value of a rater who was assigned and annotated nothing there. It counts as disagreement about existence."""
 
 NOT_ASSIGNED = -2
-"""Not a value: the rater was not asked. Missing data, counts for nothing."""
+"""Not a value: the rater was not assigned. Missing data, counts for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Units:
 
     Examples
     --------
-    Two units of one image: both raters chose category 0; then only the first drew.
+    Two units of one image: both raters chose category 0; then only the first annotated.
 
     >>> units = Units(np.array([0, 0]), np.array([[0, 0], [3, NO_OBJECT]], np.int32))
     >>> len(units)
@@ -61,7 +61,8 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     Returns
     -------
     Units
-        A rater who drew nothing in a unit and was asked for none of the classes drawn there is `NOT_ASSIGNED`.
+        A rater who annotated nothing in a unit and is assigned to none of the classes annotated there is
+        `NOT_ASSIGNED`.
 
     Examples
     --------
@@ -77,11 +78,11 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
     image = np.zeros(count, np.intp)
     image[unit_of] = annotations.image
     if annotations.assigned_categories is None and not len(annotations.excluded):
-        asked = annotations.assigned[image]
+        assigned = annotations.assigned[image]
     else:
-        asked = np.zeros((count, len(annotations.raters)), np.bool_)
-        np.logical_or.at(asked, unit_of, annotations.assigned_per_annotation)
-    values = np.where(asked, np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
+        assigned = np.zeros((count, len(annotations.raters)), np.bool_)
+        np.logical_or.at(assigned, unit_of, annotations.assigned_per_annotation)
+    values = np.where(assigned, np.int32(NO_OBJECT), np.int32(NOT_ASSIGNED))
     values[unit_of, annotations.rater] = annotations.category
     return Units(image, values)
 
@@ -125,7 +126,7 @@ def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int
     given = values != NOT_ASSIGNED
     raters = given.sum(axis=1)
     unit, rater = np.nonzero(given & (raters >= 2)[:, None])
-    span = int(values.max()) + 2 if values.size else 1  # NO_OBJECT takes the first place
+    span = int(values.max()) + 2 if values.size else 1  # NO_OBJECT comes first
     code = values[unit, rater].astype(np.int64) - NO_OBJECT
     cell, times = np.unique(unit * span + code, return_counts=True)
     cell_unit, cell_group = cell // span, group[cell // span]

@@ -86,14 +86,14 @@ class Cells:
         return column.reshape(-1), distinct // span
 
     def take(self, chosen: NDArray[np.intp]) -> Cells:
-        """The cells at the given places, in that order, each at most once."""
-        place = np.full(len(self), -1, np.intp)
-        place[chosen] = np.arange(len(chosen))
-        kept = place[self.sums.group] >= 0
+        """The cells at the given positions, in that order, each at most once."""
+        index = np.full(len(self), -1, np.intp)
+        index[chosen] = np.arange(len(chosen))
+        kept = index[self.sums.group] >= 0
         sums = Coincidences(
             self.sums.pairable[chosen],
             self.sums.agreeing[chosen],
-            place[self.sums.group[kept]],
+            index[self.sums.group[kept]],
             self.sums.value[kept],
             self.sums.count[kept],
         )
@@ -155,8 +155,8 @@ def resample(
         B, 0 for none.
     seed : int
     rank : (I,) int, optional
-        Place of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does not
-        matter; as they are numbered unless given.
+        Position of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does
+        not matter; as they are numbered unless given.
 
     Returns
     -------
@@ -177,15 +177,15 @@ def resample(
     images = np.unique(image[defined | pairable])
     if not replicates or not len(images):
         return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
-    place = np.searchsorted(images, image)
+    index = np.searchsorted(images, image)
     column, statistic_of_column = cells.columns()
     # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
     entries = (
-        (place[defined], cells.statistic[defined], cells.value[defined]),
-        (place[defined], cells.statistic[defined] + statistics, np.ones(int(defined.sum()))),
-        (place[pairable], cells.statistic[pairable] + 2 * statistics, cells.sums.pairable[pairable]),
-        (place[pairable], cells.statistic[pairable] + 3 * statistics, cells.sums.agreeing[pairable]),
-        (place[cells.sums.group], column + 4 * statistics, cells.sums.count),
+        (index[defined], cells.statistic[defined], cells.value[defined]),
+        (index[defined], cells.statistic[defined] + statistics, np.ones(int(defined.sum()))),
+        (index[pairable], cells.statistic[pairable] + 2 * statistics, cells.sums.pairable[pairable]),
+        (index[pairable], cells.statistic[pairable] + 3 * statistics, cells.sums.agreeing[pairable]),
+        (index[cells.sums.group], column + 4 * statistics, cells.sums.count),
     )
     rows, columns, data = (np.concatenate(part) for part in zip(*entries, strict=True))
     table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * statistics + len(statistic_of_column)))

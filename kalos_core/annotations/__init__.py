@@ -1,7 +1,7 @@
 """`Annotations`, the frozen table of all annotations of all raters, and how readers make one.
 
 * the table: `Annotations`
-* what readers hand over: `RawTable` (one entry an annotation), `Source` (images, raters, classes, who is assigned),
+* what readers hand over: `RawTable` (one entry per annotation), `Source` (images, raters, classes, who is assigned),
   and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used
 * columns of names and ids: `as_name`, `id_array`, `object_array`
 """

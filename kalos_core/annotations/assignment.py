@@ -1,8 +1,8 @@
-"""Who was asked for what: images, classes of a rater, and single exclusions.
+"""Who is assigned to what: images, classes of a rater, and single exclusions.
 
-An *exclusion* (image, rater, category) says that a rater was not asked to mark every object of a class on an image, as
-LVIS does with ``not_exhaustive_category_ids``. What they drew of it nonetheless is a value like any other; that they
-drew nothing says nothing.
+An *exclusion* (image, rater, category) says that a rater is not assigned to annotate every object of a class on an
+image, as LVIS does with ``not_exhaustive_category_ids``. What they annotated of it nonetheless is a value like any
+other; that they annotated nothing says nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from kalos_core.arrays import expand_runs
 def assigned_any_class(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
-    """(I, R) True where a rater was assigned to an image and asked for at least one class on it.
+    """(I, R) True where a rater is assigned to an image and to at least one class on it.
 
     Parameters
     ----------
     assigned : (I, R) bool
     limits : (R, K) bool or None
-        Classes each rater was asked for; None for all.
+        Classes each rater is assigned to; None for all.
     excluded : (X, 3) int
         Distinct image, rater, category.
     categories : int
@@ -33,20 +33,20 @@ def assigned_any_class(
     >>> assigned_any_class(np.array([[True, True]]), None, np.array([[0, 1, 0]]), categories=1).tolist()
     [[True, False]]
     """
-    asked = assigned if limits is None else assigned & limits.any(axis=1)
+    found = assigned if limits is None else assigned & limits.any(axis=1)
     if not len(excluded):
-        return np.asarray(asked)
+        return np.asarray(found)
     allowed = _allowed(limits, assigned.shape[1], categories)
     image, rater, category = excluded.T
     lost = np.zeros(assigned.shape, np.intp)
     np.add.at(lost, (image, rater), allowed[rater, category])
-    return np.asarray(asked & (lost < allowed.sum(axis=1)))
+    return np.asarray(found & (lost < allowed.sum(axis=1)))
 
 
 def comparable_images(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
-    """(I,) True where at least two raters were asked for a common class; parameters as in `assigned_any_class`.
+    """(I,) True where at least two raters are assigned to a common class; parameters as in `assigned_any_class`.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def comparable_images(
     common = ((teams.astype(np.float32) @ allowed.astype(np.float32)) >= 2).sum(axis=1)[team.reshape(-1)]
     if len(excluded):
         image, rater, category = excluded.T
-        cell, place = np.unique(image * categories + category, return_inverse=True)
+        cell, position = np.unique(image * categories + category, return_inverse=True)
         before = (assigned[cell // categories] & allowed[:, cell % categories].T).sum(axis=1)
-        lost = np.bincount(place.reshape(-1), weights=assigned[image, rater] & allowed[rater, category])
+        lost = np.bincount(position.reshape(-1), weights=assigned[image, rater] & allowed[rater, category])
         gone = cell[(before >= 2) & (before - lost < 2)] // categories
         common = common - np.bincount(gone, minlength=len(assigned))
     return np.asarray(common > 0)
@@ -88,17 +88,17 @@ def assigned_per_annotation(
     >>> assigned_per_annotation(both, None, np.array([[0, 1, 0]]), np.array([0, 0]), cats, categories=2).tolist()
     [[True, False], [True, True]]
     """
-    asked = assigned[image]
+    found = assigned[image]
     if limits is not None:
-        asked &= limits[:, category].T
+        found &= limits[:, category].T
     if len(excluded):
         cell = image * categories + category
         order = np.argsort(cell)
         wanted = excluded[:, 0] * categories + excluded[:, 2]
         first, last = (np.searchsorted(cell[order], wanted, side=side) for side in ("left", "right"))
-        exclusion, place = expand_runs(first, last - first)
-        asked[order[place], excluded[exclusion, 1]] = False
-    return asked
+        exclusion, position = expand_runs(first, last - first)
+        found[order[position], excluded[exclusion, 1]] = False
+    return found
 
 
 def _allowed(limits: NDArray[np.bool_] | None, raters: int, categories: int) -> NDArray[np.bool_]:

@@ -27,7 +27,7 @@ EXPECTED = {"image": "an image of the source", "rater": "a rater of the source",
 
 @dataclass
 class RawTable:
-    """What a reader found, one entry an annotation, before any check. Absent values are None.
+    """What a reader found, one entry per annotation, before any check. Absent values are None.
 
     Fields of shapes are those of `SHAPE_FIELDS`; `Annotations.from_rows` says how each is written.
     """

@@ -33,7 +33,7 @@ def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
 
 
 def as_name(value: Any) -> Any:
-    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it came, to be refused.
+    """Names are text: a whole number as text, nothing for "" and NaN, and anything else as it is, to be refused.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def names_of(given: Sequence[Any] | None, used: list[Any], what: str) -> list[st
     names = [given] if isinstance(given, str) else [as_name(name) for name in given]
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong or len(set(names)) != len(names):
-        came = map(repr, wrong or repeated(names))
-        raise InputError(f"{what}: expected names, each once, got {listed(came)}{'' if wrong else ' again'}")
+        actual = map(repr, wrong or repeated(names))
+        raise InputError(f"{what}: expected names, each once, got {listed(actual)}{'' if wrong else ' again'}")
     return names
 
 

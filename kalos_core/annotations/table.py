@@ -1,4 +1,4 @@
-"""All marks of all raters as one frozen table of flat arrays.
+"""All annotations of all raters as one frozen table of flat arrays.
 
 Letters used in shapes throughout the library: N annotations, I images, R raters, K categories, P pairs, U units.
 """
@@ -38,7 +38,7 @@ __all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_ar
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """All marks of all raters, with the vocabularies their codes point into.
+    """All annotations of all raters, with the vocabularies their codes point into.
 
     Build one with `read_coco`, `from_rows` or `kalos_core.fiftyone.read_annotations`; the constructor takes codes
     and checks that they fit.
@@ -62,12 +62,12 @@ class Annotations:
     image_size : (I, 2) float64
         Width and height in pixels, NaN where unknown.
     assigned : (I, R) bool
-        Who was asked to annotate an image, whether they drew or not.
+        Who is assigned to an image, whether they annotated anything or not.
     assigned_categories : (R, K) bool, optional
-        Which classes a rater was asked for; None means all.
+        Which classes a rater is assigned to; None means all.
     excluded : (X, 3) int, optional
-        Codes of an image, a rater and a category: that rater was not asked to mark every such object on that image.
-        What they drew of it counts, that they drew nothing does not.
+        Codes of an image, a rater and a category: that rater is not assigned to annotate every such object on that
+        image. What they annotated of it counts, that they annotated nothing does not.
     person, session : (R,) object, optional
         Person behind each rater and their pass over the data; `raters` and "" unless given.
     raters_are_local : bool
@@ -75,12 +75,12 @@ class Annotations:
     crowds : (I,) int, optional
         Crowd regions of each image that were read and kept out.
     skipped : (I,) int, optional
-        Marks of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
+        Annotations of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
 
     Raises
     ------
     InputError
-        If lengths differ, a code is out of range, or a mark's rater was not assigned to its image or class.
+        If lengths differ, a code is out of range, or an annotation's rater was not assigned to its image or class.
 
     Examples
     --------
@@ -153,9 +153,9 @@ class Annotations:
         if self.assigned_categories is not None:
             expected["assigned_categories"] = (r, k)
         for name, shape in expected.items():
-            came = getattr(self, name).shape
-            if came != shape:
-                raise InputError(f"{name}: expected shape {shape}, got {came}")
+            actual = getattr(self, name).shape
+            if actual != shape:
+                raise InputError(f"{name}: expected shape {shape}, got {actual}")
         for kind, column in self.shapes.items():
             if len(column) != n:
                 raise InputError(f"shapes[{kind!r}]: expected {n} shapes, got {len(column)}")
@@ -195,7 +195,7 @@ class Annotations:
 
     def __repr__(self) -> str:
         return (
-            f"Annotations({len(self):,} marks of {len(self.raters)} raters on {len(self.images):,} images, "
+            f"Annotations({len(self):,} annotations of {len(self.raters)} raters on {len(self.images):,} images, "
             f"{len(self.categories):,} categories, shapes: {', '.join(self.shapes) or 'none'})"
         )
 
@@ -218,7 +218,7 @@ class Annotations:
         pixel_spacing: Mapping[Hashable, float] | None = None,
         on_invalid: OnInvalid = "raise",
     ) -> Annotations:
-        """Annotations from records, one a mark.
+        """Annotations from records, one per annotation.
 
         Parameters
         ----------
@@ -226,12 +226,12 @@ class Annotations:
             ``image``, ``rater``, ``category``, and shapes of one or several kinds; ``id`` is optional (1, 2, ...
             otherwise). Whole numbers as names of raters or categories become text.
 
-            ``box`` is x, y, width, height in pixels; one that is absent is the bounds of the mark's other shape.
+            ``box`` is x, y, width, height in pixels; one that is absent is the bounds of the annotation's other shape.
             ``polygon`` is a list of rings, each x1, y1, x2, y2, ... or a list of (x, y). ``mask`` is COCO's
             ``{"size": [height, width], "counts": ...}``, compressed or not, or an array (height, width) of truth
             values, always of the whole image. ``keypoints`` is COCO's x1, y1, v1, x2, ... (v = 0: not labelled, 1 or
-            2: labelled), or a list of (x, y, v) or of (x, y), None or NaN where one is not labelled; every mark of
-            a table has the same number of them.
+            2: labelled), or a list of (x, y, v) or of (x, y), None or NaN where one is not labelled; every annotation
+            of a table has the same number of them.
 
             ``volume`` is a list of contours ``{"z": mm, "points": [[x, y], ...], "inclusion": True}``: each in one of
             the `slice_positions` of its image, x and y in pixels, several to a slice if need be; what a contour with
@@ -240,21 +240,21 @@ class Annotations:
             angles in radians as in `kalos_core.shapes.Cuboids`; without a rotation it stands straight.
         images, raters, categories : sequences, optional
             The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
-            here that nobody marked.
+            here that nobody annotated.
         image_size : mapping image -> (width, height), optional
         assigned : mapping image -> rater names, optional
-            Who was asked; an image that is not named: every rater.
+            Who was assigned; an image that is not named: every rater.
         assigned_categories : mapping rater -> class names, optional
-            A rater that is not named was asked for all classes.
+            A rater that is not named is assigned to all classes.
         exclusions : triples (image, rater, class name), optional
-            Classes a rater was not asked to mark completely on an image.
+            Classes a rater is not assigned to annotate completely on an image.
         person, session : sequences (R,), optional
         raters_are_local : bool
         slice_positions : mapping image -> positions in mm, optional
             Where the slices of a scan lie along its third axis; needed for volumes.
         pixel_spacing : mapping image -> mm per pixel, optional
         on_invalid : "raise" or "skip"
-            Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+            Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Annotations:
             Naming every offending record: without image, rater, category or shape, with coordinates that are not
             finite, a box without width or height, a ring of fewer than three points, run lengths that do not fill
             their image, a mask of another size than the image, another number of keypoints than most, a contour
-            outside of its slice or beside every slice, a cuboid without length in one of its dimensions, or an id
+            outside of its slice or next to every slice, a cuboid without length in one of its dimensions, or an id
             used twice.
 
         Examples
@@ -317,7 +317,7 @@ class Annotations:
         images: ArrayLike | None = None,
         raters: ArrayLike | Sequence[str] | None = None,
     ) -> Annotations:
-        """A part of the table, in the order asked for.
+        """A part of the table, in the order given.
 
         Parameters
         ----------
@@ -376,7 +376,7 @@ class Annotations:
 
     @cached_property
     def image_rank(self) -> NDArray[np.intp]:
-        """(I,) place of each image in the order of all ids as text: what is drawn at random follows it, not the table.
+        """(I,) position of each image in the order of all ids as text, which random draws follow.
 
         Examples
         --------
@@ -388,24 +388,24 @@ class Annotations:
 
     @cached_property
     def assigned_any_class(self) -> NDArray[np.bool_]:
-        """(I, R) True where a rater was assigned to an image, and asked for at least one class on it."""
+        """(I, R) True where a rater is assigned to an image and to at least one class on it."""
         return assigned_any_class(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @cached_property
     def others_assigned(self) -> NDArray[np.bool_]:
-        """(N, R) True where another rater than a mark's own was asked for its image and class."""
+        """(N, R) True where another rater than an annotation's own is assigned to its image and class."""
         others = self.assigned_per_annotation.copy()
         others[np.arange(len(self)), self.rater] = False
         return others
 
     @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
-        """(I,) True where at least two raters were asked for a common class: only there agreement is defined."""
+        """(I,) True where at least two raters are assigned to a common class: only there agreement is defined."""
         return comparable_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @property
     def assigned_per_annotation(self) -> NDArray[np.bool_]:
-        """(N, R) True where a rater was asked for the image and the class of a mark."""
+        """(N, R) True where a rater is assigned to the image and the class of an annotation."""
         return assigned_per_annotation(
             self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
         )

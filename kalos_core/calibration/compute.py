@@ -27,10 +27,10 @@ SIZES = ("small", "medium", "large")
 """Classes of size of COCO."""
 
 SIZE_EDGES = (32.0**2 / (640 * 480), 96.0**2 / (640 * 480))
-"""Shares of the image's area between them: COCO's areas in a picture of 640 x 480 (KαLOS §9, §11)."""
+"""Shares of the image's area between them: COCO's areas in an image of 640 x 480 (KαLOS §9, §11)."""
 
 SOLIDS = ("volume", "cuboid")
-"""Kinds of shape that have no area in a picture."""
+"""Kinds of shape that have no area in an image."""
 
 Named = str | Similarity | Rows
 
@@ -44,10 +44,10 @@ def calibrate(
 ) -> Calibration:
     """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
 
-    Observed distances (1 - similarity) are those of a mark to the nearest mark of each other rater of its image;
-    expected ones those to the nearest mark of a rater of another image, drawn at random. The best similarity is the one
-    with the largest Kolmogorov-Smirnov statistic between the two. Its threshold is 1 - tau*, where tau* is the distance
-    at which the density of expected distances overtakes that of observed ones.
+    Observed distances (1 - similarity) are those of an annotation to the nearest annotation of each other rater of its
+    image; expected ones those to the nearest annotation of a rater of another image, drawn at random. The best
+    similarity is the one with the largest Kolmogorov-Smirnov statistic between the two. Its threshold is 1 - tau*,
+    where tau* is the distance at which the density of expected distances overtakes that of observed ones.
 
     Parameters
     ----------
@@ -67,9 +67,10 @@ def calibrate(
 
     Notes
     -----
-    A rater who was assigned to an image and drew nothing is at distance 1 from every mark in it; a rater who was asked
-    for no class at all is not assigned. Sizes are those of the target marks only, against marks of any size: small
-    below 32^2 and large above 96^2 pixels of a picture of 640 x 480, scaled to the area of the mark's image.
+    A rater who was assigned to an image and annotated nothing is at distance 1 from every annotation in it; a rater who
+    was assigned to no class at all is left out. Sizes are those of the target annotations only, against
+    annotations of any size: small below 32^2 and large above 96^2 pixels of an image of 640 x 480, scaled to the area
+    of the annotation's image.
 
     Where tau* is NaN, which `Separation.reason` says (the public `kalos` package answers 0.5):
 
@@ -115,7 +116,7 @@ def calibrate(
 
 
 def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp]:
-    """(N,) place in `SIZES` of each mark, by the shape that is compared; -1 where the size of its image is unknown.
+    """(N,) index in `SIZES` of each annotation, by the shape that is compared; -1 where its image's size is unknown.
 
     Parameters
     ----------
@@ -125,11 +126,11 @@ def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp
     Returns
     -------
     (N,) int
-        All -1 for shapes without an area in a picture (volumes, cuboids).
+        All -1 for shapes without an area in an image (volumes, cuboids).
 
     Examples
     --------
-    A picture of 640 x 480, and one of a quarter of its area:
+    An image of 640 x 480, and one of a quarter of its area:
 
     >>> rows = [
     ...     {"image": image, "rater": "ann", "category": "cat", "box": [0, 0, side, side]}
@@ -152,7 +153,7 @@ def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp
 
 @dataclass(frozen=True, eq=False)
 class _Targets:
-    """Some target marks: their distances, and why there may be none."""
+    """Some target annotations: their distances, and why there may be none."""
 
     name: str
     observed: Sample
@@ -163,7 +164,7 @@ class _Targets:
 def _separate(
     annotations: Annotations, measure: Similarity, references: Drawn, bootstrap: int, seed: int
 ) -> Separation:
-    """One similarity: all marks, and the marks of each size."""
+    """One similarity: all annotations, and the annotations of each size."""
     observed = observed_distances(annotations, measure)
     expected = expected_distances(annotations, measure, references)
     rank = annotations.image_rank[annotations.image]  # replicates do not depend on the order of images
@@ -226,15 +227,15 @@ def _bootstrap(
 
 
 def _why_none(annotations: Annotations, measure: Similarity, size: NDArray[np.intp], name: str) -> str:
-    """Why there may be no target mark at all."""
+    """Why there may be no target annotation at all."""
     if not len(annotations):
-        return "there are no marks"
+        return "there are no annotations"
     if name == "all" or (size == SIZES.index(name)).any():
-        return "no mark has another rater assigned to its image"
+        return "no annotation has another rater assigned to its image"
     kind = measure.kind_in(annotations)
     if kind in SOLIDS:
-        return f"shapes of kind {kind!r} have no area in a picture"
-    return "the sizes of the images are unknown" if (size < 0).all() else f"there are no {name} marks"
+        return f"shapes of kind {kind!r} have no area in an image"
+    return "the sizes of the images are unknown" if (size < 0).all() else f"there are no {name} annotations"
 
 
 def _reason(targets: _Targets) -> str:

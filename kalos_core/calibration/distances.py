@@ -1,4 +1,4 @@
-"""How far each mark is from the nearest mark of another rater: in its own picture, and in another one."""
+"""How far each annotation is from the nearest annotation of another rater: in its own image, and in another one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kalos_core.pairs import blocks_of_runs, image_pairs
 from kalos_core.similarity import Similarity
 
 Block = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""P pairs: rows (P,) and (P,), and places (P, 1) or (P, 2): the nearest distances that a pair may decide."""
+"""P pairs: rows (P,) and (P,), and targets (P, 1) or (P, 2): the nearest distances that a pair may decide."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Q distances, each from a target mark to the nearest of several marks.
+    """Q distances, each from a target annotation to the nearest of several annotations.
 
     Parameters
     ----------
     distance : (Q,) float64 in [0, 1]
-        1 - similarity; 1 where there is no mark to be near to.
+        1 - similarity; 1 where there is no annotation to be near to.
     row : (Q,) int
         The target's row of the annotations.
     """
@@ -50,10 +50,10 @@ class Drawn:
 
 
 def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest:
-    """Each mark to each other rater of its image: the distance to that rater's nearest mark (KαLOS §3.3, §7.2).
+    """Each annotation's distance to the nearest one of each other rater of its image (KαLOS §3.3, §7.2).
 
-    A rater who was assigned to the image and has nothing there is at distance 1; one who was asked for no class at
-    all is left out. Which classes the marks have does not matter. Independent of the order of rows and raters.
+    A rater who was assigned to the image and has nothing there is at distance 1; one who is assigned to no class at
+    all is left out. Which classes the annotations have does not matter. Independent of the order of rows and raters.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     Returns
     -------
     Nearest
-        A line a mark and other rater, in the order of rows.
+        A line an annotation and other rater, in the order of rows.
 
     Examples
     --------
-    Bob is 0.2 away from Ann's mark, and Cid, who was asked too, drew nothing.
+    Bob is 0.2 away from Ann's annotation, and Cid, who was assigned too, annotated nothing.
 
     >>> from kalos_core.similarity import get_similarity
     >>> mark = {"image": 1, "category": "cat"}
@@ -80,22 +80,22 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     image, rater = annotations.image, annotations.rater
     others = annotations.assigned_any_class.sum(axis=1)[image] - 1
     start = run_starts(others)
-    rank = np.cumsum(annotations.assigned_any_class, axis=1) - 1  # of a rater among those asked
+    rank = np.cumsum(annotations.assigned_any_class, axis=1) - 1  # of a rater among those assigned
 
-    def place(target: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+    def slot(target: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
         own, their = rank[image[target], rater[target]], rank[image[target], rater[other]]
         return start[target] + their - (their > own)
 
     def blocks() -> Iterator[Block]:
         for left, right in image_pairs(annotations):
-            yield left, right, np.stack([place(left, right), place(right, left)], axis=1)
+            yield left, right, np.stack([slot(left, right), slot(right, left)], axis=1)
 
     best = _best_similarity(measure, _column(annotations, measure), blocks(), int(start[-1]))
     return Nearest(1 - best, np.repeat(np.arange(len(annotations)), others))
 
 
 def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
-    """For each image and rater with marks another image, uniformly, and a rater assigned there, uniformly.
+    """For each image and rater with annotations another image, uniformly, and a rater assigned there, uniformly.
 
     Images and raters are drawn in the order of their names, so that a seed draws the same whatever the order of rows,
     images or raters. Only images to which somebody is assigned can be drawn.
@@ -124,8 +124,8 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     ([[1, 0]], [[0, 0]])
     """
     images_by_name, raters_by_name = np.argsort(annotations.image_rank), np.argsort(annotations.raters.astype(str))
-    asked = annotations.assigned_any_class[:, raters_by_name]
-    count = asked.sum(axis=1)
+    assigned = annotations.assigned_any_class[:, raters_by_name]
+    count = assigned.sum(axis=1)
     eligible = images_by_name[count[images_by_name] > 0]
     if len(eligible) < 2:
         raise InputError(
@@ -133,23 +133,23 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
             f"images with raters assigned, got {len(eligible)}"
         )
     rng = np.random.default_rng(seed)
-    place = np.full(len(annotations.images), -1, np.intp)
-    place[eligible] = np.arange(len(eligible))
+    number = np.full(len(annotations.images), -1, np.intp)
+    number[eligible] = np.arange(len(eligible))
     rater_rank = np.argsort(raters_by_name)
-    key = place[annotations.image] * len(annotations.raters) + rater_rank[annotations.rater]
+    key = number[annotations.image] * len(annotations.raters) + rater_rank[annotations.rater]
     runs, run_of_row = np.unique(key, return_inverse=True)
     own = runs // len(annotations.raters)
     drawn = rng.integers(0, len(eligible) - 1, (repeats, len(runs)))
     image = eligible[drawn + (drawn >= own)]
-    asked_first = np.argsort(~asked, axis=1, kind="stable")
-    rater = raters_by_name[asked_first[image, rng.integers(0, count[image])]]
+    assigned_first = np.argsort(~assigned, axis=1, kind="stable")
+    rater = raters_by_name[assigned_first[image, rng.integers(0, count[image])]]
     return Drawn(image[:, run_of_row], rater[:, run_of_row])
 
 
 def expected_distances(annotations: Annotations, measure: Similarity, references: Drawn) -> Nearest:
-    """Each mark to the nearest mark of the rater drawn from another image, 1 if they have none (KαLOS §3.3, §7.2).
+    """Each annotation's distance to the nearest one of a rater of another image, 1 if none (KαLOS §3.3, §7.2).
 
-    The similarity decides how marks of two images are compared; the target is its left side.
+    The similarity decides how annotations of two images are compared; the target is its left side.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def expected_distances(annotations: Annotations, measure: Similarity, references
     Returns
     -------
     Nearest
-        D * N lines: all marks in the order of rows, once a draw.
+        D * N lines: all annotations in the order of rows, once a draw.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def expected_distances(annotations: Annotations, measure: Similarity, references
     >>> expected_distances(annotations, get_similarity("box_iou"), drawn).distance.round(3).tolist()
     [0.2, 0.2]
     """
-    marks, raters = len(annotations), len(annotations.raters)
+    count, raters = len(annotations), len(annotations.raters)
     key = annotations.image * raters + annotations.rater
     order = np.argsort(key, kind="stable")
     ordered = key[order]
@@ -181,24 +181,24 @@ def expected_distances(annotations: Annotations, measure: Similarity, references
         for draw, wanted in enumerate(references.image * raters + references.rater):
             first = np.searchsorted(ordered, wanted)
             for target, position in blocks_of_runs(first, np.searchsorted(ordered, wanted, side="right") - first):
-                yield target, order[position], (draw * marks + target)[:, None]
+                yield target, order[position], (draw * count + target)[:, None]
 
     best = _best_similarity(measure, _column(annotations, measure), blocks(), references.image.size)
-    return Nearest(1 - best, np.tile(np.arange(marks), len(references.image)))
+    return Nearest(1 - best, np.tile(np.arange(count), len(references.image)))
 
 
 def _column(annotations: Annotations, measure: Similarity) -> Any:
     return measure.column(annotations) if len(annotations) else None  # an empty table has no shapes
 
 
-def _best_similarity(measure: Similarity, column: Any, blocks: Iterable[Block], places: int) -> NDArray[np.float64]:
-    """(places,) the largest similarity of all pairs that may decide a place, 0 without any."""
-    best = np.zeros(places)
-    for left, right, place in blocks:
+def _best_similarity(measure: Similarity, column: Any, blocks: Iterable[Block], targets: int) -> NDArray[np.float64]:
+    """(targets,) the largest similarity of all pairs that may decide a target, 0 without any."""
+    best = np.zeros(targets)
+    for left, right, target in blocks:
         if measure.bound is None:
-            _raise(best, place, measure.values(column, left, column, right))
+            _raise(best, target, measure.values(column, left, column, right))
         else:
-            _go_down(measure, column, left, right, place, best)
+            _go_down(measure, column, left, right, target, best)
     return best
 
 
@@ -207,7 +207,7 @@ def _go_down(
     column: Any,
     left: NDArray[np.intp],
     right: NDArray[np.intp],
-    place: NDArray[np.intp],
+    target: NDArray[np.intp],
     best: NDArray[np.float64],
 ) -> None:
     """Compare pairs from the highest upper bound downwards, as long as a bound is above the best found."""
@@ -216,26 +216,26 @@ def _go_down(
     left_over = np.argsort(-bound, kind="stable")
     first = np.empty(len(best), np.intp)
     while True:
-        left_over = left_over[bound[left_over] > best[place[left_over]].min(axis=1)]
+        left_over = left_over[bound[left_over] > best[target[left_over]].min(axis=1)]
         if not len(left_over):
             return
-        chosen = _first_of_each(place[left_over], first)
+        chosen = _first_of_each(target[left_over], first)
         pairs = left_over[chosen]
-        floor = float(best[place[pairs]].min())
-        _raise(best, place[pairs], measure.values(column, left[pairs], column, right[pairs], floor))
+        floor = float(best[target[pairs]].min())
+        _raise(best, target[pairs], measure.values(column, left[pairs], column, right[pairs], floor))
         left_over = left_over[~chosen]
 
 
-def _first_of_each(place: NDArray[np.intp], first: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(P,) which pairs come first at any of their places (P, M); `first` is scratch space, overwritten."""
-    position = np.arange(len(place))
-    first[place[::-1].ravel()] = np.repeat(position[::-1], place.shape[1])  # the last write wins: the first pair
-    chosen: NDArray[np.bool_] = (first[place] == position[:, None]).any(axis=1)
+def _first_of_each(target: NDArray[np.intp], first: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(P,) which pairs come first at any of their targets (P, M); `first` is scratch space, overwritten."""
+    position = np.arange(len(target))
+    first[target[::-1].ravel()] = np.repeat(position[::-1], target.shape[1])  # the last write wins: the first pair
+    chosen: NDArray[np.bool_] = (first[target] == position[:, None]).any(axis=1)
     return chosen
 
 
-def _raise(best: NDArray[np.float64], place: NDArray[np.intp], values: NDArray[np.float64]) -> None:
-    """Lift the best of every place to the values of its pairs; most are 0 and lift nothing."""
+def _raise(best: NDArray[np.float64], target: NDArray[np.intp], values: NDArray[np.float64]) -> None:
+    """Lift the best of every target to the values of its pairs; most are 0 and lift nothing."""
     some = np.flatnonzero(values)
-    for column in place[some].T:
+    for column in target[some].T:
         np.maximum.at(best, column, values[some])

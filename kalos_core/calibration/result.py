@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Observed against expected distances of one similarity, of all marks or of those of one size.
+    """Observed against expected distances of one similarity, of all annotations or of those of one size.
 
     Parameters
     ----------
     name : str
         The similarity.
     size : str
-        ``"all"``, or the size of the target marks: ``"small"``, ``"medium"`` or ``"large"``.
+        ``"all"``, or the size of the target annotations: ``"small"``, ``"medium"`` or ``"large"``.
     observed : (n,) float64 in [0, 1]
-        Distance (1 - similarity) of each mark to each other rater of its image.
+        Distance (1 - similarity) of each annotation to each other rater of its image.
     expected : (m,) float64 in [0, 1]
-        Distance of each mark to a rater of another image, drawn at random: chance.
+        Distance of each annotation to a rater of another image, drawn at random: chance.
     ks : float in [0, 1]
         Largest excess of the observed over the expected distribution function; NaN without distances.
     ks_at : float in [0, 1]
@@ -41,7 +41,7 @@ class Separation:
     ks_interval, tau_interval : (2,) float64
         95 % percentile bootstrap over images; NaN without a bootstrap.
     strata : mapping size -> Separation
-        The same for marks of one size as targets, each against marks of any size; empty within a stratum.
+        The same for annotations of one size as targets, each against annotations of any size; empty within a stratum.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Separation:
 
     @property
     def threshold(self) -> float:
-        """The least similarity at which marks may correspond: 1 - tau."""
+        """The least similarity at which annotations may correspond: 1 - tau."""
         return 1 - self.tau
 
     @property
@@ -73,7 +73,7 @@ class Separation:
         return 1 - self.tau_interval[::-1]
 
     def __repr__(self) -> str:
-        size = "" if self.size == "all" else f" of {self.size} marks"
+        size = "" if self.size == "all" else f" of {self.size} annotations"
         tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (similarity {self.threshold:.3f})"
         found = tau if np.isfinite(self.tau) else f"no τ*: {self.reason}"
         return f"{self.name}{size}: KS = {self.ks:.3f}{_brackets(self.ks_interval)} at {self.ks_at:.3f}, {found}"

@@ -20,20 +20,20 @@ AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """D detections and M marks of the ground truth in G groups: ground-truth rater, detecting rater and class.
+    """D detections and M annotations of the ground truth in G groups: ground-truth rater, detecting rater and class.
 
     Parameters
     ----------
     truth, found, category : (G,) int
         Of each group; every group has ground truth.
     group, image : (D,) int
-        Of each detection, sorted by group, then by image and place in the order they are taken.
+        Of each detection, sorted by group, then by image and position in the order they are taken.
     hit : (T, D) bool
-        Whether a detection found a mark.
+        Whether a detection found an annotation.
     counts : (T, D) bool or None
         Whether a detection counts at all; None where all do.
-    marks_group, marks_image : (M,) int
-        Of each mark of the ground truth that counts.
+    annotation_group, annotation_image : (M,) int
+        Of each annotation of the ground truth that counts.
     images : int
         I
     joint : bool
@@ -47,13 +47,13 @@ class Counted:
     image: NDArray[np.intp]
     hit: NDArray[np.bool_]
     counts: NDArray[np.bool_] | None
-    marks_group: NDArray[np.intp]
-    marks_image: NDArray[np.intp]
+    annotation_group: NDArray[np.intp]
+    annotation_image: NDArray[np.intp]
     images: int
     joint: bool
 
     def class_precision(self) -> NDArray[np.float64]:
-        """(T, G) average precision of every group on all images; NaN for one whose marks all count for nothing."""
+        """(T, G) average precision of every group on all images; NaN where no annotation counts."""
         return np.asarray(self._precision(np.ones((1, self.images), np.bool_))[0])
 
     def directions(self, subsets: NDArray[np.bool_], raters: int) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class Counted:
         groups = len(self.truth)
         subset, detection = np.nonzero(subsets[:, self.image])
         positives = np.concatenate(
-            [np.bincount(self.marks_group[kept[self.marks_image]], minlength=groups) for kept in subsets]
+            [np.bincount(self.annotation_group[kept[self.annotation_image]], minlength=groups) for kept in subsets]
         )
         measure = single_point_precision if self.joint else average_precision
         counts = None if self.counts is None else self.counts[:, detection]
@@ -100,7 +100,7 @@ def count(
     rng: np.random.Generator,
     scores: NDArray[np.float64] | None = None,
 ) -> Counted:
-    """Match the marks of every two raters: the surest first, and of those that are equally sure in the order of `ties`.
+    """Match the annotations of every two raters: the surest first, equally sure ones in the order of `ties`.
 
     Parameters
     ----------
@@ -110,33 +110,35 @@ def count(
     thresholds : (T,) float64
     ties : "coco", "shuffle" or "joint"
     in_size : (N,) bool
-        Marks of the sizes asked for.
+        Annotations of the chosen sizes.
     rng : Generator
         Draws the orders of ``ties="shuffle"``.
     scores : (N,) float64, optional
-        How sure a mark is as a detection; all are equally sure unless given.
+        How sure an annotation is as a detection; all are equally sure unless given.
     """
     sureness = np.zeros(len(annotations)) if scores is None else scores
-    image_place, place = _image_places(annotations), np.arange(len(annotations))
+    image_position, position = _image_positions(annotations), np.arange(len(annotations))
     if ties == "shuffle":
-        image_place, place = rng.permutation(len(annotations.images)), rng.permutation(len(annotations))
-    rank = rank_in_order(annotations, np.lexsort((place, -sureness)))
+        image_position, position = rng.permutation(len(annotations.images)), rng.permutation(len(annotations))
+    rank = rank_in_order(annotations, np.lexsort((position, -sureness)))
     if ties == "joint":
         detections = detect_jointly(annotations, pairs, thresholds, in_size)
     else:
         detections = detect(annotations, pairs, thresholds, rank, in_size)
     row, other = np.nonzero(compared(annotations))
-    truth_kept = in_size[row]
-    marks = row[truth_kept]
-    marks_key = _group_key(annotations, annotations.rater[marks], other[truth_kept], annotations.category[marks])
-    groups, marks_group = np.unique(marks_key, return_inverse=True)
+    truth_in_size = in_size[row]
+    kept_rows = row[truth_in_size]
+    annotations_key = _group_key(
+        annotations, annotations.rater[kept_rows], other[truth_in_size], annotations.category[kept_rows]
+    )
+    groups, annotation_group = np.unique(annotations_key, return_inverse=True)
     found = annotations.rater[detections.row]
     key = _group_key(annotations, detections.truth, found, annotations.category[detections.row])
-    place_of_group = find_sorted(groups, key)
-    of_truth = np.flatnonzero(place_of_group >= 0)
-    group, row = place_of_group[of_truth], detections.row[of_truth]
+    number_of_group = find_sorted(groups, key)
+    of_truth = np.flatnonzero(number_of_group >= 0)
+    group, row = number_of_group[of_truth], detections.row[of_truth]
     image = annotations.image[row]
-    taken = np.lexsort((rank[row], image_place[image], -sureness[row], group))
+    taken = np.lexsort((rank[row], image_position[image], -sureness[row], group))
     hit, ignored = detections.hit[:, of_truth[taken]], detections.ignored[:, of_truth[taken]]
     raters, categories = len(annotations.raters), len(annotations.categories)
     return Counted(
@@ -147,8 +149,8 @@ def count(
         image=image[taken],
         hit=hit,
         counts=~ignored if ignored.any() else None,
-        marks_group=marks_group.reshape(-1),
-        marks_image=annotations.image[marks],
+        annotation_group=annotation_group.reshape(-1),
+        annotation_image=annotations.image[kept_rows],
         images=len(annotations.images),
         joint=ties == "joint",
     )
@@ -160,10 +162,10 @@ def _group_key(
     return (truth * len(annotations.raters) + found) * len(annotations.categories) + category
 
 
-def _image_places(annotations: Annotations) -> NDArray[np.intp]:
-    """(I,) place of each image by ascending id where ids are whole numbers, as pycocotools walks, else as they come."""
+def _image_positions(annotations: Annotations) -> NDArray[np.intp]:
+    """(I,) position of each image by ascending id where ids are whole numbers, as pycocotools, else as in the table."""
     ids = list(annotations.images)
-    place = np.arange(len(ids))
+    position = np.arange(len(ids))
     if all(isinstance(key, (int, np.integer)) for key in ids):
-        place[np.argsort(np.array(ids, dtype=np.int64), kind="stable")] = np.arange(len(ids))
-    return place
+        position[np.argsort(np.array(ids, dtype=np.int64), kind="stable")] = np.arange(len(ids))
+    return position

@@ -24,7 +24,7 @@ MANY_COPIES = 0.01
 """Share of correct findings with similarity 1 from which labels look copied; the paper's own three data sets: none."""
 
 FEW_CLASSES = 0.5
-"""Share of the vocabulary that two raters should have marked."""
+"""Share of the vocabulary that two raters should have annotated."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Criterion:
     Parameters
     ----------
     criterion : str
-        What is asked.
+        The question.
     finding : str
         What was found, in words, with numbers.
     verdict : "ok", "warn" or "cannot know"
@@ -65,7 +65,7 @@ def check_convergence(
     Returns
     -------
     list of Criterion
-        Guidelines, choice of images, rater imbalance, missing images, copies and classes covered.
+        Guidelines, selection of images, rater imbalance, missing images, copies and classes covered.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def check_convergence(
 
     Examples
     --------
-    Ann drew on three images, bob on one of them, the very same box:
+    Ann annotated three images, bob one of them, the very same box:
 
     >>> rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in (1, 2, 3)]
     >>> rows.append({"image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 9, 9]})
@@ -96,7 +96,7 @@ def check_convergence(
             "guidelines pass for label variation.",
             "cannot know",
         ),
-        _choice_of_images(annotations),
+        _selection_of_images(annotations),
         _imbalance(annotations),
         _missing_images(annotations),
         _copies(annotations, similarity, pairs),
@@ -104,13 +104,13 @@ def check_convergence(
     ]
 
 
-def _choice_of_images(annotations: Annotations) -> Criterion:
-    marked = np.zeros(len(annotations.images), np.bool_)
-    marked[annotations.image] = True
-    empty = int((annotations.comparable_images & ~marked).sum())
+def _selection_of_images(annotations: Annotations) -> Criterion:
+    annotated = np.zeros(len(annotations.images), np.bool_)
+    annotated[annotations.image] = True
+    empty = int((annotations.comparable_images & ~annotated).sum())
     finding = (
         f"{empty:,} of {int(annotations.comparable_images.sum()):,} images are empty for all raters. Images that were "
-        "chosen because something had been marked in them hide what everybody missed."
+        "chosen because something had been annotated in them hide what everybody missed."
     )
     return Criterion("images chosen without regard to their labels", finding, "cannot know")
 
@@ -121,11 +121,11 @@ def _imbalance(annotations: Annotations) -> Criterion:
         finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
     images = annotations.assigned_any_class.sum(axis=0)
-    marks = np.bincount(annotations.rater, minlength=len(images))
+    counts = np.bincount(annotations.rater, minlength=len(images))
     most, least = int(images.argmax()), int(images.argmin())
-    told = ", ".join(
-        f"{name} {count:,} images and {drawn:,} marks"
-        for name, count, drawn in zip(annotations.raters, images.tolist(), marks.tolist(), strict=True)
+    summary = ", ".join(
+        f"{name} {count:,} images and {number:,} annotations"
+        for name, count, number in zip(annotations.raters, images.tolist(), counts.tolist(), strict=True)
     )
     if images[most] > UNEQUAL * images[least]:
         finding = (
@@ -134,7 +134,7 @@ def _imbalance(annotations: Annotations) -> Criterion:
             "convention of those who dominate."
         )
         return Criterion(criterion, finding, "warn")
-    return Criterion(criterion, f"No rater has more than {UNEQUAL:g} times the images of another: {told}.", "ok")
+    return Criterion(criterion, f"No rater has more than {UNEQUAL:g} times the images of another: {summary}.", "ok")
 
 
 def _missing_images(annotations: Annotations) -> Criterion:
@@ -145,10 +145,10 @@ def _missing_images(annotations: Annotations) -> Criterion:
         names = annotations.files[alone]
         faults.append(f"{int(alone.sum()):,} of {len(alone):,} images have fewer than two raters ({listed(names)})")
     if skipped:
-        faults.append(f"{skipped:,} marks could not be used and were left out")
+        faults.append(f"{skipped:,} annotations could not be used and were left out")
     if faults:
         return Criterion("every image has two raters", f"{'; '.join(faults)}.", "warn")
-    finding = f"All {len(alone):,} images have two raters or more, and no mark was left out."
+    finding = f"All {len(alone):,} images have two raters or more, and no annotation was left out."
     return Criterion("every image has two raters", finding, "ok")
 
 
@@ -166,17 +166,17 @@ def _copies(annotations: Annotations, similarity: str | Similarity | Rows, pairs
 
 
 def _classes(annotations: Annotations) -> Criterion:
-    by_rater = _marked_by(annotations)
-    marked, shared = int((by_rater > 0).sum()), int((by_rater > 1).sum())
+    by_rater = _annotated_by(annotations)
+    annotated, shared = int((by_rater > 0).sum()), int((by_rater > 1).sum())
     finding = (
-        f"Of {len(by_rater):,} classes, {marked:,} are marked and {shared:,} are marked by two raters or more. "
+        f"Of {len(by_rater):,} classes, {annotated:,} are annotated and {shared:,} by two raters or more. "
         "What was found holds for these."
     )
     return Criterion("classes covered", finding, "ok" if shared >= FEW_CLASSES * len(by_rater) else "warn")
 
 
-def _marked_by(annotations: Annotations) -> NDArray[np.intp]:
-    """(K,) how many raters marked each class on images that two raters share."""
+def _annotated_by(annotations: Annotations) -> NDArray[np.intp]:
+    """(K,) how many raters annotated each class on images that two raters share."""
     shared = annotations.comparable_images[annotations.image]
     cells = np.unique(annotations.category[shared] * len(annotations.raters) + annotations.rater[shared])
     return np.bincount(cells // len(annotations.raters), minlength=len(annotations.categories))

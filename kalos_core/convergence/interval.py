@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW_IMAGES = 100
-"""Images of a replicate below which its interval is too wide to be set beside the paper's."""
+"""Images of a replicate below which its interval is too wide to be set next to the paper's."""
 
 MATCHED, COUNTED = 0.1, 0.4
-"""Share of the work done when marks are matched, and when every image has its alpha."""
+"""Share of the work done when annotations are matched, and when every image has its alpha."""
 
 AT_ONCE = 50
 """Subsets between two words of progress."""
@@ -60,7 +60,7 @@ class LabelConvergence:
     drawn : (B, n) int
         Codes of the images of every replicate, ascending.
     images : int
-        From how many they were drawn: those that two raters were asked to annotate.
+        From how many they were drawn: those that two raters are assigned to.
     pair_map : (B, T, R, R) float64
         Modified mAP of every replicate: rater of the row as ground truth, of the column as detections.
     alpha : (B, T) float64
@@ -114,7 +114,7 @@ class LabelConvergence:
 
     @property
     def replicates(self) -> Replicates:
-        """What every figure below comes from, without marks; over some of the thresholds, see its `between`."""
+        """What every number below comes from, without annotations; over some of the thresholds, see its `between`."""
         return Replicates(
             thresholds=self.thresholds,
             map=self.map,
@@ -142,12 +142,12 @@ class LabelConvergence:
 
     @property
     def convergence(self) -> Spread:
-        """The paper's figure: measured for two raters, inferred from alpha for more, if there is a line."""
+        """The paper's number: measured for two raters, inferred from alpha for more, if there is a line."""
         return self.replicates.convergence
 
     @property
     def route(self) -> str:
-        """How `convergence` came about, for people."""
+        """How `convergence` was obtained, for people."""
         return self.replicates.route
 
     @property
@@ -163,10 +163,10 @@ class LabelConvergence:
         """One row for each replicate and threshold: modified mAP and alpha."""
         import pandas as pd
 
-        replicates, levels = self.alpha.shape
+        replicates, thresholds = self.alpha.shape
         return pd.DataFrame(
             {
-                "replicate": np.repeat(np.arange(replicates), levels),
+                "replicate": np.repeat(np.arange(replicates), thresholds),
                 "threshold": np.tile(self.thresholds, replicates),
                 "map": self.map.ravel(),
                 "alpha": self.alpha.ravel(),
@@ -202,7 +202,7 @@ def label_convergence(
 
     Modified mAP and alpha on many random subsets of the images, drawn without replacement. Two raters: the interval of
     modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line; the
-    mean over ordered pairs of raters stands beside it. Marks are matched once; a subset only accumulates anew.
+    mean over ordered pairs of raters stands next to it. Annotations are matched once; a subset only accumulates anew.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def label_convergence(
     Raises
     ------
     InputError
-        As `modified_map`; for a fraction that leaves a subset empty, or subsets without any mark to compare.
+        As `modified_map`; for a fraction that leaves a subset empty, or subsets without any annotation to compare.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def label_convergence(
     >>> bool(result.interval[0] < result.convergence.mean < result.interval[1])
     True
     """
-    measure, levels = get_similarity(similarity), check_thresholds(thresholds)
+    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     samples, seed = check_whole(samples, "samples", least=2), check_whole(seed, "seed")
     if not (line is None or isinstance(line, Line)):
         raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
@@ -259,18 +259,18 @@ def label_convergence(
     subsets[np.arange(samples)[:, None], drawn] = True
     tell = progress or _tell_nobody
     tell(0.0, f"Matching {len(annotations):,} annotations")
-    pairs = comparable_pairs(annotations, measure, levels, pairs)
+    pairs = comparable_pairs(annotations, measure, checked, pairs)
     in_size = annotations_in_size(annotations, measure, SIZES["all"])
-    counted = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
-    image_alpha = _image_alpha(annotations, measure, levels, solver, cost, pairs, tell)
+    counted = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
+    image_alpha = _image_alpha(annotations, measure, checked, solver, cost, pairs, tell)
     of_paper = (solver, cost) == (PAPER_SOLVER, PAPER_COST)
     result = LabelConvergence(
-        whole=modified_map(annotations, measure, levels, ties, orders=orders, seed=seed, pairs=pairs),
+        whole=modified_map(annotations, measure, checked, ties, orders=orders, seed=seed, pairs=pairs),
         drawn=drawn,
         images=len(usable),
         pair_map=_pair_map(counted, subsets, len(annotations.raters), tell),
         alpha=_mean_alpha(image_alpha, subsets),
-        configuration=Configuration(measure.name, float(levels[0]), solver, cost, 0, seed),
+        configuration=Configuration(measure.name, float(checked[0]), solver, cost, 0, seed),
         line=line if line is not None else PUBLISHED_LINE if of_paper else None,
         fitted=None,
     )
@@ -284,7 +284,7 @@ def _check_replicates(result: LabelConvergence) -> None:
     empty = int(np.isnan(result.map).any(axis=1).sum())
     if empty:
         raise InputError(
-            f"fraction: expected subsets with marks to compare, got {empty:,} of {samples:,} subsets of {size:,} "
+            f"fraction: expected subsets with annotations to compare, got {empty:,} of {samples:,} subsets of {size:,} "
             "images without any; choose a larger fraction"
         )
     if size < FEW_IMAGES:
@@ -315,7 +315,7 @@ def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Gene
 def _image_alpha(
     annotations: Annotations,
     measure: Similarity,
-    levels: NDArray[np.float64],
+    checked: NDArray[np.float64],
     solver: str,
     cost: str,
     pairs: Pairs,
@@ -323,9 +323,9 @@ def _image_alpha(
 ) -> NDArray[np.float64]:
     """(I, T) alpha of every image at every threshold."""
     columns = []
-    for place, level in enumerate(levels.tolist()):
-        tell(MATCHED + (COUNTED - MATCHED) * place / len(levels), f"Alpha at threshold {level:.3g}")
-        columns.append(agreement(annotations, measure, level, solver, cost, bootstrap=0, pairs=pairs).image_alpha)
+    for index, threshold in enumerate(checked.tolist()):
+        tell(MATCHED + (COUNTED - MATCHED) * index / len(checked), f"Alpha at threshold {threshold:.3g}")
+        columns.append(agreement(annotations, measure, threshold, solver, cost, bootstrap=0, pairs=pairs).image_alpha)
     return np.stack(columns, axis=1)
 
 
@@ -342,7 +342,7 @@ def _pair_map(
 
 
 def _tell_nobody(share: float, label: str) -> None:
-    """Progress that nobody asked for."""
+    """Progress that nobody wants."""
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], subsets: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Detections matched to ground truth, for every two raters, class, image and threshold at once.
 
-One rater's marks are read as the detections of another's: all have the same score, so they are taken in the order of
-their rows, as pycocotools takes them.
+One rater's annotations are read as the detections of another's: all have the same score, so they are taken in the order
+of their rows, as pycocotools takes them.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ MOST_DETECTIONS = 1000
 """Detections that count of each image and class."""
 
 ALMOST_ONE = 1 - 1e-10
-"""The greatest similarity that is ever asked for, so that a threshold of 1 finds equal shapes (pycocotools)."""
+"""The greatest similarity that is ever needed, so that a threshold of 1 finds equal shapes (pycocotools)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Detections:
-    """D marks as detections of another rater's marks; a mark is one for every other rater that it is `compared` with.
+    """D detections: an annotation is one for every other rater that it is `compared` with.
 
     Parameters
     ----------
     row : (D,) int
-        The mark.
+        The annotation.
     truth : (D,) int
-        The rater whose marks are the ground truth.
+        The rater whose annotations are the ground truth.
     hit : (T, D) bool
-        Whether it found a mark, at each threshold.
+        Whether it found an annotation, at each threshold.
     ignored : (T, D) bool
-        Whether it counts neither for nor against (it found, or is, a mark of a size that is not asked for).
+        Whether it counts neither for nor against (it found, or is, an annotation of another size).
     """
 
     row: NDArray[np.intp]
@@ -47,16 +47,16 @@ class Detections:
 
 
 def compared(annotations: Annotations) -> NDArray[np.bool_]:
-    """(N, R) True where another rater and a mark's own were both asked for its image and class."""
+    """(N, R) True where another rater and an annotation's own were both assigned to its image and class."""
     own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
     return np.asarray(annotations.others_assigned & own[:, None])
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(N,) place of each mark among those of its image, rater and class, taken in `order` (N,)."""
-    place = np.empty(len(annotations), np.intp)
-    place[order] = np.arange(len(annotations))
-    run = np.lexsort((place, annotations.category, annotations.rater, annotations.image))
+    """(N,) position of each annotation among those of its image, rater and class, taken in `order` (N,)."""
+    index = np.empty(len(annotations), np.intp)
+    index[order] = np.arange(len(annotations))
+    run = np.lexsort((index, annotations.category, annotations.rater, annotations.image))
     keys = np.stack([annotations.image, annotations.rater, annotations.category], axis=1)[run]
     fresh = np.ones(len(run), np.bool_)
     fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -73,7 +73,7 @@ def detect(
     rank: NDArray[np.intp],
     in_size: NDArray[np.bool_],
 ) -> Detections:
-    """Match as COCO does: each detection in turn takes the most similar mark that is still free.
+    """Match as COCO does: each detection in turn takes the most similar annotation that is still free.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def detect(
     rank : (N,) int
         See `rank_in_order`.
     in_size : (N,) bool
-        Marks of the sizes asked for; the others are only ever a second choice, and then count for nothing.
+        Annotations of the chosen sizes; the others are only taken second, and then count for nothing.
     """
     raters = len(annotations.raters)
     alike = annotations.category[pairs.left] == annotations.category[pairs.right]
@@ -111,11 +111,11 @@ def detect(
         fresh = np.flatnonzero(np.concatenate([[True], of_found[1:] != of_found[:-1]]))
         free = (similarity[start:stop] >= limits) & ~taken[:, of_truth]
         first = np.minimum.reduceat(np.where(free, np.arange(stop - start), stop - start), fresh, axis=1)
-        level, detection = np.nonzero(first < stop - start)
-        chosen = first[level, detection]
-        taken[level, of_truth[chosen]] = True
-        hit[level, of_found[fresh[detection]]] = True
-        ignored[level, of_found[fresh[detection]]] = second[start:stop][chosen]
+        threshold, detection = np.nonzero(first < stop - start)
+        chosen = first[threshold, detection]
+        taken[threshold, of_truth[chosen]] = True
+        hit[threshold, of_found[fresh[detection]]] = True
+        ignored[threshold, of_found[fresh[detection]]] = second[start:stop][chosen]
     row, other = np.nonzero(compared(annotations) & (rank < MOST_DETECTIONS)[:, None])
     side = row * raters + other
     hit, ignored = hit[:, side], ignored[:, side]
@@ -126,7 +126,7 @@ def detect(
 def detect_jointly(
     annotations: Annotations, pairs: Pairs, thresholds: NDArray[np.float64], in_size: NDArray[np.bool_]
 ) -> Detections:
-    """Match the most similar marks first, whatever their order; arguments as of `detect`."""
+    """Match the most similar annotations first, whatever their order; arguments as of `detect`."""
     raters = len(annotations.raters)
     alike = pairs.keep(annotations.category[pairs.left] == annotations.category[pairs.right])
     order = strict_order(annotations, alike, neg_cost)

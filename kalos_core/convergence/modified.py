@@ -1,4 +1,4 @@
-"""Modified mAP: how well the marks of one rater would do as detections of another's."""
+"""Modified mAP: how well the annotations of one rater would do as detections of another's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ModifiedMap:
     categories : (K,) object
     directions : (T, R, R) float64
         mAP with the rater of the row as ground truth and the rater of the column as detections, over the images both
-        were assigned to; NaN where there is none, or where the ground truth has no mark.
+        were assigned to; NaN where there is none, or where the ground truth has no annotation.
     images : (R, R) int
         Images both were assigned to.
     class_truth, class_found, class_category : (G,) int
@@ -101,13 +101,13 @@ class ModifiedMap:
         """One row for each ground-truth rater, detecting rater and threshold."""
         import pandas as pd
 
-        level, truth, found = np.nonzero(np.isfinite(self.directions))
+        threshold, truth, found = np.nonzero(np.isfinite(self.directions))
         return pd.DataFrame(
             {
                 "ground_truth": self.raters[truth],
                 "detections": self.raters[found],
-                "threshold": self.thresholds[level],
-                "map": self.directions[level, truth, found],
+                "threshold": self.thresholds[threshold],
+                "map": self.directions[threshold, truth, found],
                 "images": self.images[truth, found],
             }
         )
@@ -147,8 +147,8 @@ def modified_map(
     """Modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
 
     The protocol of COCO: 101 recall points, at most 1,000 detections of an image and class, mean over the classes of
-    the ground truth. A mark counts where both raters were asked for its class. All scores are 0.99, so the order of
-    detections decides how precision falls with recall.
+    the ground truth. An annotation counts where both raters are assigned to its class. All scores are 0.99, so the
+    order of detections decides how precision falls with recall.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def modified_map(
     thresholds : sequence of float in (0, 1]
     ties : "coco", "shuffle" or "joint"
         ``"coco"``: by ascending image id, then by row, as pycocotools walks. ``"shuffle"``: the mean over `orders`
-        random orders. ``"joint"``: all detections enter at once, however many, each matched to its most similar mark
-        as far as that is free: one operating point, which depends on no order.
+        random orders. ``"joint"``: all detections enter at once, however many, each matched to its most similar
+        annotation as far as that is free: one operating point, which depends on no order.
     size : name in `SIZES`
-        COCO's sizes, by the area of the shapes compared; other marks count neither for nor against.
+        COCO's sizes, by the area of the shapes compared; other annotations count neither for nor against.
     orders, seed : int
         Only with ``ties="shuffle"``.
     pairs : Pairs, optional
@@ -173,8 +173,8 @@ def modified_map(
     Raises
     ------
     InputError
-        For fewer than two raters, raters of whom no two share an image or a class they were asked for, no mark to
-        compare, a threshold outside (0, 1], or an unknown name.
+        For fewer than two raters, raters of whom no two share an image or a class they are assigned to, no annotation
+        to compare, a threshold outside (0, 1], or an unknown name.
 
     Examples
     --------
@@ -196,21 +196,23 @@ def modified_map(
     >>> result.per_threshold.round(3).tolist()
     [0.752, 0.752, 0.0]
     """
-    measure, levels = get_similarity(similarity), check_thresholds(thresholds)
+    measure, checked = get_similarity(similarity), check_thresholds(thresholds)
     limits = lookup(SIZES, size, "size")
     usable_images(annotations)
-    pairs = comparable_pairs(annotations, measure, levels, pairs)
+    pairs = comparable_pairs(annotations, measure, checked, pairs)
     in_size = annotations_in_size(annotations, measure, limits)
-    found = count_in_orders(annotations, pairs, levels, ties, in_size, orders, seed)
+    found = count_in_orders(annotations, pairs, checked, ties, in_size, orders, seed)
     precisions = np.stack([counted.class_precision() for counted in found])
     groups = found[0]  # the same in every order
     assigned = annotations.assigned.astype(np.intp)
     directions = groups.by_direction(precisions, len(annotations.raters))
     if np.isnan(directions).all():
-        raise InputError(f"annotations: expected marks of size {size!r} on images of two raters, got none to compare")
+        raise InputError(
+            f"annotations: expected annotations of size {size!r} on images of two raters, got none to compare"
+        )
     return ModifiedMap(
         similarity_name=measure.name,
-        thresholds=levels,
+        thresholds=checked,
         ties=ties,
         size=size,
         raters=annotations.raters,
@@ -231,15 +233,15 @@ def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
     if (annotations.assigned.sum(axis=1) < 2).all():
         raise InputError("annotations: expected an image that two raters were assigned to, got none")
     if not annotations.comparable_images.any():
-        raise InputError("annotations: expected two raters asked for a common class, got no class in common")
+        raise InputError("annotations: expected two raters assigned to a common class, got no class in common")
     return annotations.comparable_images
 
 
 def comparable_pairs(
-    annotations: Annotations, measure: Similarity, levels: NDArray[np.float64], pairs: Pairs | None
+    annotations: Annotations, measure: Similarity, checked: NDArray[np.float64], pairs: Pairs | None
 ) -> Pairs:
     """The pairs from the least threshold upwards, computed unless given."""
-    floor = min(float(levels.min()), ALMOST_ONE)
+    floor = min(float(checked.min()), ALMOST_ONE)
     if pairs is None:
         return compute_pairs(annotations, measure, floor)
     if pairs.name != measure.name:
@@ -250,7 +252,7 @@ def comparable_pairs(
 def annotations_in_size(
     annotations: Annotations, measure: Similarity, limits: tuple[float, float]
 ) -> NDArray[np.bool_]:
-    """(N,) marks whose area lies within limits, both included."""
+    """(N,) annotations whose area lies within limits, both included."""
     if limits == SIZES["all"] or not len(annotations):
         return np.ones(len(annotations), np.bool_)
     area = measure.column(annotations).area()
@@ -260,26 +262,26 @@ def annotations_in_size(
 def count_in_orders(
     annotations: Annotations,
     pairs: Pairs,
-    levels: NDArray[np.float64],
+    checked: NDArray[np.float64],
     ties: str,
     in_size: NDArray[np.bool_],
     orders: int,
     seed: int,
 ) -> list[Counted]:
-    """The marks matched in the order that `ties` says: in several orders where they are random, else in one."""
+    """The annotations matched in the order that `ties` says: in several orders where they are random, else in one."""
     if ties not in ("coco", "shuffle", "joint"):
         raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
     rng = np.random.default_rng(check_whole(seed, "seed"))
     times = check_whole(orders, "orders", least=1) if ties == "shuffle" else 1
-    return [count(annotations, pairs, levels, ties, in_size, rng) for _ in range(times)]
+    return [count(annotations, pairs, checked, ties, in_size, rng) for _ in range(times)]
 
 
 def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """(T,) thresholds above 0, at least one."""
-    levels = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
-    if not len(levels) or (levels == 0).any():
+    checked = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
+    if not len(checked) or (checked == 0).any():
         raise InputError(f"thresholds: expected similarities above 0, at least one, got {list(thresholds)!r}")
-    return levels
+    return checked
 
 
 def mean_of_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:

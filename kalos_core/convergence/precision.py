@@ -19,8 +19,8 @@ def average_precision(
     """(T, G) AP of G groups at T thresholds; NaN for a group without ground truth.
 
     Precision at a recall is the best at that recall or beyond. It only changes where a detection hits: with the k-th
-    hit of P marks at place n, precision is k / n and recall k / P, and the recall points from (k - 1) / P to k / P
-    read the best precision from there on.
+    hit of P annotations at position n, precision is k / n and recall k / P, and the recall points from (k - 1) / P to k
+    / P read the best precision from there on.
 
     Parameters
     ----------
@@ -30,28 +30,28 @@ def average_precision(
     counts : (T, D) bool, optional
         False where a detection counts neither for nor against; all count unless given.
     positives : (G,) int
-        P, the marks of the ground truth of each group.
+        P, the annotations of the ground truth of each group.
 
     Examples
     --------
-    Two marks; the first and the third detection hit: precision 1 up to recall 1/2, then 2/3.
+    Two annotations; the first and the third detection hit: precision 1 up to recall 1/2, then 2/3.
 
     >>> ap = average_precision(np.zeros(3, int), np.array([[True, False, True]]), None, np.array([2]))
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
     True
     """
-    levels, groups = len(hit), len(positives)
+    thresholds, groups = len(hit), len(positives)
     scored = hit if counts is None else hit & counts
-    level = np.repeat(np.arange(levels), np.count_nonzero(scored, axis=1))
+    threshold = np.repeat(np.arange(thresholds), np.count_nonzero(scored, axis=1))
     flat = np.flatnonzero(scored)
-    place = flat - level * len(group)
-    of_group = group[place]
-    runs = _Runs.of(level * groups + of_group)
+    index = flat - threshold * len(group)
+    of_group = group[index]
+    runs = _Runs.of(threshold * groups + of_group)
     k = runs.rank + 1
     first = _Runs.of(group).rank
-    n = first[place] + 1 if counts is None else _counted_so_far(counts, first)[flat]
+    n = first[index] + 1 if counts is None else _counted_so_far(counts, first)[flat]
     won = runs.best_from_here(k / n) * _points_won(k, of_group, positives)
-    ap = total(runs.key, won, levels * groups).reshape(levels, groups) / len(RECALL)
+    ap = total(runs.key, won, thresholds * groups).reshape(thresholds, groups) / len(RECALL)
     ap[:, positives == 0] = np.nan
     return ap
 
@@ -63,29 +63,31 @@ def single_point_precision(
 
     Examples
     --------
-    Two of three detections hit two marks: precision 2/3 up to recall 1.
+    Two of three detections hit two annotations: precision 2/3 up to recall 1.
 
     >>> hit = np.array([[True, False, True]])
     >>> single_point_precision(np.zeros(3, int), hit, None, np.array([2])).round(3).tolist()
     [[0.667]]
     """
-    levels, groups = len(hit), len(positives)
+    thresholds, groups = len(hit), len(positives)
     scored = hit if counts is None else hit & counts
     hits = _per_group(group, scored, groups)
     taken = np.bincount(group, minlength=groups) if counts is None else _per_group(group, counts, groups)
     share = hits / np.where(positives, positives, np.nan)
     points = np.where(hits > 0, np.searchsorted(RECALL, share, side="right"), 0)
-    return np.where(positives > 0, hits / np.maximum(taken, 1) * points / len(RECALL), np.nan).reshape(levels, groups)
+    return np.where(positives > 0, hits / np.maximum(taken, 1) * points / len(RECALL), np.nan).reshape(
+        thresholds, groups
+    )
 
 
 def _per_group(group: NDArray[np.intp], flags: NDArray[np.bool_], groups: int) -> NDArray[np.intp]:
     """(T, G) how many flags (T, D) of each group are set."""
-    level, place = np.nonzero(flags)
-    return np.bincount(level * groups + group[place], minlength=len(flags) * groups).reshape(len(flags), groups)
+    threshold, index = np.nonzero(flags)
+    return np.bincount(threshold * groups + group[index], minlength=len(flags) * groups).reshape(len(flags), groups)
 
 
 def _counted_so_far(counts: NDArray[np.bool_], rank: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(T * D,) how many count from the first of the group on, this one with them; `rank` (D,) is the place in it."""
+    """(T * D,) how many count from the first of the group on, this one with them; `rank` (D,) is the position in it."""
     sums = np.zeros((len(counts), counts.shape[1] + 1), np.intp)
     np.cumsum(counts, axis=1, out=sums[:, 1:])
     return np.asarray((sums[:, 1:] - sums[:, np.arange(len(rank)) - rank]).ravel())
@@ -93,7 +95,7 @@ def _counted_so_far(counts: NDArray[np.bool_], rank: NDArray[np.intp]) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """Equal keys (M,) in runs: the run of each entry, and its place in it from 0 on."""
+    """Equal keys (M,) in runs: the run of each entry, and its position in it from 0 on."""
 
     key: NDArray[np.intp]
     run: NDArray[np.intp]

@@ -1,4 +1,4 @@
-"""mAP of a model's predictions under each rater's truth: the value that stands beside label convergence."""
+"""mAP of a model's predictions with each rater as ground truth: the value to compare with label convergence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PredictionMap:
     thresholds : (T,) float64
     raters : (R,) object
     by_rater : (T, R) float64
-        mAP with each rater as ground truth; NaN for one without a mark.
+        mAP with each rater as ground truth; NaN for one without an annotation.
     images : (R,) int
         Images of each rater; predictions on others do not count under that rater.
     unknown_classes : int
@@ -67,20 +67,20 @@ class PredictionMap:
 
     @property
     def mean(self) -> float:
-        """Mean over the raters who have marks: what is set beside label convergence."""
+        """Mean over the raters who have annotations: what is compared with label convergence."""
         return float(np.nanmean(self.per_rater))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and rater."""
         import pandas as pd
 
-        levels, raters = self.by_rater.shape
+        thresholds, raters = self.by_rater.shape
         return pd.DataFrame(
             {
-                "ground_truth": np.tile(self.raters, levels),
+                "ground_truth": np.tile(self.raters, thresholds),
                 "threshold": np.repeat(self.thresholds, raters),
                 "map": self.by_rater.ravel(),
-                "images": np.tile(self.images, levels),
+                "images": np.tile(self.images, thresholds),
             }
         )
 
@@ -92,9 +92,9 @@ def map_of_predictions(
     similarity: str | Similarity = "box_iou",
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
 ) -> PredictionMap:
-    """MAP of a model under the truth of each rater, by the protocol of `modified_map` with the model's own scores.
+    """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
 
-    So it can be set beside `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
+    So it can be compared with `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
     detections of an image and class.
 
     Parameters
@@ -129,17 +129,17 @@ def map_of_predictions(
     >>> map_of_predictions(truth, Annotations.from_rows(rows), [0.6, 0.9]).mean
     0.5
     """
-    levels = check_thresholds(thresholds)
+    checked = check_thresholds(thresholds)
     sureness = _check_scores(predictions, scores)
     measure = _check_measure(similarity)
     known, table = _side_by_side(annotations, predictions)
-    floor = min(float(levels.min()), ALMOST_ONE)
+    floor = min(float(checked.min()), ALMOST_ONE)
     pairs = _pairs_across(annotations, predictions.select(rows=known), table, measure, floor)
     model = len(annotations.raters)
     counted = count(
         table,
         pairs,
-        levels,
+        checked,
         "coco",
         np.ones(len(table), np.bool_),
         np.random.default_rng(0),
@@ -147,10 +147,10 @@ def map_of_predictions(
     )
     by_rater = counted.by_direction(counted.class_precision(), model + 1)[:, :model, model]
     if np.isnan(by_rater).all():
-        raise InputError("annotations: expected marks of a rater, got none to compare predictions with")
+        raise InputError("annotations: expected annotations of a rater, got none to compare predictions with")
     return PredictionMap(
         similarity_name=measure.name,
-        thresholds=levels,
+        thresholds=checked,
         raters=annotations.raters,
         by_rater=by_rater,
         images=annotations.assigned.sum(axis=0),
@@ -161,8 +161,8 @@ def map_of_predictions(
 def _check_scores(predictions: Annotations, scores: ArrayLike | Sequence[Any] | None) -> NDArray[np.float64]:
     given = [] if scores is None else np.asarray(scores, dtype=object).reshape(-1).tolist()
     if len(given) != len(predictions):
-        came = "none" if scores is None else f"{len(given):,}"
-        raise InputError(f"scores: expected the confidence of each of {len(predictions):,} predictions, got {came}")
+        actual = "none" if scores is None else f"{len(given):,}"
+        raise InputError(f"scores: expected the confidence of each of {len(predictions):,} predictions, got {actual}")
     numbers = np.array([np.nan if (value := as_number(entry)) is None else value for entry in given], np.float64)
     without = ~np.isfinite(numbers)
     if without.any():
@@ -183,7 +183,7 @@ def _check_measure(similarity: str | Similarity) -> Similarity:
 
 
 def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[NDArray[np.bool_], Annotations]:
-    """Which predictions are of a known class, and a table without shapes of all marks, the model as its last rater."""
+    """Which predictions are of a known class, and a table of all without shapes, the model as its last rater."""
     if len(predictions.raters) > 1:
         raise InputError(f"predictions: expected those of one model, got raters {listed(predictions.raters)}")
     image_code = {key: code for code, key in enumerate(annotations.images)}
@@ -216,19 +216,19 @@ def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[N
 def _pairs_across(
     annotations: Annotations, predictions: Annotations, table: Annotations, measure: Similarity, floor: float
 ) -> Pairs:
-    """Pairs of a rater's mark and a prediction, as rows of the table of both."""
+    """Pairs of a rater's annotation and a prediction, as rows of the table of both."""
     found: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]] = []
-    marks = len(annotations)
-    if marks and len(predictions):
-        sizes = annotations.image_size[table.image[marks:]]
+    rows_of_raters = len(annotations)
+    if rows_of_raters and len(predictions):
+        sizes = annotations.image_size[table.image[rows_of_raters:]]
         left, right = measure.column(annotations), measure.column(_with_sizes(predictions, sizes))
-        order = np.argsort(table.image[marks:], kind="stable")
-        image = table.image[marks:][order]
+        order = np.argsort(table.image[rows_of_raters:], kind="stable")
+        image = table.image[rows_of_raters:][order]
         first = np.searchsorted(image, annotations.image)
-        for rows, place in blocks_of_runs(first, np.searchsorted(image, annotations.image, side="right") - first):
-            values = measure.values(left, rows, right, order[place], floor)
+        for rows, position in blocks_of_runs(first, np.searchsorted(image, annotations.image, side="right") - first):
+            values = measure.values(left, rows, right, order[position], floor)
             near = values >= floor
-            found.append((rows[near], order[place][near] + marks, values[near]))
+            found.append((rows[near], order[position][near] + rows_of_raters, values[near]))
     none = np.zeros(0, np.intp)
     left_rows, right_rows, values = (
         np.concatenate(part) for part in zip((none, none, np.zeros(0)), *found, strict=True)
@@ -237,7 +237,7 @@ def _pairs_across(
 
 
 def _with_sizes(predictions: Annotations, sizes: NDArray[np.float64]) -> Annotations:
-    """The predictions with the sizes (N, 2) that the annotations know of their images, for similarities that ask."""
+    """The predictions with the sizes (N, 2) of the annotations' images, for similarities that need them."""
     image_size = predictions.image_size.copy()
     image_size[predictions.image] = sizes
     return replace(predictions, image_size=image_size)

@@ -1,4 +1,4 @@
-"""The replicates of label convergence: the figures they hold, over all thresholds or some of them."""
+"""The replicates of label convergence: the metrics they hold, over all thresholds or some of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAME_THRESHOLD = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """B replicates of modified mAP and alpha at T thresholds, and what they say. No marks are needed for any of it.
+    """B replicates of modified mAP and alpha at T thresholds, and what follows from them, without any annotation.
 
     Parameters
     ----------
@@ -66,22 +66,23 @@ class Replicates:
             If there is none.
         """
         chosen = self.chosen(least, greatest)
-        levels = self.thresholds[chosen]
+        thresholds = self.thresholds[chosen]
         return replace(
             self,
-            thresholds=levels,
+            thresholds=thresholds,
             map=self.map[:, chosen],
             alpha=self.alpha[:, chosen],
-            configuration=replace(self.configuration, threshold=float(levels[0])),
+            configuration=replace(self.configuration, threshold=float(thresholds[0])),
         )
 
     def chosen(self, least: float, greatest: float) -> NDArray[np.bool_]:
         """(T,) which thresholds lie from the least to the greatest."""
-        levels = self.thresholds
-        chosen = (levels >= least - SAME_THRESHOLD) & (levels <= greatest + SAME_THRESHOLD)
+        thresholds = self.thresholds
+        chosen = (thresholds >= least - SAME_THRESHOLD) & (thresholds <= greatest + SAME_THRESHOLD)
         if not chosen.any():
             raise InputError(
-                f"thresholds: expected some from {levels.min():g} to {levels.max():g}, got {least:g} to {greatest:g}"
+                f"thresholds: expected some from {thresholds.min():g} to {thresholds.max():g}, "
+                f"got {least:g} to {greatest:g}"
             )
         return chosen
 
@@ -106,18 +107,18 @@ class Replicates:
 
     @property
     def convergence(self) -> Spread:
-        """The paper's figure: measured for two raters, inferred from alpha for more, if there is a line."""
+        """The paper's number: measured for two raters, inferred from alpha for more, if there is a line."""
         inferred = self.inferred
         return self.measured if self.raters == 2 or inferred is None else inferred
 
     @property
     def route(self) -> str:
-        """How `convergence` came about, for people."""
+        """How `convergence` was obtained, for people."""
         if self.raters == 2:
             return "measured: modified mAP of both directions"
         if self.line is None:
             return (
-                "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's figure for more "
+                "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's number for more "
                 f"than two raters (no line belongs to {self.configuration.notation})"
             )
         return f"inferred from alpha of all raters, {self.configuration.notation}, with {self.line.source}"
@@ -131,8 +132,8 @@ class Replicates:
         defined = self.alpha[np.isfinite(self.alpha)]
         if self.raters > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
             return None
-        count, levels = self.alpha.shape
-        source = f"fitted on {count:,} subsets x {levels} thresholds, α = {self.configuration.notation}"
+        count, thresholds = self.alpha.shape
+        source = f"fitted on {count:,} subsets x {thresholds} thresholds, α = {self.configuration.notation}"
         return fit_line(self.alpha.ravel(), self.map.ravel(), source)
 
     def summary(self) -> pd.DataFrame:
@@ -143,16 +144,16 @@ class Replicates:
         """
         import pandas as pd
 
-        figures = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
+        metrics = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
         rows = [
             {
                 "figure": name,
-                "is_convergence": place == (0 if self.is_measured else 1),
+                "is_convergence": position == (0 if self.is_measured else 1),
                 "images": self.images,
                 "sample_size": self.images_per_replicate,
                 **spread.row(),
             }
-            for place, (name, spread) in enumerate([*figures, ("alpha", Spread(self.alpha.mean(axis=1)))])
+            for position, (name, spread) in enumerate([*metrics, ("alpha", Spread(self.alpha.mean(axis=1)))])
             if spread is not None
         ]
         return pd.DataFrame(rows)

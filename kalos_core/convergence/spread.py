@@ -1,4 +1,4 @@
-"""The spread of a figure over replicates, and where a model's result lies towards it."""
+"""The spread of a metric over replicates, and where a model's result lies towards it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEANINGS: dict[Position, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """B replicates of one figure, as in Table 3 of the paper.
+    """B replicates of one metric, as in Table 3 of the paper.
 
     Examples
     --------
@@ -89,16 +89,16 @@ class Spread:
         return "below" if number < low else "above" if number > high else "inside"
 
     def meaning(self, value: float) -> str:
-        """What the place of a model's mAP means, in words.
+        """What the position of a model's mAP means, in words.
 
         Examples
         --------
         >>> print(Spread(np.array([0.4, 0.5, 0.6])).meaning(0.1))  # doctest: +ELLIPSIS
         10.0 mAP is below label convergence [30.4, 69.6]. The labels are not what holds the model back: ...
         """
-        place = self.position(value)
+        where = self.position(value)
         low, high = 100 * self.interval
-        return f"{100 * value:.1f} mAP is {place} label convergence [{low:.1f}, {high:.1f}]. {MEANINGS[place]}"
+        return f"{100 * value:.1f} mAP is {where} label convergence [{low:.1f}, {high:.1f}]. {MEANINGS[where]}"
 
     def row(self) -> dict[str, float]:
         """The columns of Table 3."""

@@ -5,7 +5,7 @@ cost, then similarity, and where both are equal by the geometry of the two shape
 source's id.
 
 =========  =================================================================  ====================================
-solver     joins                                                              two marks of a unit
+solver     joins                                                              two annotations of a unit
 =========  =================================================================  ====================================
 `greedy`   the best pair first, if its clusters share no rater                are linked by a chain of candidates
 `shm`      one rater after the other, the most pairs first                    are linked by a chain of candidates
@@ -52,7 +52,7 @@ Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
 """``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
 
 SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "ahc": ahc, "mgm": mgm}
-"""Name -> solver; the App's drop-downs and the laws in the tests read this table."""
+"""Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
 
 
 def usable_solvers() -> list[str]:
@@ -88,7 +88,8 @@ def correspond(
     Returns
     -------
     (N,) int
-        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else drew is a unit by itself.
+        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else annotated is a unit by
+        itself.
 
     Raises
     ------

@@ -17,7 +17,7 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 
     The two clusters with the least cost are joined again and again. The cost of joining two clusters is the largest
     among all their cross pairs, and each of these must be a candidate: so every two members of a unit reach the
-    threshold and are of two raters. Costs are compared by the place of a pair in the strict order, so there are no
+    threshold and are of two raters. Costs are compared by the position of a pair in the strict order, so there are no
     ties.
 
     Done in rounds over whole arrays: every two clusters that are each other's best are joined at once. This equals

@@ -22,7 +22,7 @@ def components(left: NDArray[np.intp], right: NDArray[np.intp], nodes: int) -> N
 
 
 def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Choose pairs so that every place is used at most once: the most pairs, at the least cost, first in the order.
+    """Choose pairs so that every node is used at most once: the most pairs, at the least cost, first in the order.
 
     The order of two assignments is that of the first pair that only one of them holds. Nothing but the order in which
     the pairs are given decides between equals, so a caller who gives them in a strict order gets one answer.
@@ -30,7 +30,7 @@ def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArr
     Parameters
     ----------
     left, right : (E,) int
-        The two places of each pair, numbered on either side by itself; pairs in order of preference, each once.
+        The two nodes of each pair, numbered on either side by itself; pairs in order of preference, each once.
     cost : (E,) float64
         Ascending along the pairs. Sums are compared as if there were no rounding.
 
@@ -57,7 +57,7 @@ def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArr
     part = components(left, lefts + right, lefts + rights)
     thin = np.minimum(np.bincount(part[:lefts]), np.bincount(part[lefts:])) == 1
     part = part[left]
-    # where one side is a single place, one pair is all there can be: the first, which is the cheapest
+    # where one side is a single node, one pair is all there can be: the first, which is the cheapest
     first = np.unique(part, return_index=True)[1]
     chosen = np.zeros(len(left), np.bool_)
     chosen[first[thin]] = True
@@ -68,8 +68,8 @@ def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArr
     return chosen
 
 
-def _numbered(places: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.unique(places, return_inverse=True)[1].reshape(-1)
+def _numbered(nodes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.unique(nodes, return_inverse=True)[1].reshape(-1)
 
 
 def _solve(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ def _solve(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.flo
     most = max(amounts)
     room = 60 - 2 * size.bit_length()
     after = max(0, most.bit_length() - room)  # digits that do not fit yet
-    # a place that stays alone outweighs all costs: so the most pairs come first
+    # a node that stays alone outweighs all costs: so the most pairs come first
     table = np.full((size, size), ((most >> after) + 1) * size + 1, np.int64)
     table[left, right] = [amount >> after for amount in amounts]
     column_of, left_over = _hungarian(table)

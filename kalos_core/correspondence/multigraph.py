@@ -43,9 +43,9 @@ def mgm_is_installed() -> bool:
 def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """Multi-graph matching (Kahl et al. 2025; KαLOS §5.1): the least sum of costs over all pairs within units.
 
-    Every two marks of a unit are a candidate. The problem is hard; the optional library `pylibmgm` looks for a good
-    answer, not a proven best one. Marks that candidates connect are a problem of their own, in which a rater without
-    marks takes no part; a candidate that touches no other is joined without asking.
+    Every two annotations of a unit are a candidate. The problem is hard; the optional library `pylibmgm` looks for a
+    good answer, not a proven best one. Annotations that candidates connect are a problem of their own, in which a rater
+    without annotations takes no part; a candidate that touches no other is joined at once.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 
     Notes
     -----
-    Invariance: the library is handed raters by name and marks by `rank_rows`, the same problem for every order of the
-    input, and of its search only what leaves nothing to chance is used: raters join in turn, and a local search
+    Invariance: the library is handed raters by name and annotations by `rank_rows`, the same problem for every order of
+    the input, and of its search only what leaves nothing to chance is used: raters join in turn, and a local search
     improves one rater at a time. Its search by swaps draws from a source that cannot be seeded; in its place the best
     of three starts is kept: raters in the order of names, in the reverse order, and the units of `ahc`.
     """

@@ -52,7 +52,7 @@ def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> ND
 
 
 def rank_raters(annotations: Annotations) -> NDArray[np.intp]:
-    """(R,) the place of each rater's name in alphabetical order."""
+    """(R,) the position of each rater's name in alphabetical order."""
     return _alphabetical(annotations.raters)
 
 
@@ -61,5 +61,5 @@ def _alphabetical(values: NDArray[Any]) -> NDArray[np.intp]:
     if values.dtype != object:
         return np.unique(values, return_inverse=True)[1].reshape(-1)
     keys = [(str(value), type(value).__name__) for value in values]
-    place = {key: position for position, key in enumerate(sorted(set(keys)))}
-    return np.array([place[key] for key in keys], dtype=np.intp)
+    index = {key: position for position, key in enumerate(sorted(set(keys)))}
+    return np.array([index[key] for key in keys], dtype=np.intp)

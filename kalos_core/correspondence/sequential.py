@@ -16,9 +16,9 @@ def shm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
     """Sequential Hungarian matching (Tschirschwitz et al. 2022; KαLOS §5.1): raters join in the order of their names.
 
     A new rater is matched against each placed rater in turn, in the order of names. An assignment pairs the new
-    rater's marks that are still alone with the marks of the placed rater whose units hold no mark of the new one:
-    the most pairs first, then the least cost, then the first in the strict order of candidates, all exactly.
-    What stays alone opens a unit. All images take a step together.
+    rater's annotations that are still alone with the annotations of the placed rater whose units hold no annotation of
+    the new one: the most pairs first, then the least cost, then the first in the strict order of candidates, all
+    exactly. What stays alone opens a unit. All images take a step together.
 
     Parameters
     ----------
@@ -34,39 +34,39 @@ def shm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 
     Notes
     -----
-    With the most pairs first, a good pair gives way to two poor ones. A mark joins a unit for its overlap with one
-    member; others of the unit may lie below the threshold.
+    With the most pairs first, a good pair gives way to two poor ones. An annotation joins a unit for its overlap with
+    one member; others of the unit may lie below the threshold.
     """
     order = strict_order(annotations, candidates, cost)
     left, right = candidates.left[order], candidates.right[order]
     costs = pair_costs(annotations, candidates, cost)[order]
-    place = _places(annotations)
-    swapped = place[left] > place[right]
+    position = _positions(annotations)
+    swapped = position[left] > position[right]
     placed, new = np.where(swapped, right, left), np.where(swapped, left, right)
-    by_step = np.lexsort((place[placed], place[new]))  # stable: the strict order within a step
+    by_step = np.lexsort((position[placed], position[new]))  # stable: the strict order within a step
     placed, new, costs = placed[by_step], new[by_step], costs[by_step]
-    steps = np.flatnonzero(np.diff(place[placed]) | np.diff(place[new])) + 1
+    steps = np.flatnonzero(np.diff(position[placed]) | np.diff(position[new])) + 1
 
     unit = np.arange(len(annotations))
-    newest = place.copy()  # of each unit: the last rater that joined
+    newest = position.copy()  # of each unit: the last rater that joined
     for start, stop in zip([0, *steps], [*steps, len(new)], strict=True):
         own, other = new[start:stop], placed[start:stop]
-        open_ = (unit[own] == own) & (newest[unit[other]] < place[own])
+        open_ = (unit[own] == own) & (newest[unit[other]] < position[own])
         own, other = own[open_], other[open_]
         if len(own):
             chosen = best_assignment(other, own, costs[start:stop][open_])
             own, other = own[chosen], other[chosen]
             unit[own] = unit[other]
-            newest[unit[own]] = place[own]
+            newest[unit[own]] = position[own]
     return unit
 
 
-def _places(annotations: Annotations) -> NDArray[np.intp]:
-    """(N,) the place of each mark's rater, by name, among those who marked its image."""
+def _positions(annotations: Annotations) -> NDArray[np.intp]:
+    """(N,) the position of each annotation's rater, by name, among those who annotated its image."""
     raters = len(annotations.raters)
     turn = annotations.image * raters + rank_raters(annotations)[annotations.rater]
     turns, which = np.unique(turn, return_inverse=True)
     image = turns // max(raters, 1)
-    place = np.arange(len(turns)) - np.searchsorted(image, image)
-    place_of_row: NDArray[np.intp] = place[which.reshape(-1)]
-    return place_of_row
+    position = np.arange(len(turns)) - np.searchsorted(image, image)
+    position_of_row: NDArray[np.intp] = position[which.reshape(-1)]
+    return position_of_row

@@ -1,7 +1,7 @@
 """What lies behind one number: thresholds, classes, raters, pairs of raters and sessions (KαLOS §13).
 
 All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
-heeds who was asked for which image and class; what is undefined is NaN, is left out of means and never counts as 1.
+heeds who is assigned to which image and class; what is undefined is NaN, is left out of means and never counts as 1.
 """
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClassDifficulty:
-    """Agreement about each class that anybody drew, in the order of the vocabulary.
+    """Agreement about each class that anybody annotated, in the order of the vocabulary.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class ClassDifficulty:
 def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     """Class recognition difficulty (KαLOS §13): alpha of the units in which a class occurs.
 
-    A unit in which raters chose two classes counts for both. A rater who was asked and drew nothing there disagrees
-    about existence; nothing is added for images without the class.
+    A unit in which raters chose two classes counts for both. A rater who was assigned and annotated nothing there
+    disagrees about existence; nothing is added for images without the class.
 
     Parameters
     ----------

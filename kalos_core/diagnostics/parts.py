@@ -55,21 +55,22 @@ class Part:
     def of_rater(self, rater: int) -> Part:
         """The pairs of a rater with each other rater, as two raters.
 
-        Each unit becomes one pair of values for every other rater who was asked, unless neither of the two drew in it.
+        Each unit becomes one pair of values for every other rater who was assigned, unless neither of the two annotated
+        in it.
         """
         annotations, values = self.annotations, self.units.values
         others = np.arange(len(annotations.raters)) != rater
         mine, theirs = values[:, [rater]], values[:, others]
         compared = (mine != NOT_ASSIGNED) & (theirs != NOT_ASSIGNED) & ((mine >= 0) | (theirs >= 0))
         unit, other = np.nonzero(compared)
-        asked, limits = annotations.assigned, annotations.assigned_categories
+        assigned, limits = annotations.assigned, annotations.assigned_categories
         pairs = replace(
             annotations,
             rater=(annotations.rater != rater).astype(np.intp),
             raters=object_array([annotations.raters[rater], OTHERS]),
             person=object_array([]),
             session=object_array([]),
-            assigned=np.column_stack([asked[:, rater], asked[:, others].any(axis=1)]),
+            assigned=np.column_stack([assigned[:, rater], assigned[:, others].any(axis=1)]),
             assigned_categories=None if limits is None else np.stack([limits[rater], limits[others].any(axis=0)]),
         )
         return Part(pairs, Units(self.units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
@@ -86,8 +87,8 @@ class Part:
         """A statistic for each class that occurs: its cells, (C,) how many units it occurs in, and (C,) its code."""
         classes = max(len(self.annotations.categories), 1)
         unit, column = np.nonzero(self.units.values >= 0)
-        drawn = np.unique(unit * classes + self.units.values[unit, column])
-        unit, category = drawn // classes, drawn % classes
+        annotated = np.unique(unit * classes + self.units.values[unit, column])
+        unit, category = annotated // classes, annotated % classes
         occurring, statistic, count = np.unique(category, return_inverse=True, return_counts=True)
         return self._cells(statistic.reshape(-1), unit, self.units.values[unit]), count, occurring
 

@@ -26,15 +26,15 @@ class Collaboration:
     raters : (R,) object
         Names.
     alpha : (R, R) float64
-        Mean over the images both were asked for; NaN where it is defined in none. 1 on the diagonal: with oneself
-        there is nothing to disagree about; NaN there for a rater who was asked for no image.
+        Mean over the images both are assigned to; NaN where it is defined in none. 1 on the diagonal: with oneself
+        there is nothing to disagree about; NaN there for a rater who is assigned to no image.
     alpha_interval : (R, R, 2) float64
         95 % percentile bootstrap over images, all pairs on the same draws; NaN on the diagonal, which is not measured.
     global_alpha : (R, R) float64
         Of all units of the two in one matrix; the diagonal as in `alpha`.
     global_alpha_interval : (R, R, 2) float64
     images : (R, R) int
-        Over how many images the mean is; on the diagonal, for how many the rater was asked.
+        Over how many images the mean is; on the diagonal, to how many the rater was assigned.
     linkage : (R - 1, 4) float64
         The clustering, as SciPy writes it: average linkage on 1 - `alpha`. Two raters without an alpha are put at
         distance 1, where chance agreement lies, so that they neither attract nor repel.
@@ -117,8 +117,8 @@ def collaboration(agreement: Agreement) -> Collaboration:
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
     chosen = agreement.configuration
     made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed, annotations.image_rank)
-    asked = taking_part(annotations).sum(axis=0)
-    alone = np.where(asked > 0, 1.0, np.nan)
+    assigned = taking_part(annotations).sum(axis=0)
+    alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)
     return Collaboration(
         raters=annotations.raters,
@@ -126,7 +126,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
         alpha_interval=_symmetric(made.alpha_interval, np.full((raters, 2), np.nan)),
         global_alpha=_symmetric(made.global_alpha, alone),
         global_alpha_interval=_symmetric(made.global_alpha_interval, np.full((raters, 2), np.nan)),
-        images=_symmetric(made.images, asked),
+        images=_symmetric(made.images, assigned),
         linkage=linkage,
         order=hierarchy.leaves_list(linkage).astype(np.intp),
     )
@@ -148,8 +148,8 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
     names = agreement.annotations.raters.tolist()
     unknown = [name for name in (rater_a, rater_b) if name not in names]
     if unknown or rater_a == rater_b:
-        came = listed(map(repr, unknown or (rater_a, rater_b)))
-        raise InputError(f"raters: expected two of {listed(map(repr, names), 20)}, got {came}")
+        actual = listed(map(repr, unknown or (rater_a, rater_b)))
+        raise InputError(f"raters: expected two of {listed(map(repr, names), 20)}, got {actual}")
     group = np.isin(np.arange(len(names)), [names.index(rater_a), names.index(rater_b)])
     cells = rematch(agreement, group[None])
     values = np.full(len(agreement.image_alpha), np.nan)

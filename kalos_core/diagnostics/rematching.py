@@ -1,7 +1,7 @@
 """Matching again among some of the raters, for many groups of raters at once, from the similarities that are there.
 
-Every group and image becomes an image of its own in a table in which only the raters of the group were asked; one
-call of the solver then matches all groups. Marks are repeated in it by their row numbers, shapes and similarities
+Every group and image becomes an image of its own in a table in which only the raters of the group were assigned; one
+call of the solver then matches all groups. Annotations are repeated in it by their row numbers, shapes and similarities
 are not copied or computed again.
 """
 
@@ -28,7 +28,7 @@ LARGEST_BLOCK = 1 << 18
 
 
 def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
-    """(I, R) True where a rater was asked for an image, or drew on it what they were not asked for (`excluded`)."""
+    """(I, R) True where a rater is assigned to an image, or annotated something there nonetheless (`excluded`)."""
     part = annotations.assigned_any_class.copy()
     part[annotations.image, annotations.rater] = True
     return part
@@ -76,9 +76,9 @@ class _Source:
         images, raters = self.annotations.assigned.shape
         home = self.annotations.image * raters + self.annotations.rater
         self.order = np.argsort(home, kind="stable")
-        self.marks = np.bincount(home, minlength=images * raters).reshape(images, raters)
-        self.first = run_starts(self.marks.ravel())[:-1].reshape(images, raters)
-        self.rank = np.empty(len(home), np.intp)  # of a mark among those of its rater and image
+        self.counts = np.bincount(home, minlength=images * raters).reshape(images, raters)
+        self.first = run_starts(self.counts.ravel())[:-1].reshape(images, raters)
+        self.rank = np.empty(len(home), np.intp)  # of an annotation among those of its rater and image
         self.rank[self.order] = np.arange(len(home)) - self.first.ravel()[home[self.order]]
         near = agreement.pairs.at_least(agreement.configuration.threshold)
         image_of_pair = self.annotations.image[near.left]
@@ -94,7 +94,7 @@ class _Source:
         if not len(image):
             return [(0, 0)]
         ends = np.append(np.flatnonzero(np.diff(image)) + 1, len(image))
-        rows = (self.groups.astype(np.float64) @ self.marks.T)[statistic, image]
+        rows = (self.groups.astype(np.float64) @ self.counts.T)[statistic, image]
         pairs = np.diff(self.pair_starts)[image[ends - 1]] * np.diff(self._groups_of_two[0]).max()
         work = np.cumsum(self.groups.shape[1] * (1 + rows))[ends - 1] + np.cumsum(len(self.groups) + pairs)
         stops = ends[np.append(np.diff(work // LARGEST_BLOCK) > 0, True)].tolist()
@@ -103,9 +103,9 @@ class _Source:
     def match(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> Cells:
         """The cells (M,) of some images, all their groups matched in one call."""
         members = self.groups[statistic]
-        counts = np.where(members, self.marks[image], 0)
-        owner, place = expand_runs(self.first[image].ravel(), counts.ravel())
-        rows = self.order[place]
+        counts = np.where(members, self.counts[image], 0)
+        owner, position = expand_runs(self.first[image].ravel(), counts.ravel())
+        rows = self.order[position]
         starts = run_starts(counts.ravel())[:-1].reshape(counts.shape)
         table = self._table(statistic, image, owner // members.shape[1], rows)
         pairs = self._pairs(statistic, image, starts)
@@ -117,7 +117,7 @@ class _Source:
     def _table(
         self, statistic: NDArray[np.intp], image: NDArray[np.intp], cell: NDArray[np.intp], rows: NDArray[np.intp]
     ) -> Annotations:
-        """Each cell an image of its own; the marks at `rows` lie in the images `cell`."""
+        """Each cell an image of its own; the annotations at `rows` lie in the images `cell`."""
         given = self.annotations
         names = object_array(range(len(image)))
         return replace(
@@ -139,12 +139,12 @@ class _Source:
     def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
         """The exclusions of the cells' images, of the raters of their groups."""
         starts = self.exclusion_starts
-        cell, place = expand_runs(starts[image], np.diff(starts)[image])
-        excluded = np.stack([cell, *self.annotations.excluded[place, 1:].T], axis=1)
+        cell, position = expand_runs(starts[image], np.diff(starts)[image])
+        excluded = np.stack([cell, *self.annotations.excluded[position, 1:].T], axis=1)
         return np.asarray(excluded[self.groups[statistic[cell], excluded[:, 1]]])
 
     def _pairs(self, statistic: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
-        """The pairs of all cells, in rows of their table; (M, R) `starts` says where a rater's marks begin there."""
+        """The pairs of all cells, in rows of their table; (M, R) `starts`: where a rater's annotations begin."""
         if not len(image):
             return self.pairs.keep(np.zeros(len(self.pairs), np.bool_))
         begin, end = self.pair_starts[image[0]], self.pair_starts[image[-1] + 1]
@@ -155,8 +155,8 @@ class _Source:
         raters = len(self.annotations.raters)
         key = self.annotations.rater[left] * raters + self.annotations.rater[right]
         first, groups = self._groups_of_two
-        pair, place = expand_runs(first[key], np.diff(first)[key])
-        cell = cell_of[(self.annotations.image[left] - image[0])[pair], groups[place]]
+        pair, position = expand_runs(first[key], np.diff(first)[key])
+        cell = cell_of[(self.annotations.image[left] - image[0])[pair], groups[position]]
         pair, cell = pair[cell >= 0], cell[cell >= 0]
         left, right = (
             starts[cell, self.annotations.rater[side[pair]]] + self.rank[side[pair]] for side in (left, right)

@@ -29,7 +29,7 @@ class IntraRater:
     sessions : (P,) int
         How many sessions they have.
     alpha, global_alpha : (P,) float64
-        Mean over the images they were asked for in at least two sessions, and of all units in one matrix; NaN for a
+        Mean over the images they are assigned to in at least two sessions, and of all units in one matrix; NaN for a
         person with one session.
     alpha_interval, global_alpha_interval : (P, 2) float64
         95 % percentile bootstrap over images.

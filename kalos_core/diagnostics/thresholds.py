@@ -1,4 +1,4 @@
-"""Localization sensitivity: how agreement falls as marks must lie closer together."""
+"""Localization sensitivity: how agreement falls as annotations must lie closer together."""
 
 from __future__ import annotations
 
@@ -134,26 +134,30 @@ def sensitivity(
     check_comparable(annotations)
     if np.ndim(thresholds) != 1:
         raise InputError(f"thresholds: expected a list of similarities, got {thresholds!r}")
-    asked = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
-    if not len(asked):
+    requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
+    if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
     anchor, strict = check_threshold(anchor, "anchor"), check_threshold(strict, "strict")
     if strict < anchor:
         raise InputError(f"strict: expected a threshold of at least the anchor {anchor:g}, got {strict:g}")
-    levels = np.unique([*asked, anchor, strict])
+    every_threshold = np.unique([*requested, anchor, strict])
     if pairs is None:
-        pairs = compute_pairs(annotations, similarity, float(levels[0]))
+        pairs = compute_pairs(annotations, similarity, float(every_threshold[0]))
     parts = []
-    for statistic, level in enumerate(levels.tolist()):
-        cells = Part.of(agreement(annotations, similarity, level, solver, cost, 0, seed, pairs=pairs)).cells()
+    for statistic, value in enumerate(every_threshold.tolist()):
+        cells = Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
         parts.append(replace(cells, statistic=np.full(len(cells), statistic)))
     cells = join_cells(parts)
-    drawn = resample(cells, len(levels), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
-    mean, whole, images = cells.mean(len(levels)), cells.whole(len(levels)), cells.count(len(levels))
-    at = np.searchsorted(levels, asked)
-    one, two = np.searchsorted(levels, [anchor, strict])
+    drawn = resample(cells, len(every_threshold), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
+    mean, whole, images = (
+        cells.mean(len(every_threshold)),
+        cells.whole(len(every_threshold)),
+        cells.count(len(every_threshold)),
+    )
+    at = np.searchsorted(every_threshold, requested)
+    one, two = np.searchsorted(every_threshold, [anchor, strict])
     return Sensitivity(
-        threshold=asked,
+        threshold=requested,
         alpha=mean[at],
         alpha_interval=intervals(drawn.mean)[at],
         global_alpha=whole[at],

@@ -29,12 +29,12 @@ class RaterVitality:
         Names.
     vitality : (R,) float64
         Mean of alpha with all raters minus alpha without this one, matched again, over the images for which this rater
-        and at least two others were asked; NaN where there is none.
+        and at least two others were assigned; NaN where there is none.
     vitality_interval : (R, 2) float64
         95 % percentile bootstrap over images, alpha with and without the rater on the same draws.
     global_vitality : (R,) float64
         The same of all units in one matrix whose row of this rater is dropped, nothing matched again: what only this
-        rater drew stays, as agreement of the others on absence.
+        rater annotated stays, as agreement of the others on absence.
     global_vitality_interval : (R, 2) float64
     global_rematched : (R,) float64
         The same of all units in one matrix, matched again without this rater on all images.
@@ -104,7 +104,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
 
     Examples
     --------
-    Two agree, the third drew elsewhere:
+    Two agree, the third annotated elsewhere:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
@@ -146,7 +146,7 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
 
 
 def _unchanged(agreement: Agreement, everyone: Cells) -> list[Cells]:
-    """For statistic 1 + r, the images for which rater r was not asked: as they are, and not part of r's mean."""
+    """For statistic 1 + r, the images to which rater r was not assigned: as they are, and not part of r's mean."""
     parts = []
     for rater, part in enumerate(taking_part(agreement.annotations).T):
         cells = everyone.take(np.flatnonzero(~part))

@@ -16,30 +16,31 @@ from kalos_core.readers.files import as_float, as_path, load_xml
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
-NO_MARKS = ("tag", "attribute")
-"""Elements of an image that are no marks: classes and properties of the whole picture."""
+OTHER_ELEMENTS = ("tag", "attribute")
+"""Elements of an image that are no annotations: classes and properties of the whole image."""
 
 
 def read_cvat(
     exports: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]], *, on_invalid: OnInvalid = "raise"
 ) -> Annotations:
-    """Marks of several annotators from CVAT exports, one file each.
+    """Labels of several annotators from CVAT exports, one file each.
 
     Parameters
     ----------
     exports : path or mapping
         A folder of XML files, the name of a file (without ``.xml``) being the rater's; or of folders that hold an
         ``annotations.xml`` each, the name of the folder being the rater's; or a mapping rater -> file. Images are
-        matched by their name. A rater is assigned to the images their file lists, whether they drew there or not.
+        matched by their name. A rater is assigned to the images their file lists, whether they annotated anything there
+        or not.
     on_invalid : "raise" or "skip"
-        Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
     Annotations
         Boxes (one that is rotated becomes a polygon), polygons, masks, and points and skeletons as keypoints. Tags,
-        which belong to whole pictures, are passed over. Joints of skeletons are in the order in which the first file
-        names them; hidden ones count as labelled, those outside of the picture do not.
+        which belong to whole images, are passed over. Joints of skeletons are in the order in which the first file
+        names them; hidden ones count as labelled, those outside of the image do not.
 
     Raises
     ------
@@ -77,8 +78,8 @@ def _open(path: Path) -> Element:
     root = load_xml(path, "CVAT export")
     tracks = root.find("track") is not None
     if root.tag != "annotations" or tracks or root.find("image") is None:
-        came = "CVAT for video, with tracks" if tracks else f"<{root.tag}> without images"
-        raise InputError(f"{path}: expected an export in the format 'CVAT for images 1.1', got {came}")
+        actual = "CVAT for video, with tracks" if tracks else f"<{root.tag}> without images"
+        raise InputError(f"{path}: expected an export in the format 'CVAT for images 1.1', got {actual}")
     return root
 
 
@@ -115,8 +116,8 @@ def _labels(root: Element, joints: dict[str, dict[str, None]]) -> list[str]:
     return classes
 
 
-def _label(mark: Element) -> str:
-    return (mark.get("label") or "").strip()
+def _label(element: Element) -> str:
+    return (element.get("label") or "").strip()
 
 
 def _read_image(
@@ -135,44 +136,44 @@ def _read_image(
     size = findings.size_from(width, height, record)
     findings.add_image(name, record, file=name, size=size)
     findings.assign(name, rater)
-    for place, mark in enumerate(image, start=1):
-        if mark.tag in NO_MARKS:
+    for position, element in enumerate(image, start=1):
+        if element.tag in OTHER_ELEMENTS:
             continue
-        where = f"{record}, mark {place} ({mark.tag})"
-        label = _label(mark)
+        where = f"{record}, mark {position} ({element.tag})"
+        label = _label(element)
         try:
-            if mark.tag not in SHAPES:
-                raise UnusableError(f"one of {', '.join(SHAPES)}", f"<{mark.tag}>")
+            if element.tag not in SHAPES:
+                raise UnusableError(f"one of {', '.join(SHAPES)}", f"<{element.tag}>")
             if not label:
                 raise UnusableError("a label", "nothing")
-            shape = SHAPES[mark.tag](mark, size, joints.get(label, {}))
+            shape = SHAPES[element.tag](element, size, joints.get(label, {}))
         except UnusableError as unusable:
             findings.fault(where, name, *unusable.args)
         else:
             findings.add_annotation(where, name, rater, label, **shape)
 
 
-def _box(mark: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    left, top, right, bottom = _numbers(mark, "xtl", "ytl", "xbr", "ybr")
-    angle = _numbers(mark, "rotation")[0] if mark.get("rotation") else 0.0
+def _box(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
+    left, top, right, bottom = _numbers(element, "xtl", "ytl", "xbr", "ybr")
+    angle = _numbers(element, "rotation")[0] if element.get("rotation") else 0.0
     if not angle % 360:
         return {"box": [left, top, right - left, bottom - top]}
     return {"polygon": [rotated((left, top, right, bottom), angle, ((left + right) / 2, (top + bottom) / 2))]}
 
 
-def _polygon(mark: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    return {"polygon": [_points(mark)]}
+def _polygon(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
+    return {"polygon": [_points(element)]}
 
 
-def _mask(mark: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
+def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
     """Runs of pixels off, on, off, ... row by row within the mask's own box."""
-    place = np.array(_numbers(mark, "left", "top", "width", "height"))
-    outside = (place[:2] < 0).any() or (place[2:] < 1).any() or (place[:2] + place[2:] > size).any()
-    if not (place == np.rint(place)).all() or outside or np.isnan(size).any() or np.prod(size) > MOST_PIXELS:
+    position = np.array(_numbers(element, "left", "top", "width", "height"))
+    outside = (position[:2] < 0).any() or (position[2:] < 1).any() or (position[:2] + position[2:] > size).any()
+    if not (position == np.rint(position)).all() or outside or np.isnan(size).any() or np.prod(size) > MOST_PIXELS:
         expected = f"a left, top, width and height in whole pixels inside of {size[0]:g} x {size[1]:g}"
-        raise UnusableError(expected, ", ".join(f"{number:g}" for number in place))
-    left, top, width, height = place.astype(np.intp).tolist()
-    text = mark.get("rle") or ""
+        raise UnusableError(expected, ", ".join(f"{number:g}" for number in position))
+    left, top, width, height = position.astype(np.intp).tolist()
+    text = element.get("rle") or ""
     runs = [as_float(part) for part in text.split(",")]
     counts = np.array([np.nan if run is None else run for run in runs])
     whole = (counts >= 0) & (counts <= width * height) & (counts == np.rint(counts))
@@ -184,21 +185,21 @@ def _mask(mark: Element, size: tuple[float, float], _joints: dict[str, None]) ->
     return {"mask": run_lengths(canvas)}
 
 
-def _keypoints(mark: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    return {"keypoints": [[x, y, 2] for x, y in _points(mark)]}
+def _keypoints(element: Element, _size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
+    return {"keypoints": [[x, y, 2] for x, y in _points(element)]}
 
 
-def _skeleton(mark: Element, _size: tuple[float, float], joints: dict[str, None]) -> dict[str, Any]:
+def _skeleton(element: Element, _size: tuple[float, float], joints: dict[str, None]) -> dict[str, Any]:
     found: dict[str, list[float]] = {}
-    for point in mark.findall("points"):
+    for point in element.findall("points"):
         name = _label(point)
-        places = _points(point)
-        if not name or name in found or len(places) != 1:
+        points = _points(point)
+        if not name or name in found or len(points) != 1:
             raise UnusableError(
                 "joints of one point, each with a label of its own", f"{point.get('points')!r} of {name!r}"
             )
         visible = 0 if point.get("outside") == "1" else 1 if point.get("occluded") == "1" else 2
-        found[name] = [*places[0], visible]
+        found[name] = [*points[0], visible]
     if not found:
         raise UnusableError("joints", "none")
     return {"keypoints": [found.get(name, [0.0, 0.0, 0]) for name in joints]}
@@ -216,17 +217,17 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def _numbers(mark: Element, *names: str) -> list[float]:
-    values = [as_float(mark.get(name)) for name in names]
+def _numbers(element: Element, *names: str) -> list[float]:
+    values = [as_float(element.get(name)) for name in names]
     numbers = [value for value in values if value is not None]
     if len(numbers) < len(names):
-        raise UnusableError(f"numbers in {', '.join(names)}", ", ".join(repr(mark.get(name)) for name in names))
+        raise UnusableError(f"numbers in {', '.join(names)}", ", ".join(repr(element.get(name)) for name in names))
     return numbers
 
 
-def _points(mark: Element) -> list[list[float]]:
+def _points(element: Element) -> list[list[float]]:
     """``x,y;x,y;...`` as points."""
-    text = mark.get("points") or ""
+    text = element.get("points") or ""
     points = [[as_float(number) for number in point.split(",")] for point in text.split(";")]
     read = [[number for number in point if number is not None] for point in points]
     if not all(len(point) == 2 for point in read) or read != points:

@@ -22,14 +22,14 @@ KINDS = ("box", "polygon", "mask", "keypoints", "volume")
 
 @dataclass
 class Findings:
-    """Images, raters, classes and marks in the order in which a source names them.
+    """Images, raters, classes and annotations in the order in which a source names them.
 
     Parameters
     ----------
     source : str
         Name of the file or folder, for messages.
     on_invalid : "raise" or "skip"
-        Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Examples
     --------
@@ -73,14 +73,14 @@ class Findings:
             self.problems.add(record, expected, _by(size))
 
     def assign(self, image: Hashable, rater: str) -> None:
-        """Note that a rater was asked to annotate an image."""
+        """Note that a rater is assigned to an image."""
         self.raters[rater] = None
         self.assigned.setdefault(image, {})[rater] = None
 
     def add_annotation(
         self, record: str, image: Hashable, rater: str, category: str, id: Any = None, **shape: Any
     ) -> None:
-        """Note a mark and the record it comes from; without an id it is numbered."""
+        """Note an annotation and the record it comes from; without an id it is numbered."""
         self.categories[category] = None
         self.records.append(record)
         numbered = len(self.records) if id is None else id
@@ -89,13 +89,13 @@ class Findings:
         for kind in KINDS:
             self.columns[kind].append(shape.get(kind))
 
-    def fault(self, record: str, image: Hashable, expected: str, came: str) -> None:
-        """Note a mark whose shape cannot be read."""
+    def fault(self, record: str, image: Hashable, expected: str, actual: str) -> None:
+        """Note an annotation whose shape cannot be read."""
         if self.on_invalid == "skip":
-            self.broken.add(record, expected, came)
+            self.broken.add(record, expected, actual)
             self.skipped[image] += 1
         else:
-            self.problems.add(record, expected, came)
+            self.problems.add(record, expected, actual)
 
     def size_from(self, width: object, height: object, record: str) -> tuple[float, float]:
         """Width and height if both are positive numbers; nothing for both is unknown, anything else a problem."""

@@ -18,8 +18,8 @@ from kalos_core.readers.files import as_path, load_json
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, rotated, run_lengths
 
-NO_MARKS = ("relation", "choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise", "ranker")
-"""Types of results that mark no place."""
+OTHER_RESULTS = ("relation", "choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise", "ranker")
+"""Types of results that annotate no location."""
 
 UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 """What Label Studio puts before the name of a file that was uploaded."""
@@ -31,24 +31,25 @@ HALF = 128
 def read_label_studio(
     path: str | os.PathLike[str], *, image_field: str = "image", on_invalid: OnInvalid = "raise"
 ) -> Annotations:
-    """Marks of several annotators from a JSON export of Label Studio.
+    """Labels of several annotators from a JSON export of Label Studio.
 
     Parameters
     ----------
     path : path
         A list of tasks, each with ``annotations``: one of each annotator (``completed_by``: an e-mail, an id or a
-        record with either), which may be empty: the annotator looked and drew nothing. Cancelled ones are passed over.
+        record with either), which may be empty: the annotator looked and annotated nothing. Cancelled ones are passed
+        over.
     image_field : str
-        Field of a task's ``data`` that holds the picture; where a task has another one only, that is taken.
+        Field of a task's ``data`` that holds the image; where a task has another one only, that is taken.
     on_invalid : "raise" or "skip"
-        Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------
     Annotations
         Images are the tasks' ids. Rectangles are boxes (one that is rotated becomes a polygon), polygons, brush strokes
         masks (pixels at least half opaque), and a key point is keypoints of one joint. Choices, texts and relations
-        mark no place and are passed over.
+        annotate no location and are passed over.
 
     Raises
     ------
@@ -73,8 +74,8 @@ def read_label_studio(
     source = as_path(path, "path")
     tasks = load_json(source, "Label Studio export")
     if not isinstance(tasks, list) or not tasks:
-        came = "an empty list" if isinstance(tasks, list) else type(tasks).__name__
-        raise InputError(f"{source}: expected a list of Label Studio tasks, got {came}")
+        actual = "an empty list" if isinstance(tasks, list) else type(tasks).__name__
+        raise InputError(f"{source}: expected a list of Label Studio tasks, got {actual}")
     findings = Findings(source.name, on_invalid)
     for number, task in enumerate(tasks):
         record = f"tasks[{number}]"
@@ -87,22 +88,22 @@ def read_label_studio(
             findings.problems.add(record, "an id of its own", repr(key))
             continue
         findings.add_image(key, record, file=_file(task.get("data"), image_field))
-        for place, annotation in enumerate(task["annotations"]):
-            _read_annotation(findings, key, annotation, f"{record}, annotations[{place}]")
+        for position, annotation in enumerate(task["annotations"]):
+            _read_annotation(findings, key, annotation, f"{record}, annotations[{position}]")
     return findings.build()
 
 
 def _file(data: object, image_field: str) -> str:
-    """The name of a task's picture, as it was before Label Studio stored it; "" where it says none."""
+    """The name of a task's image, as it was before Label Studio stored it; "" where it says none."""
     fields = data if isinstance(data, Mapping) else {}
-    places = [value for value in fields.values() if isinstance(value, str)]
-    place = fields.get(image_field) or (places[0] if len(places) == 1 else "")
-    if not isinstance(place, str):
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    path = fields.get(image_field) or (texts[0] if len(texts) == 1 else "")
+    if not isinstance(path, str):
         return ""
     try:
-        parts = urlsplit(place)
+        parts = urlsplit(path)
     except ValueError:  # brackets that are no address of a host
-        return PurePosixPath(place).name
+        return PurePosixPath(path).name
     local = parse_qs(parts.query).get("d")  # local storage: /data/local-files/?d=folder/a.jpg
     name = PurePosixPath(local[0] if local else unquote(parts.path)).name
     return UPLOADED.sub("", name) if "/upload/" in parts.path else name
@@ -123,11 +124,11 @@ def _read_annotation(findings: Findings, task: int | str, annotation: Any, recor
         findings.problems.add(record, "one annotation of each annotator", f"a second one of {rater!r}")
         return
     findings.assign(task, rater)
-    for place, result in enumerate(results):
-        where = f"{record}, result[{place}]"
+    for position, result in enumerate(results):
+        where = f"{record}, result[{position}]"
         if not isinstance(result, Mapping):
             findings.problems.add(where, "an object", repr(result))
-        elif result.get("type") not in NO_MARKS:
+        elif result.get("type") not in OTHER_RESULTS:
             _read_result(findings, task, rater, result, where)
 
 
@@ -150,7 +151,7 @@ def _read_result(findings: Findings, task: int | str, rater: str, result: Mappin
             raise UnusableError("a value", repr(value))
         if result.get("image_rotation"):
             raise UnusableError(
-                "a picture that was not rotated in Label Studio", f"{result['image_rotation']!r} degrees"
+                "an image that was not rotated in Label Studio", f"{result['image_rotation']!r} degrees"
             )
         if np.isnan(size).any():
             raise UnusableError("original_width and original_height, which coordinates are percents of", "neither")
@@ -170,9 +171,9 @@ def _label(value: Mapping[str, Any], kind: str) -> str:
 
 
 def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float, float]) -> list[float]:
-    """Fields in percents of the picture's width and height by turns, as pixels."""
+    """Fields in percents of the image's width and height by turns, as pixels."""
     numbers = [as_number(value.get(name)) for name in names]
-    read = [number * size[place % 2] / 100 for place, number in enumerate(numbers) if number is not None]
+    read = [number * size[position % 2] / 100 for position, number in enumerate(numbers) if number is not None]
     if len(read) < len(names):
         raise UnusableError(f"numbers in {', '.join(names)}", listed(repr(value.get(name)) for name in names))
     return read
@@ -207,7 +208,7 @@ def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any
     """The opacity (fourth value) of each pixel, row by row."""
     given, (width, height) = value.get("rle"), size
     if not (width.is_integer() and height.is_integer()):
-        raise UnusableError("a picture of whole pixels", f"{width} x {height}")
+        raise UnusableError("an image of whole pixels", f"{width} x {height}")
     if value.get("format") != "rle" or not isinstance(given, list) or width * height > MOST_PIXELS:
         raise UnusableError("a brush with the format 'rle' and a list 'rle'", f"{value.get('format')!r}, {given!r}")
     try:
@@ -239,21 +240,21 @@ def unpack(data: NDArray[np.uint8], count: int) -> NDArray[np.uint8] | None:
     text = bits.tobytes().translate(_DIGITS).decode("ascii")
     if len(text) < 53 or int(text[:32], 2) != count or int(text[32:37], 2) != 7:
         return None
-    lengths = [int(text[place : place + 4], 2) + 1 for place in range(37, 53, 4)]
+    lengths = [int(text[position : position + 4], 2) + 1 for position in range(37, 53, 4)]
     values = np.zeros(count, np.uint8)
-    done, place = 0, 53
+    done, position = 0, 53
     while done < count:
-        if place + 3 > len(text):
+        if position + 3 > len(text):
             return None
-        repeated, width = text[place] == "1", lengths[int(text[place + 1 : place + 3], 2)]
-        place += 3
-        run = int(text[place : place + width] or "0", 2) + 1
-        place += width
-        end = place + (8 if repeated else 8 * run)
+        repeated, width = text[position] == "1", lengths[int(text[position + 1 : position + 3], 2)]
+        position += 3
+        run = int(text[position : position + width] or "0", 2) + 1
+        position += width
+        end = position + (8 if repeated else 8 * run)
         if end > len(text) or done + run > count:
             return None
-        values[done : done + run] = np.packbits(bits[place:end])
-        done, place = done + run, end
+        values[done : done + run] = np.packbits(bits[position:end])
+        done, position = done + run, end
     return values
 
 
@@ -268,4 +269,4 @@ SHAPES: dict[str, Shape] = {
     "keypointlabels": _key_point,
     "brushlabels": _brush,
 }
-"""Types of results that mark a place."""
+"""Types of results that annotate a location."""

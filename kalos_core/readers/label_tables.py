@@ -173,7 +173,7 @@ def read_wide_labels(
         on_repeat=on_repeat,
         on_empty=on_empty,
         on_unknown=on_unknown,
-        describe=lambda place: f"{name_of(place // len(names))}, column {names[place % len(names)]}",
+        describe=lambda position: f"{name_of(position // len(names))}, column {names[position % len(names)]}",
     )
 
 
@@ -189,7 +189,7 @@ def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Any]:
         return "table", dict(zip(names, values, strict=True)), lambda row: f"row {index[row]!r}"
     path = as_path(table, "table", "a path or a pandas DataFrame")
     lines, header, cells = _csv(path)
-    columns = {name: [row[place] for row in cells] for place, name in enumerate(header)}
+    columns = {name: [row[position] for row in cells] for position, name in enumerate(header)}
     return path.name, columns, lambda row: f"line {lines[row]}"
 
 
@@ -215,8 +215,8 @@ def _csv(path: Any) -> tuple[list[int], list[str], list[list[str]]]:
 def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str]) -> None:
     missing = [name for name in needed if name not in columns]
     if missing:
-        came = listed(columns, MOST_NAMES) or "nothing"
-        raise InputError(f"{source}: expected the columns {listed(missing, MOST_NAMES)}, got {came}")
+        actual = listed(columns, MOST_NAMES) or "nothing"
+        raise InputError(f"{source}: expected the columns {listed(missing, MOST_NAMES)}, got {actual}")
 
 
 def _parted(cell: Any, separator: str | None) -> Any:

@@ -54,9 +54,9 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     Parameters
     ----------
     path : path
-        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth (the XML of radiographs beside them
-        is passed over), or a JSON file, which may end in ``.gz``: ``{"scans": [...]}``, each scan with ``series_uid``,
-        ``sessions`` (``session``, ``nodules``, ``small_nodules``, ``non_nodules``), ``slice_z`` and
+        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth (the XML of radiographs next to
+        them is passed over), or a JSON file, which may end in ``.gz``: ``{"scans": [...]}``, each scan with
+        ``series_uid``, ``sessions`` (``session``, ``nodules``, ``small_nodules``, ``non_nodules``), ``slice_z`` and
         ``pixel_spacing`` in mm.
     on_invalid : "raise" or "skip"
         Nodules whose contours cannot be used: an error, or left out with a warning and counted in `skipped`.
@@ -65,10 +65,10 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     -------
     Annotations
         An image is a scan, its id the series' UID; raters are "session 1", "session 2", ..., local to their scan; the
-        one class is "nodule", the one shape a volume. A session without a nodule looked and found none. Marks of
+        one class is "nodule", the one shape a volume. A session without a nodule looked and found none. Annotations of
         nodules under 3 mm and of non-nodules are points: they are left out and counted in `skipped`. XML knows neither
-        pixel spacing nor the slices without a mark: these are laid between the marked ones, the smallest distance
-        between two marked slices apart.
+        pixel spacing nor the slices without an annotation: these are laid between the annotated ones, the smallest
+        distance between two annotated slices apart.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     ...     _ = path.write_text(json.dumps({"scans": [scan]}))
     ...     annotations = read_lidc(path)
     >>> annotations, annotations.raters_are_local
-    (Annotations(1 marks of 2 raters on 1 images, 1 categories, shapes: volume), True)
+    (Annotations(1 annotations of 2 raters on 1 images, 1 categories, shapes: volume), True)
     """
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)
@@ -128,8 +128,8 @@ def _read_json(path: Path, problems: Problems) -> list[_Scan]:
     data = load_json(path, "LIDC-IDRI file")
     entries = data.get("scans") if isinstance(data, Mapping) else None
     if not isinstance(entries, list) or not entries:
-        came = f"an object with {listed(data, 10) or 'nothing'}" if isinstance(data, Mapping) else type(data).__name__
-        raise InputError(f"{path}: expected an object with a list 'scans', got {came}")
+        actual = f"an object with {listed(data, 10) or 'nothing'}" if isinstance(data, Mapping) else type(data).__name__
+        raise InputError(f"{path}: expected an object with a list 'scans', got {actual}")
     scans = []
     for number, entry in enumerate(entries):
         record = f"scans[{number}]"
@@ -178,17 +178,17 @@ def _json_nodules(session: Mapping[str, Any], record: str, problems: Problems) -
         problems.add(record, "a list 'nodules'", repr(nodules))
         return []
     found = []
-    for place, nodule in enumerate(nodules):
+    for position, nodule in enumerate(nodules):
         contours = nodule.get("contours") if isinstance(nodule, Mapping) else None
         if isinstance(contours, list):
-            found.append((str(nodule.get("nodule_id", place + 1)), [_json_contour(contour) for contour in contours]))
+            found.append((str(nodule.get("nodule_id", position + 1)), [_json_contour(contour) for contour in contours]))
         else:
-            problems.add(f"{record}, nodules[{place}]", "an object with a list 'contours'", repr(nodule))
+            problems.add(f"{record}, nodules[{position}]", "an object with a list 'contours'", repr(nodule))
     return found
 
 
 def _json_contour(contour: Any) -> Any:
-    """What every reader of volumes gives; what is no contour stays as it came, to be refused."""
+    """What every reader of volumes gives; what is no contour stays as it is, to be refused."""
     if not isinstance(contour, Mapping):
         return contour
     included = contour.get("incl", 1)
@@ -209,7 +209,7 @@ def _read_folder(folder: Path, problems: Problems) -> list[_Scan]:
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
     for path in files:
         root = load_xml(path, "LIDC-IDRI file")
-        if root.tag != "IdriReadMessage":  # the radiographs that lie beside some scans
+        if root.tag != "IdriReadMessage":  # the radiographs that lie next to some scans
             scans.append(_read_xml(root, path, problems))
     if not scans:
         raise InputError(f"{folder}: expected XML files of LIDC-IDRI scans, got {len(files):,} files, none of a scan")
@@ -219,18 +219,18 @@ def _read_folder(folder: Path, problems: Problems) -> list[_Scan]:
 def _read_xml(root: Element, path: Path, problems: Problems) -> _Scan:
     series = (root.findtext("ResponseHeader/SeriesInstanceUid") or "").strip()
     if root.tag != "LidcReadMessage" or not series:
-        came = f"<{root.tag}>" if root.tag != "LidcReadMessage" else "none"
-        raise InputError(f"{path}: expected <LidcReadMessage> with a SeriesInstanceUid in its header, got {came}")
+        actual = f"<{root.tag}>" if root.tag != "LidcReadMessage" else "none"
+        raise InputError(f"{path}: expected <LidcReadMessage> with a SeriesInstanceUid in its header, got {actual}")
     scan = _Scan(series, path.name, file=path.name, size=SLICE)
-    marked = [
+    annotated = [
         as_float(z.text) for tag in ("roi", "nonNodule") for part in root.iter(tag) for z in part.iter("imageZposition")
     ]
-    scan.positions = _filled([z for z in marked if z is not None and np.isfinite(z)], path.name, problems)
+    scan.positions = _filled([z for z in annotated if z is not None and np.isfinite(z)], path.name, problems)
     for number, session in enumerate(root.findall("readingSession"), start=1):
         scan.sessions[number] = []
         scan.points += len(session.findall("nonNodule"))
-        for place, nodule in enumerate(session.findall("unblindedReadNodule"), start=1):
-            name = (nodule.findtext("noduleID") or str(place)).strip()
+        for position, nodule in enumerate(session.findall("unblindedReadNodule"), start=1):
+            name = (nodule.findtext("noduleID") or str(position)).strip()
             record = f"{path.name}, session {number}, nodule {name!r}"
             contours = [_xml_contour(roi, record, problems) for roi in nodule.findall("roi")]
             if any(len(contour["points"]) >= SMALLEST_OUTLINE for contour in contours):
@@ -253,15 +253,15 @@ def _xml_contour(roi: Element, record: str, problems: Problems) -> dict[str, Any
 
 
 def _filled(positions: list[float], record: str, problems: Problems) -> NDArray[np.float64]:
-    """Positions of the marked slices, and between them those that nobody marked, the smallest distance apart."""
-    marked = np.unique(np.array(positions, dtype=np.float64))
-    gaps = np.diff(marked)
+    """Positions of the annotated slices, and between them those that nobody annotated, the smallest distance apart."""
+    annotated = np.unique(np.array(positions, dtype=np.float64))
+    gaps = np.diff(annotated)
     if not len(gaps):
-        return marked
-    if marked[-1] - marked[0] > MOST_SLICES * gaps.min():
-        came = f"z from {marked[0]:g} to {marked[-1]:g}, some only {gaps.min():g} apart"
-        problems.add(record, f"at most {MOST_SLICES:,} slices in a scan", came)
-        return marked
+        return annotated
+    if annotated[-1] - annotated[0] > MOST_SLICES * gaps.min():
+        actual = f"z from {annotated[0]:g} to {annotated[-1]:g}, some only {gaps.min():g} apart"
+        problems.add(record, f"at most {MOST_SLICES:,} slices in a scan", actual)
+        return annotated
     steps = np.rint(gaps / gaps.min()).astype(np.intp)
-    inner = [low + gap / count * np.arange(count) for low, gap, count in zip(marked, gaps, steps, strict=False)]
-    return np.append(np.concatenate(inner), marked[-1])
+    inner = [low + gap / count * np.arange(count) for low, gap, count in zip(annotated, gaps, steps, strict=False)]
+    return np.append(np.concatenate(inner), annotated[-1])

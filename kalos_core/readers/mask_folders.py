@@ -30,11 +30,11 @@ class MaskFolders:
         Path of each image's masks within the raters' folders, without its ending.
     raters : (R,) object
     assigned : (I, R) bool
-        Who was asked about an image.
+        Who is assigned to an image.
     files : dict
         (image, rater) -> file, where there is one.
     image_files : dict
-        Image -> file of the picture, where there is one.
+        Image -> its own file, where there is one.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored.
     """
@@ -68,18 +68,18 @@ class MaskFolders:
             yield LabelStack.of(labels, ignore=ignore, image=image, image_pixels=self.image_pixels(image))
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
-        """The pixels of an image's picture; None where there is none."""
+        """The pixels of an image; None where its file is not there."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
-        """Every image with an array for each rater who was asked, None for one who has no file."""
-        for image, asked in zip(self.images, self.assigned, strict=True):
-            files = {rater: self.files.get((image, rater)) for rater in self.raters[asked]}
+        """Every image with an array for each rater who was assigned, None for one who has no file."""
+        for image, assigned in zip(self.images, self.assigned, strict=True):
+            files = {rater: self.files.get((image, rater)) for rater in self.raters[assigned]}
             arrays = {rater: None if file is None else read_mask(file) for rater, file in files.items()}
             sizes = {rater: array.shape for rater, array in arrays.items() if array is not None}
             if len(set(sizes.values())) > 1:
-                came = listed((f"{size[1]} x {size[0]} by {rater!r}" for rater, size in sizes.items()), 20)
-                raise InputError(f"image {image!r}: expected masks of one width and height, got {came}")
+                actual = listed((f"{size[1]} x {size[0]} by {rater!r}" for rater, size in sizes.items()), 20)
+                raise InputError(f"image {image!r}: expected masks of one width and height, got {actual}")
             yield image, arrays
 
     def _without_ignored(
@@ -87,9 +87,9 @@ class MaskFolders:
     ) -> tuple[dict[str, NDArray[Any] | None], NDArray[np.bool_] | None]:
         if self.ignore_value is None:
             return arrays, None
-        drawn = {rater: array for rater, array in arrays.items() if array is not None}
-        ignore = np.logical_or.reduce([array == self.ignore_value for array in drawn.values()])
-        return arrays | {rater: np.where(ignore, 0, array) for rater, array in drawn.items()}, ignore
+        given = {rater: array for rater, array in arrays.items() if array is not None}
+        ignore = np.logical_or.reduce([array == self.ignore_value for array in given.values()])
+        return arrays | {rater: np.where(ignore, 0, array) for rater, array in given.items()}, ignore
 
 
 def read_mask_folders(
@@ -107,10 +107,10 @@ def read_mask_folders(
     folders : path or mapping
         A folder that holds one folder a rater, or names -> folders.
     assigned : "files", "all" or mapping
-        Who was asked about an image: those who have a file of it, all raters, or those whom a mapping of images lists.
-        One who was asked and has no file marked nothing.
+        Who is assigned to an image: those who have a file of it, all raters, or those whom a mapping of images lists.
+        One who was assigned and has no file annotated nothing.
     image_folder : path, optional
-        Folder of the pictures, named as the masks.
+        Folder of the images, named as the masks.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored. Without it every value counts.
 
@@ -122,14 +122,14 @@ def read_mask_folders(
     ------
     InputError
         For a folder that is not there or holds fewer than two raters, a rater without a mask, two masks of one rater
-        and image, an `assigned` image or rater that is not known, or a mask of somebody who was not asked.
+        and image, an `assigned` image or rater that is not known, or a mask of somebody who was not assigned.
 
     Examples
     --------
     >>> from PIL import Image
-    >>> for rater, marks in {"ann": [[0, 255]], "bob": [[255, 255]]}.items():
+    >>> for rater, pixels in {"ann": [[0, 255]], "bob": [[255, 255]]}.items():
     ...     Path("masks", rater).mkdir(parents=True)
-    ...     Image.fromarray(np.array(marks, np.uint8)).save(Path("masks", rater, "a.png"))
+    ...     Image.fromarray(np.array(pixels, np.uint8)).save(Path("masks", rater, "a.png"))
     >>> found = read_mask_folders("masks")
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
     [('a', [[[0, 1]], [[1, 1]]])]
@@ -144,8 +144,8 @@ def read_mask_folders(
     images = sorted(set().union(*found.values()))
     raters = list(homes)
     who = _assigned(assigned, images, raters, found)
-    drew = np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
-    stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(drew & ~who)]
+    has_mask = np.array([[image in found[rater] for rater in raters] for image in images], dtype=np.bool_)
+    stray = [f"{raters[rater]!r} on {images[image]!r}" for image, rater in np.argwhere(has_mask & ~who)]
     if stray:
         raise InputError(f"assigned: expected every rater with a mask to be listed, got masks of {listed(stray)}")
     image_file_of = (
@@ -202,7 +202,7 @@ def _assigned(
     raters: Sequence[str],
     found: Mapping[str, Mapping[str, Path]],
 ) -> NDArray[np.bool_]:
-    """(I, R) who was asked."""
+    """(I, R) who was assigned."""
     if assigned == "all":
         return np.ones((len(images), len(raters)), np.bool_)
     if assigned == "files":
@@ -230,14 +230,14 @@ def read_mask(file: Path) -> NDArray[Any]:
 
 
 def read_image_pixels(file: Path) -> NDArray[Any]:
-    """(H, W) or (H, W, C) values of a picture."""
+    """(H, W) or (H, W, C) values of an image."""
     from PIL import Image, UnidentifiedImageError  # slow to import, and needed here only
 
     try:
-        with Image.open(file) as picture:
-            frames = getattr(picture, "n_frames", 1)
+        with Image.open(file) as opened:
+            frames = getattr(opened, "n_frames", 1)
             if frames > 1:
-                raise InputError(f"{file}: expected one picture in a file, got {frames}")
-            return np.asarray(picture)
+                raise InputError(f"{file}: expected one image in a file, got {frames}")
+            return np.asarray(opened)
     except (OSError, UnidentifiedImageError, SyntaxError) as error:  # what Pillow raises for a broken PNG or TIFF
-        raise InputError(f"{file}: expected a readable picture, got {error}") from error
+        raise InputError(f"{file}: expected a readable image, got {error}") from error

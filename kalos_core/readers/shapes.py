@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from kalos_core.shapes.masks import count_pixels
 
 MOST_PIXELS = 1 << 28
-"""Of a mask's picture: more than any has, and little enough to be held."""
+"""Of a mask's image: more than any has, and little enough to be held."""
 
 
 class UnusableError(Exception):
-    """What was expected of a mark, and what came; caught where the record's name is known.
+    """What was expected of an annotation, and what was given; caught where the record's name is known.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class UnusableError(Exception):
 def rotated(
     corners: tuple[float, float, float, float], degrees: float, pivot: tuple[float, float]
 ) -> list[list[float]]:
-    """Corners of a box x_min, y_min, x_max, y_max turned about a point, clockwise as a picture shows it.
+    """Corners of a box x_min, y_min, x_max, y_max turned about a point, clockwise as an image shows it.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def rotated(
 
 
 def run_lengths(pixels: NDArray[np.bool_]) -> dict[str, Any]:
-    """A mask (height, width) as COCO writes it, which needs little memory until all marks are read.
+    """A mask (height, width) as COCO writes it, which needs little memory until all annotations are read.
 
     Examples
     --------

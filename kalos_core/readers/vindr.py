@@ -18,7 +18,7 @@ CORNERS = ("x_min", "y_min", "x_max", "y_max")
 NO_FINDING = "No finding"
 
 NO_FINDINGS = (NO_FINDING, "14")
-"""Name and number of the class whose rows say that a rater drew nothing."""
+"""Name and number of the class whose rows say that a rater annotated nothing."""
 
 SIZE_COLUMNS = (("width", "height"), ("dim1", "dim0"))
 """Names under which tables hold width and height: VinDr's are those of an array, rows first."""
@@ -37,7 +37,7 @@ def read_vindr(
     path : path
         Columns, in any order, others being ignored: ``image_id``, ``rad_id``, ``class_name`` or ``class_id`` or both,
         ``x_min``, ``y_min``, ``x_max``, ``y_max`` in pixels. A row of the class "No finding" without coordinates says
-        that its rater looked and drew nothing. A rater is assigned to the images they have a row of.
+        that its rater looked and annotated nothing. A rater is assigned to the images they have a row of.
     sizes : path or mapping, optional
         Width and height of the images: a CSV file with the columns ``image_id`` and ``width``, ``height`` (or ``dim1``,
         ``dim0``), or a mapping image id -> (width, height). Unknown otherwise.
@@ -53,7 +53,7 @@ def read_vindr(
     Warns
     -----
     KalosWarning
-        If a rater has boxes and "No finding" in one image (the boxes are kept), or boxes reach beyond their picture.
+        If a rater has boxes and "No finding" in one image (the boxes are kept), or boxes reach beyond their image.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def read_vindr(
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)
     classes = _Classes(findings.problems)
-    drew: set[tuple[str, str]] = set()
+    annotated: set[tuple[str, str]] = set()
     found_none: dict[tuple[str, str], int] = {}
     known = _sizes(sizes)
     for line, row in _rows(source, ("image_id", "rad_id", *CORNERS)):
@@ -94,7 +94,7 @@ def read_vindr(
             if given:
                 findings.problems.add(record, f"no coordinates, as its class is {name!r}", listed(given))
             continue
-        drew.add((image, rater))
+        annotated.add((image, rater))
         x_min, y_min, x_max, y_max = corners = [as_float(row[column]) for column in CORNERS]
         if x_min is None or y_min is None or x_max is None or y_max is None:
             column = CORNERS[corners.index(None)]
@@ -107,7 +107,9 @@ def read_vindr(
         raise InputError(f"{source}: expected at least one row below the header, got none")
     annotations = findings.build(order=classes.order())
     both = [
-        f"{rater} on {image} (line {line})" for (image, rater), line in found_none.items() if (image, rater) in drew
+        f"{rater} on {image} (line {line})"
+        for (image, rater), line in found_none.items()
+        if (image, rater) in annotated
     ]
     if both:
         text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, of whom the boxes are kept: "

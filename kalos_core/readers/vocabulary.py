@@ -74,10 +74,10 @@ class Vocabulary:
 
     def reconcile(self, rater: str, written: str) -> str:
         """The class meant by what a rater wrote: their own aliases first, then everybody's, exact before pattern."""
-        for whose in (rater, EVERY_RATER):
-            if written in self.exact.get(whose, {}):
-                return self.exact[whose][written]
-            for pattern, name in self.patterns.get(whose, []):
+        for owner in (rater, EVERY_RATER):
+            if written in self.exact.get(owner, {}):
+                return self.exact[owner][written]
+            for pattern, name in self.patterns.get(owner, []):
                 if pattern.fullmatch(written):
                     return name
         if written not in self.targets:
@@ -93,7 +93,7 @@ class Vocabulary:
 def reconcile_all(
     vocabulary: Vocabulary, raters: Sequence[Any], written: Sequence[Any], known: Iterable[str], source: str
 ) -> list[Any]:
-    """Reconciled class names of all marks; what is no name stays as it came."""
+    """Reconciled class names of all annotations; what is no name stays as it is."""
     strangers = vocabulary.raters() - set(known)
     if strangers:
         raise InputError(f"aliases: expected raters of {source}, got {listed(sorted(strangers))}")

@@ -23,7 +23,7 @@ __all__ = ["SHAPE_KINDS", "Boxes", "Cuboids", "Keypoints", "Masks", "Polygons", 
 
 
 class ShapeColumn(Protocol):
-    """What every column of shapes can do. N: annotations of the column; M, C: rows asked for."""
+    """What every column of shapes can do. N: annotations of the column; M, C: rows chosen."""
 
     def __len__(self) -> int: ...
 
@@ -40,7 +40,7 @@ class ShapeColumn(Protocol):
         ...
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of all that was drawn, also of what encloses nothing; NaN where there is nothing."""
+        """(N, 4) bounds of all that was annotated, also of what encloses nothing; NaN where there is nothing."""
         ...
 
     def area(self) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LARGEST = 1e9
-"""Pixels: no picture is larger, and far beyond areas would leave the range of numbers."""
+"""Pixels: no image is larger, and far beyond areas would leave the range of numbers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ class Cuboids:
         return self._extent
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN: a cuboid lies in a scene, not in a picture; `extent` says where."""
+        """(N, 4) NaN: a cuboid lies in a scene, not in an image; `extent` says where."""
         return np.full((len(self), 4), np.nan)
 
     def outline_bounds(self) -> NDArray[np.float64]:

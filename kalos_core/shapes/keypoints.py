@@ -20,7 +20,7 @@ class Keypoints:
     visible : (N, J) bool
         Whether a keypoint is labelled: whether its rater said where it is, be it hidden behind something or not.
     size : (N, 2) float64
-        Width and height of each mark's image, NaN where unknown.
+        Width and height of each annotation's image, NaN where unknown.
     present : (N,) bool
         Whether an annotation has a pose at all; one without a labelled keypoint is a pose.
 

@@ -48,7 +48,7 @@ class Masks:
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[ArrayLike]) -> Masks:
-        """From N arrays (height, width) of truth values, each the whole canvas."""
+        """From N arrays (height, width) of booleans, each the whole canvas."""
         pixels = [np.asarray(array, dtype=np.bool_) for array in arrays]
         size = np.array([canvas.shape[::-1] for canvas in pixels], dtype=np.intp).reshape(-1, 2)
         counts = [count_pixels(canvas) for canvas in pixels]
@@ -126,15 +126,15 @@ class Masks:
         place, column, top, bottom : (T,) int
             Position in `rows`, and the column with its first row and the one after its last; in order.
         """
-        place, run = expand_runs(self.run_start[rows], np.diff(self.run_start)[rows])
-        height = self.size[rows, 1][place]
+        position, run = expand_runs(self.run_start[rows], np.diff(self.run_start)[rows])
+        height = self.size[rows, 1][position]
         first = self.first[run].astype(np.intp)
         last = first + self.length[run] - 1
         left, right = first // height, last // height
         strip, column = expand_runs(left, right - left + 1)
         top = np.where(column == left[strip], (first - left * height)[strip], 0)
         bottom = np.where(column == right[strip], (last - right * height)[strip] + 1, height[strip])
-        return place[strip], column, top, bottom
+        return position[strip], column, top, bottom
 
     @cached_property
     def _bounds(self) -> NDArray[np.float64]:
@@ -171,8 +171,8 @@ class Masks:
     def union(self, rows: NDArray[np.intp]) -> Masks:
         """(C, m) rows -> C masks of all pixels of the m masks of a line, on the larger canvas where sizes differ."""
         size = self.size[rows].max(axis=1)
-        place, column, top, bottom = self.strips(rows.ravel())
-        owner = place // rows.shape[1]
+        position, column, top, bottom = self.strips(rows.ravel())
+        owner = position // rows.shape[1]
         start = column * size[owner, 1]
         return Masks.from_spans(size, owner, start + top, start + bottom)
 

@@ -19,7 +19,7 @@ from kalos_core.shapes.regions import enclose, join_runs
 class Polygons:
     """N polygons, each of any number of rings; the rings of one annotation are parts, joined by union.
 
-    The rings stay as they were drawn. `geometries`, made once when first needed, holds what they enclose: a ring
+    The rings stay as they were annotated. `geometries`, made once when first needed, holds what they enclose: a ring
     that crosses or touches itself is repaired (`shapely.make_valid`; a self-touching "keyhole" becomes a hole) and
     only its polygonal parts count. A ring without area encloses nothing.
 
@@ -63,7 +63,7 @@ class Polygons:
         return len(self.part_start) - 1
 
     def rings(self, row: int) -> list[NDArray[np.float64]]:
-        """The rings of one annotation as they were drawn, each (V, 2)."""
+        """The rings of one annotation as they were annotated, each (V, 2)."""
         first, last = self.part_start[row], self.part_start[row + 1]
         return [self.points[self.ring_start[g] : self.ring_start[g + 1]] for g in range(first, last)]
 
@@ -113,7 +113,7 @@ class Polygons:
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the vertices as drawn, also of rings that enclose nothing; NaN where there are none."""
+        """(N, 4) bounds of the vertices as annotated, also of rings that enclose nothing; NaN where there are none."""
         bounds = np.full((len(self), 4), np.nan)
         present = ~self.absent()
         if present.any():

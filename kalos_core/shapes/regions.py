@@ -1,4 +1,4 @@
-"""What drawn rings enclose, as shapely geometries: repaired where a ring crosses itself, and joined."""
+"""What annotated rings enclose, as shapely geometries: repaired where a ring crosses itself, and joined."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from kalos_core.shapes.regions import corners, enclose, join_runs
 from kalos_core.shapes.voxels import Grid, Voxels, fill_polygons
 
 COMMON_GRID: Grid = (128, 128, 128)
-"""Planes, rows and columns into which the paper's code draws every scan (KαLOS §14.2)."""
+"""Planes, rows and columns into which the paper's code rasterises every scan (KαLOS §14.2)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ class Scans:
     size : (S, 2) float64
         Width and height of a slice in pixels, NaN where unknown.
     span : (S, 2) float64
-        Lowest and highest slice that anybody drew on, in mm; NaN where nobody did. It is the third axis of relative
-        coordinates, as in the paper's code, and stays what it was when some marks are selected.
+        Lowest and highest slice that anybody annotated, in mm; NaN where nobody did. It is the third axis of relative
+        coordinates, as in the paper's code, and stays what it was when some annotations are selected.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Scans:
 
 @dataclass(frozen=True, eq=False)
 class Sections:
-    """What volumes enclose in each slice, Q sections of positive area, by mark and then slice.
+    """What volumes enclose in each slice, Q sections of positive area, by annotation and then slice.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Sections:
 
     @classmethod
     def of(cls, annotation: NDArray[np.intp], slice_: NDArray[np.intp], geometry: NDArray[np.object_]) -> Sections:
-        """Sections of the given regions (Q,), sorted by mark and slice; those that enclose nothing are left out."""
+        """Sections of the given regions (Q,), sorted by annotation and slice, without empty ones."""
         normal = shapely.normalize(geometry)
         area = np.asarray(shapely.area(normal))
         some = area > 0
@@ -111,7 +111,7 @@ class Sections:
         return Edges.of(self.geometry)
 
     def take(self, chosen: NDArray[np.intp], annotation: NDArray[np.intp]) -> Sections:
-        """The sections of the given positions, as those of other marks."""
+        """The sections of the given positions, as those of other annotations."""
         return Sections(annotation, self.slice[chosen], self.geometry[chosen], self.area[chosen], self.bounds[chosen])
 
 
@@ -119,8 +119,8 @@ class Sections:
 class Volumes:
     """N volumes, each a stack of contours.
 
-    In a slice, a mark holds what its contours enclose, without what its exclusion contours enclose. A contour of fewer
-    than three points encloses nothing. Contours that cross themselves are repaired as in `Polygons`.
+    In a slice, an annotation holds what its contours enclose, without what its exclusion contours enclose. A contour of
+    fewer than three points encloses nothing. Contours that cross themselves are repaired as in `Polygons`.
 
     Parameters
     ----------
@@ -231,11 +231,11 @@ class Volumes:
         regions, repaired = enclose(points[kept], run_starts(np.add.reduceat(kept, start[:-1])) if len(kept) else start)
         slices = int(self.slice.max(initial=0)) + 1
         key, inside = self.annotation[solid] * slices + self.slice[solid], self.inclusion[solid]
-        place, shape = _join_equal(key[inside], regions[inside])
-        hole_place, hole = _join_equal(key[~inside], regions[~inside])
-        _, pierced, holes = np.intersect1d(place, hole_place, assume_unique=True, return_indices=True)
+        distinct, shape = _join_equal(key[inside], regions[inside])
+        hole_key, hole = _join_equal(key[~inside], regions[~inside])
+        _, pierced, holes = np.intersect1d(distinct, hole_key, assume_unique=True, return_indices=True)
         shape[pierced] = shapely.difference(shape[pierced], hole[holes])
-        return Sections.of(place // slices, place % slices, shape), repaired
+        return Sections.of(distinct // slices, distinct % slices, shape), repaired
 
     @cached_property
     def section_start(self) -> NDArray[np.intp]:
@@ -255,7 +255,7 @@ class Volumes:
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds in x and y of all points as drawn; NaN where there are none."""
+        """(N, 4) bounds in x and y of all points as annotated; NaN where there are none."""
         return _bounds_of_runs(self.points, self.points, self.contour_start[self.annotation_start])
 
     @cached_property
@@ -275,8 +275,8 @@ class Volumes:
         member, section = self.sections_of(rows.reshape(-1))
         slices = int(self.sections.slice.max(initial=0)) + 1
         key = member // max(rows.shape[1], 1) * slices + self.sections.slice[section]
-        place, shape = _join_equal(key, self.sections.geometry[section])
-        sections = Sections.of(place // slices, place % slices, shape)
+        distinct, shape = _join_equal(key, self.sections.geometry[section])
+        sections = Sections.of(distinct // slices, distinct % slices, shape)
         return Volumes.from_sections(sections, self.scan[rows[:, 0]], self.scans)
 
     @classmethod

@@ -60,7 +60,7 @@ SIMILARITIES: dict[str, Similarity] = {
         Similarity("cuboid_iou", "cuboid", "IoU of cuboids", cuboid_iou, merges=False, bound=cuboid_bound),
     )
 }
-"""Name -> similarity; the App's drop-downs and the laws in the tests read this table. `register_similarity` adds."""
+"""Name -> similarity, read by the App's drop-downs and the tests. `register_similarity` adds."""
 
 
 def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
@@ -73,7 +73,7 @@ def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
 
 
 def register_similarity(similarity: Similarity | Rows) -> Similarity:
-    """Add a similarity to `SIMILARITIES`, so that it can be asked for by name, in the App too.
+    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
 
     Parameters
     ----------

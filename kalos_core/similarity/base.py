@@ -45,13 +45,14 @@ class Similarity:
     additive : bool
         An IoU in which a union of shapes shares at most the sum of what its parts share: lets merges be ruled out.
     merges : bool
-        Whether several marks can be joined to one that is compared again; poses cannot.
+        Whether several annotations can be joined to one that is compared again; poses cannot.
     bound : callable, optional
         ``bound(left, left_rows, right, right_rows)`` -> (P,) quick upper bounds: where only the best partner of a
-        mark is wanted, most pairs need not be compared at all.
+        annotation is wanted, most pairs need not be compared at all.
     prepare : callable, optional
         ``prepare(annotations, column)`` -> the column that `compare` is given, where more than the shapes is needed
-        (an image's size). It has the verbs of a shape column that are asked of it: `union` if marks can be merged.
+        (an image's size). It has the verbs of a shape column that are used of it: `union` if annotations can be
+        merged.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class Similarity:
         def compare(
             left: Annotations,
             left_rows: NDArray[np.intp],
-            right: Annotations,  # noqa: ARG001 - rows of one table: marks are not merged
+            right: Annotations,  # noqa: ARG001 - rows of one table: annotations are not merged
             right_rows: NDArray[np.intp],
             floor: float,  # noqa: ARG001 - every similarity is given it
         ) -> NDArray[np.float64]:
@@ -136,13 +137,13 @@ class Similarity:
         except ValueError:  # lists of several lengths: one object
             values = np.empty((), object)
         if values.shape != left_rows.shape or values.dtype.kind not in "fiu":
-            came = f"{values.dtype} of shape {values.shape}"
-            raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {came}")
+            actual = f"{values.dtype} of shape {values.shape}"
+            raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {actual}")
         inside = (values >= -ROUNDING) & (values <= 1 + ROUNDING)  # NaN is not
         if not inside.all():
             pair = int(np.flatnonzero(~inside)[0])
             raise InputError(
-                f"{self.name}: expected similarities from 0 to 1, got {values[pair]} for the marks of rows "
+                f"{self.name}: expected similarities from 0 to 1, got {values[pair]} for the annotations of rows "
                 f"{left_rows[pair]} and {right_rows[pair]} ({(~inside).sum():,} of {len(values):,} pairs)"
             )
         return np.clip(values.astype(np.float64, copy=False), 0.0, 1.0)
@@ -153,12 +154,12 @@ EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")
 
 
 def check_image_sizes(name: str, annotations: Annotations) -> None:
-    """An error that names the images of marks whose size is unknown, for a similarity that needs it."""
+    """An error that names the images of annotations whose size is unknown, for a similarity that needs it."""
     unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
     needed = np.unique(annotations.image[unknown[annotations.image]])
     if len(needed):
         raise InputError(
-            f"{name}: expected the size of every image that has marks, got none for {len(needed):,} images "
+            f"{name}: expected the size of every image that has annotations, got none for {len(needed):,} images "
             f"({listed(annotations.images[needed])})"
         )
 

@@ -100,7 +100,7 @@ def centroid_box(
     """1 - the distance of the centres over the diagonal of the larger box, at least 0.
 
     This is what the authors' package calls centroid similarity; `centroid` is that of the paper (KαLOS §3.3), which
-    divides by the diagonal of the image. Of two boxes of one area the longer diagonal counts, whoever drew it.
+    divides by the diagonal of the image. Of two boxes of one area the longer diagonal counts, whoever annotated it.
 
     Parameters
     ----------

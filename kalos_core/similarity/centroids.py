@@ -65,7 +65,7 @@ def _of_masks(masks: Masks) -> NDArray[np.float64]:
     """(N, 2) mean of the middles of all pixels."""
     mask, column, top, bottom = masks.strips(np.arange(len(masks)))
     pixels = bottom - top
-    sums = [total(mask, pixels * place, len(masks)) for place in (column + 0.5, (top + bottom) / 2)]
+    sums = [total(mask, pixels * position, len(masks)) for position in (column + 0.5, (top + bottom) / 2)]
     area = masks.area()[:, None]
     return np.asarray(np.divide(np.stack(sums, axis=1), area, out=np.full((len(masks), 2), np.nan), where=area > 0))
 
@@ -86,7 +86,7 @@ def centroid(
 ) -> NDArray[np.float64]:
     """1 - the distance of two centroids in pixels over the diagonal of the image, at least 0 (KαLOS §3.3).
 
-    Of marks in images of two sizes, which only calibration compares, it is the diagonal of the left one's image.
+    Of annotations in images of two sizes, which only calibration compares, it is the diagonal of the left one's image.
 
     Parameters
     ----------

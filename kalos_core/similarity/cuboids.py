@@ -173,6 +173,6 @@ def _along(vectors: NDArray[np.float64], direction: NDArray[np.float64]) -> NDAr
 def _comes_after(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(P,) where the numbers of a line of a come after those of b, and where they are the same."""
     differs = a != b
-    place = differs.argmax(axis=1)
+    position = differs.argmax(axis=1)
     line = np.arange(len(a))
-    return a[line, place] > b[line, place], ~differs.any(axis=1)
+    return a[line, position] > b[line, position], ~differs.any(axis=1)

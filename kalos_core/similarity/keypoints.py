@@ -86,7 +86,7 @@ class ScaledPoses:
     ----------
     poses : Keypoints
     scale : (N,) float64
-        Area of each mark in square pixels.
+        Area of each annotation in square pixels.
     sigmas : (J,) float64
     """
 
@@ -96,7 +96,7 @@ class ScaledPoses:
 
     @classmethod
     def of(cls, annotations: Annotations, column: Keypoints, sigmas: NDArray[np.float64] | None) -> ScaledPoses:
-        """Poses with the area of the mark's polygon, else mask, else box, else of the keypoints' bounds."""
+        """Poses with the area of the annotation's polygon, else mask, else box, else of the keypoints' bounds."""
         joints = column.points.shape[1]
         if sigmas is None:
             sigmas = np.array(COCO_SIGMAS) if joints == len(COCO_SIGMAS) else np.full(joints, USUAL_SIGMA)
@@ -114,9 +114,9 @@ def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str =
     """Object keypoint similarity (COCO), made alike for both sides, as a similarity of its own name.
 
     The mean of exp(-d² / (2 s² k²)) over the keypoints that either has labelled, with k = 2 sigma and s² the geometric
-    mean of both marks' areas: of their polygons, else masks, else boxes, else of the keypoints' bounds. COCO compares a
-    detection, which has all keypoints, with the truth, and takes the area of the truth; here a keypoint that only one
-    has labelled counts 0, as it counts a whole error in `pose`.
+    mean of both annotations' areas: of their polygons, else masks, else boxes, else of the keypoints' bounds. COCO
+    compares a detection, which has all keypoints, with the ground truth, and takes the area of that; here a keypoint
+    that only one has labelled counts 0, as it counts a whole error in `pose`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str =
     Returns
     -------
     Similarity
-        1 where neither has a labelled keypoint, and otherwise 0 where a mark has no area.
+        1 where neither has a labelled keypoint, and otherwise 0 where an annotation has no area.
 
     Raises
     ------

@@ -59,14 +59,14 @@ def mask_iou(
 
 
 def polygon_raster_iou() -> Similarity:
-    """IoU of polygons drawn in pixels by pycocotools on the image's own grid, as COCO and LVIS compare them.
+    """IoU of polygons rasterised by pycocotools on the image's own grid, as COCO and LVIS compare them.
 
-    The exact areas of `polygon_iou` are the better measure; this one is for figures that are to equal pycocotools'.
-    Where rings of a mark overlap, their union counts; a ring that crosses itself is filled by the even-odd rule.
+    The exact areas of `polygon_iou` are the better measure; this one is for numbers that are to equal pycocotools'.
+    Where rings of an annotation overlap, their union counts; a ring that crosses itself is filled by the even-odd rule.
 
     Examples
     --------
-    A triangle of area 32, and another two columns beside it: 28 pixels each, of which they share 15.
+    A triangle of area 32, and another two columns to its right: 28 pixels each, of which they share 15.
 
     >>> from kalos_core import compute_pairs
     >>> rows = [
@@ -80,27 +80,27 @@ def polygon_raster_iou() -> Similarity:
 
     def prepare(annotations: Annotations, polygons: Polygons) -> Masks:
         check_image_sizes("polygon_raster_iou", annotations)
-        return draw(polygons, annotations.image_size[annotations.image].astype(np.intp))
+        return rasterise(polygons, annotations.image_size[annotations.image].astype(np.intp))
 
-    label = "IoU of polygons drawn in pixels"
+    label = "IoU of rasterised polygons"
     return Similarity("polygon_raster_iou", "polygon", label, mask_iou, additive=True, bound=iou_bound, prepare=prepare)
 
 
-def draw(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
-    """Masks of N polygons, each on a canvas of its own width and height (N, 2), drawn by pycocotools.
+def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
+    """Masks of N polygons, each on a canvas of its own width and height (N, 2), rasterised by pycocotools.
 
     Examples
     --------
-    >>> draw(Polygons.from_rings([[[1, 0, 3, 0, 3, 2, 1, 2]]]), np.array([[4, 3]])).area().tolist()
+    >>> rasterise(Polygons.from_rings([[[1, 0, 3, 0, 3, 2, 1, 2]]]), np.array([[4, 3]])).area().tolist()
     [4.0]
     """
-    from pycocotools import mask  # slow to import, and only needed to draw
+    from pycocotools import mask  # slow to import, and only needed here
 
     texts: dict[int, bytes] = {}
     for row, (width, height) in enumerate(size.tolist()):
         rings: Any = [ring.ravel().tolist() for ring in polygons.rings(row)]  # more than its type hints know
-        drawn: Any = mask.merge(mask.frPyObjects(rings, height, width))
-        texts[row] = drawn["counts"]
+        outline: Any = mask.merge(mask.frPyObjects(rings, height, width))
+        texts[row] = outline["counts"]
     counts = decode_counts(texts)
     flat = [counts[row] for row in range(len(polygons))]
     return Masks.from_counts(
@@ -127,7 +127,7 @@ def _shared_pixels(
 
 @dataclass(frozen=True, eq=False)
 class _Strips:
-    """The runs of M masks within single columns, as places on one line: mask after mask, column after column."""
+    """The runs of M masks within single columns, as positions on one line: mask after mask, column after column."""
 
     start: NDArray[np.intp]
     """(T,) ascending."""
@@ -147,9 +147,9 @@ class _Strips:
         offset = 0
         for masks in columns:
             mask, column, top, bottom = masks.strips(np.arange(len(masks)))
-            place = ((mask + offset) * width + column) * height
-            starts.append(place + top)
-            stops.append(place + bottom)
+            position = ((mask + offset) * width + column) * height
+            starts.append(position + top)
+            stops.append(position + bottom)
             counts.append(np.bincount(mask, minlength=len(masks)))
             offset += len(masks)
         start, stop = np.concatenate(starts), np.concatenate(stops)
@@ -167,7 +167,7 @@ class _Strips:
         pixels = self._pixels_before(self.stop[strip] + move) - self._pixels_before(self.start[strip] + move)
         return total(pair, pixels, len(walked))
 
-    def _pixels_before(self, place: NDArray[np.intp]) -> NDArray[np.intp]:
-        begun = np.searchsorted(self.start, place)
-        beyond = np.append(0, self.stop)[begun] - place  # of the strip that begun last
+    def _pixels_before(self, position: NDArray[np.intp]) -> NDArray[np.intp]:
+        begun = np.searchsorted(self.start, position)
+        beyond = np.append(0, self.stop)[begun] - position  # of the strip that begun last
         return self.before[begun] - np.maximum(beyond, 0)

@@ -114,7 +114,7 @@ def polygon_giou_bound(
     """(P,) what `polygon_giou` cannot exceed, from areas and bounds alone.
 
     Somewhere a shape of area A and width w is at least A / w high. The hull of two shapes that a gap parts holds all
-    that lies between two such heights: across the gap and beside both shapes, at least the gap times the lesser one.
+    that lies between two such heights: across the gap and next to both shapes, at least the gap times the lesser one.
     """
     area_a, area_b = left.area()[left_rows], right.area()[right_rows]
     limits_a, limits_b = left.bounds()[left_rows], right.bounds()[right_rows]

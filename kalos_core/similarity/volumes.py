@@ -29,8 +29,8 @@ def volume_iou(
     """Intersection over union of volumes (KαLOS Eq. 28), exact within a scan.
 
     Both are sums of polygon areas over slices times the size of a voxel, which cancels: exact where the paper counts
-    voxels of a grid. Marks of two scans, as calibration compares them, have no common slices; they are compared in
-    relative coordinates on the common grid (see `Volumes.voxels`).
+    voxels of a grid. Annotations of two scans, as calibration compares them, have no common slices; they are compared
+    in relative coordinates on the common grid (see `Volumes.voxels`).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def volume_bound(
 
 
 def volume_grid_iou(grid: Grid = COMMON_GRID) -> Similarity:
-    """Volumetric IoU counted in voxels of a grid that spans each scan, as the paper's figures are (KαLOS §14.2).
+    """Volumetric IoU counted in voxels of a grid that spans each scan, as in the paper (KαLOS §14.2).
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _iou_within(
     pair, a, b = pair[worth], a[worth], b[worth]
     ours, theirs = left.sections, right.sections
     swap, same = compare_outlines(ours.geometry[a], theirs.geometry[b], ours.bounds[a], theirs.bounds[b])
-    shared = ours.area[a]  # of what is drawn alike
+    shared = ours.area[a]  # of what is annotated alike
     for chosen, first, rows, second, others in (
         (~same & ~swap, ours, a, theirs, b),
         (~same & swap, theirs, b, ours, a),  # always in one order, so that it is the same whoever comes first
@@ -196,9 +196,9 @@ def _common_sections(
     ours, theirs = left.sections, right.sections
     pair, a = left.sections_of(left_rows[near])
     slices = 1 + max(ours.slice.max(initial=0), theirs.slice.max(initial=0))
-    place = find_sorted(theirs.annotation * slices + theirs.slice, right_rows[near][pair] * slices + ours.slice[a])
-    matched = place >= 0
-    pair, a, b = near[pair[matched]], a[matched], place[matched]
+    index = find_sorted(theirs.annotation * slices + theirs.slice, right_rows[near][pair] * slices + ours.slice[a])
+    matched = index >= 0
+    pair, a, b = near[pair[matched]], a[matched], index[matched]
     sides = np.maximum(_sides(ours.bounds[a], theirs.bounds[b]), 0)
     return pair, a, b, np.minimum(np.minimum(ours.area[a], theirs.area[b]), sides.prod(axis=1))
 

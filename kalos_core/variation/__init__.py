@@ -3,13 +3,14 @@
 Per image and pair of raters, strictly one-to-one and in this order (Tschirschwitz & Rodehorst, WACV 2025, App. C):
 
 1. same class, similarity at least the threshold: ``correct``;
-2. of the rest, several marks of one class by one rater that together match one mark of that class: ``merged``;
+2. of the rest, several annotations of one class by one rater that together match one annotation of that class:
+   ``merged``;
 3. as 1, for different classes: ``wrong_class``;
 4. as 2, across classes: ``merged_wrong_class``;
-5. what is left: ``missing`` where only the first rater of the pair drew, ``additional`` where only the second did.
+5. what is left: ``missing`` where only the first rater of the pair annotated, ``additional`` where only the second did.
 
 Within a step the highest similarity goes first. Every annotation ends in exactly one finding of each pair of raters.
-(The authors' extension joins a pair as soon as *either* side is free and so counts some marks twice.)
+(The authors' extension joins a pair as soon as *either* side is free and so counts some annotations twice.)
 """
 
 from kalos_core.variation.find import TOUCHING, variations

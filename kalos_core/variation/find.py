@@ -33,18 +33,18 @@ def variations(
     threshold : float in (0, 1]
         Least similarity at which two sides are the same object.
     max_merge : int, at least 1
-        How many marks of one rater may together match one of the other. 2 is what the authors' extension does; larger
-        ones grow from the best couple of each mark, one by one, each time by the mark that raises the similarity most
-        or at least does not lower it (a part inside the whole). 1: no merges. The bounds of every merged mark overlap
-        those of the one it is matched to, whatever the similarity. The union of boxes is the box that encloses them.
-        A similarity of shapes that cannot be joined (`Similarity.merges`) finds no merges.
+        How many annotations of one rater may together match one of the other. 2 is what the authors' extension does;
+        larger ones grow from the best couple of each annotation, one by one, each time by the annotation that raises
+        the similarity most or at least does not lower it (a part inside the whole). 1: no merges. The bounds of every
+        merged annotation overlap those of the one it is matched to, whatever the similarity. The union of boxes is the
+        box that encloses them. A similarity of shapes that cannot be joined (`Similarity.merges`) finds no merges.
     pairs : Pairs, optional
         Pairs already computed from `TOUCHING` upwards, of these annotations.
 
     Returns
     -------
     Variations
-        Sorted by image, pair of raters, type and similarity. A class the other rater was not asked for is no finding.
+        Sorted by image, pair of raters, type and similarity. A class the other rater is not assigned to is no finding.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def variations(
 
     Examples
     --------
-    One bench by ann, drawn as two halves by bob, and a dog only bob saw:
+    One bench by ann, annotated as two halves by bob, and a dog only bob saw:
 
     >>> found = variations(
     ...     Annotations.from_rows(
@@ -72,7 +72,7 @@ def variations(
     threshold, max_merge = check_threshold(threshold), check_whole(max_merge, "max_merge", least=1)
     check_comparable(annotations)
     if threshold == 0:
-        raise InputError("threshold: expected a similarity above 0, got 0: marks that do not touch would match")
+        raise InputError("threshold: expected a similarity above 0, got 0: annotations that do not touch would match")
     if pairs is None:
         pairs = compute_pairs(annotations, measure, TOUCHING)
     elif pairs.name != measure.name:

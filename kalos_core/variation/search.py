@@ -30,7 +30,7 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """G groups of marks of one rater and class that overlap one mark of another rater, the *single* of the group."""
+    """G groups of annotations of one rater and class that overlap one of another rater, the *single* of the group."""
 
     single: NDArray[np.intp]
     """(G,) row of the single."""
@@ -45,8 +45,8 @@ class _Groups:
         """(G,) sum of the `count` largest shares of each group."""
         group = np.repeat(np.arange(len(self.single)), np.diff(self.start))
         order = np.lexsort((-self.share, group))
-        place = np.arange(len(order)) - self.start[:-1][group]
-        return total(group, np.where(place < count, self.share[order], 0.0), len(self.single))
+        index = np.arange(len(order)) - self.start[:-1][group]
+        return total(group, np.where(index < count, self.share[order], 0.0), len(self.single))
 
     def couples(self, least: float, max_merge: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Every two children of a group that may become a merge of at least that similarity.
@@ -56,9 +56,9 @@ class _Groups:
         hopeful = self.most(max_merge) * (1 + ROUNDING) >= least
         size = np.diff(self.start)
         group = np.repeat(np.arange(len(size)), size)
-        place = np.flatnonzero(hopeful[group])
-        first, second = expand_runs(place + 1, self.start[1:][group[place]] - place - 1)
-        first = place[first]
+        index = np.flatnonzero(hopeful[group])
+        first, second = expand_runs(index + 1, self.start[1:][group[index]] - index - 1)
+        first = index[first]
         bound = self.share[first] + self.share[second] + self.most(max_merge - 2)[group[first]]
         kept = bound * (1 + ROUNDING) >= least
         first, second = first[kept], second[kept]
@@ -66,8 +66,8 @@ class _Groups:
 
     def others(self, group: NDArray[np.intp], members: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """For candidates (C, m), every further child of their group: (E,) candidate and (E,) row."""
-        candidate, place = expand_runs(self.start[group], np.diff(self.start)[group])
-        row = self.child[place]
+        candidate, index = expand_runs(self.start[group], np.diff(self.start)[group])
+        row = self.child[index]
         fresh = (members[candidate] != row[:, None]).all(axis=1)
         return candidate[fresh], row[fresh]
 
@@ -75,7 +75,7 @@ class _Groups:
 class Search:
     """The state of one search: which annotations are still free, and what was found.
 
-    The place of an annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
+    An annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
     an image with three raters has two sides, and each is used once.
     """
 
@@ -88,20 +88,20 @@ class Search:
         self.same_class = annotations.category[pairs.left] == annotations.category[pairs.right]
         self.left_side = self._side(pairs.left, pairs.right)
         self.right_side = self._side(pairs.right, pairs.left)
-        self.free = self._askable_sides()
+        self.free = self._assigned_sides()
         self.found: list[_Found] = []
 
     def _side(self, row: NDArray[np.intp], towards: NDArray[np.intp]) -> NDArray[np.intp]:
         return row * self.raters + self.annotations.rater[towards]
 
-    def _askable_sides(self) -> NDArray[np.bool_]:
-        """(N * R + 1,) True where the other rater may have drawn that image and class; the last is nobody's."""
+    def _assigned_sides(self) -> NDArray[np.bool_]:
+        """(N * R + 1,) True where the other rater may have annotated that image and class; the last is nobody's."""
         annotations = self.annotations
-        askable = annotations.assigned[annotations.image]
+        assigned = annotations.assigned[annotations.image]
         if annotations.assigned_categories is not None:
-            askable &= annotations.assigned_categories[:, annotations.category].T
-        askable[np.arange(len(annotations)), annotations.rater] = False
-        sides: NDArray[np.bool_] = np.append(askable.ravel(), False)
+            assigned &= annotations.assigned_categories[:, annotations.category].T
+        assigned[np.arange(len(annotations)), annotations.rater] = False
+        sides: NDArray[np.bool_] = np.append(assigned.ravel(), False)
         return sides
 
     def _open(self, same_class: bool) -> NDArray[np.bool_]:
@@ -109,7 +109,7 @@ class Search:
         return same & self.free[self.left_side] & self.free[self.right_side]
 
     def match(self, *, same_class: bool, found: int) -> None:
-        """Steps 1 and 3: one mark against one."""
+        """Steps 1 and 3: one annotation against one."""
         candidates = self.pairs.keep(self._open(same_class) & (self.pairs.similarity >= self.threshold))
         order = strict_order(self.annotations, candidates, neg_cost)
         left, right = candidates.left[order], candidates.right[order]
@@ -117,7 +117,7 @@ class Search:
         self._note(found, candidates.similarity[order][taken], left[taken, None], right[taken, None])
 
     def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
-        """Steps 2 and 4: one mark against the union of several, which all overlap it and are of one class."""
+        """Steps 2 and 4: one annotation against the union of several, which all overlap it and are of one class."""
         if max_merge < 2 or not self.measure.merges:
             return
         groups = self._groups(self._open(same_class))
@@ -153,7 +153,7 @@ class Search:
         )
 
     def _touching(self) -> NDArray[np.bool_]:
-        """(P,) True where the bounds of two marks share an area: by GIoU or centroids any two are alike a little."""
+        """(P,) True where the bounds of two annotations share an area: by GIoU any two are alike a little."""
         if not len(self.pairs):  # an empty table has no shapes
             return np.zeros(0, np.bool_)
         bounds = self.annotations.shapes[self.pairs.kind].bounds()
@@ -176,13 +176,13 @@ class Search:
     ) -> NDArray[np.intp]:
         """Positions of the couples that are the best of their group for either child: those that grow."""
         rank = self._rank(members)[members]
-        place = np.tile(np.arange(len(group)), 2)
+        index = np.tile(np.arange(len(group)), 2)
         child, partner = members.T.ravel(), rank[:, ::-1].T.ravel()
-        order = np.lexsort((partner, -similarity[place], child, group[place]))
-        run = np.stack([group[place], child], axis=1)[order]
+        order = np.lexsort((partner, -similarity[index], child, group[index]))
+        run = np.stack([group[index], child], axis=1)[order]
         first = np.ones(len(order), np.bool_)
         first[1:] = (run[1:] != run[:-1]).any(axis=1)
-        return np.unique(place[order[first]])
+        return np.unique(index[order[first]])
 
     def _union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
         column = self.measure.column(self.annotations)
@@ -269,7 +269,7 @@ class Search:
         self.found.append(_Found(kind, similarity, own, other, raters[own[:, 0]], raters[other[:, 0]]))
 
     def leave_rest(self) -> None:
-        """Step 5: every side that is still free; that a rater drew nothing says nothing about a class not asked for."""
+        """Step 5: every side that is still free, of raters who are assigned to the class."""
         side = np.flatnonzero(self.free[:-1] & self.annotations.assigned_per_annotation.ravel())
         row, other_rater = side // self.raters, side % self.raters
         own_rater = self.annotations.rater[row]

@@ -56,7 +56,7 @@ class VariationShares:
 
     @property
     def unmatched(self) -> NDArray[np.intp]:
-        """(T,) findings that only one of two raters marked."""
+        """(T,) findings that only one of two raters annotated."""
         return np.asarray(self.counts[:, [MISSING, ADDITIONAL]].sum(axis=1))
 
     @property
@@ -140,14 +140,16 @@ def variation_shares(
     >>> found.matched.tolist(), found.unmatched.tolist(), round(found.equilibrium, 4)
     ([1, 0], [0, 2], 0.6333)
     """
-    levels = np.unique([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
-    if not len(levels):
+    checked = np.unique([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
+    if not len(checked):
         raise InputError("thresholds: expected at least one similarity, got none")
     measure = get_similarity(similarity)
     if pairs is None:
         pairs = compute_pairs(annotations, measure, TOUCHING)
-    found = [variations(annotations, measure, float(level), max_merge, pairs=pairs).counts() for level in levels]
-    return VariationShares(levels, np.array([[counts[name] for name in VARIATION_TYPES] for counts in found]))
+    found = [
+        variations(annotations, measure, float(threshold), max_merge, pairs=pairs).counts() for threshold in checked
+    ]
+    return VariationShares(checked, np.array([[counts[name] for name in VARIATION_TYPES] for counts in found]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ class Variations:
     type : (F,) str
         One of `VARIATION_TYPES`.
     similarity : (F,) float64
-        Of the two sides, a merged side taken as the union of its marks; NaN for missing and additional.
+        Of the two sides, a merged side taken as the union of its annotations; NaN for missing and additional.
     rows_a, rows_b : (F,) tuples of int
         Rows of the annotations of either side, empty where that rater has none.
 
@@ -83,13 +83,13 @@ class Variations:
     def counts_by_rater(self) -> dict[str, dict[str, int]]:
         """The findings each rater takes part in, by type as seen from that rater.
 
-        What only this rater drew is `additional`, what only the other drew is `missing`.
+        What only this rater annotated is `additional`, what only the other annotated is `missing`.
         """
-        drew_a = np.array([bool(rows) for rows in self.rows_a], dtype=np.bool_)
+        annotated_a = np.array([bool(rows) for rows in self.rows_a], dtype=np.bool_)
         single = np.isin(self.type, ("missing", "additional"))
         views = []
-        for rater, drew in ((self.rater_a, drew_a), (self.rater_b, ~drew_a)):
-            views.append((rater, np.where(single, np.where(drew, "additional", "missing"), self.type)))
+        for rater, annotated in ((self.rater_a, annotated_a), (self.rater_b, ~annotated_a)):
+            views.append((rater, np.where(single, np.where(annotated, "additional", "missing"), self.type)))
         return {
             str(name): {
                 kind: sum(int(((rater == code) & (seen == kind)).sum()) for rater, seen in views)
@@ -107,15 +107,15 @@ class Variations:
         ).reshape(-1, 2)
         distinct, inverse, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         order = np.lexsort((distinct[:, 1], distinct[:, 0], -count))
-        place = np.empty(len(order), np.intp)
-        place[order] = np.arange(len(order))
+        position = np.empty(len(order), np.intp)
+        position[order] = np.arange(len(order))
         names = self.annotations.categories
         return Confusions(
             category_a=names[distinct[order, 0]],
             category_b=names[distinct[order, 1]],
             count=count[order],
             findings=object_array(
-                [tuple(map(int, chosen[place[inverse.reshape(-1)] == number])) for number in range(len(order))]
+                [tuple(map(int, chosen[position[inverse.reshape(-1)] == number])) for number in range(len(order))]
             ),
         )
 
@@ -146,7 +146,7 @@ class Variations:
         return float((correct == 1).mean()) if len(correct) else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a finding, with names and ids in place of codes and rows."""
+        """One row a finding, with names and ids instead of codes and rows."""
         import pandas as pd
 
         ids = self.annotations.id
@@ -187,7 +187,7 @@ class AnnotationVariations:
     ----------
     type : (N,) str
         The most serious over all other raters (additional > wrong_class > merged_wrong_class > merged > correct);
-        "" where nobody else was asked.
+        "" where nobody else was assigned.
     similarity : (N,) float64
         The least similarity to a partner; NaN without any.
     matches : (N,) tuples of int

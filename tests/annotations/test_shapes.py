@@ -127,7 +127,7 @@ BAD = {
         ("nose", "keypoints x1, y1, v1, ... or a list of .*, got 'nose'"),
         (7, "keypoints x1, y1, v1, ... or a list of .*, got 7"),
         ({"nose": [1, 2]}, "keypoints x1, y1, v1, ... or a list of"),
-        ([(1, 2), (3, 4)], "3 keypoints, as most marks have, got 2"),
+        ([(1, 2), (3, 4)], "3 keypoints, as most annotations have, got 2"),
     ],
 }
 ALL_BAD = [(kind, shape, expected) for kind, cases in BAD.items() for shape, expected in cases]

@@ -370,4 +370,4 @@ def test_select_keeps_every_row_together(annotations, data):
 
 
 def test_a_table_reads_as_a_sentence():
-    assert repr(small()) == "Annotations(5 marks of 3 raters on 3 images, 2 categories, shapes: box)"
+    assert repr(small()) == "Annotations(5 annotations of 3 raters on 3 images, 2 categories, shapes: box)"

@@ -141,7 +141,7 @@ def test_a_stratum_is_of_targets_against_marks_of_any_size():
     distance = 1 - 900 / 1600
     assert whole.strata["small"].observed.tolist() == [distance] * 2
     assert whole.strata["medium"].observed.tolist() == [distance] * 2
-    assert whole.strata["large"].reason == "there are no large marks"
+    assert whole.strata["large"].reason == "there are no large annotations"
     assert sorted(whole.observed) == [distance] * 4
 
 
@@ -195,7 +195,7 @@ def test_a_result_says_its_figures():
     text = str(calibrate(scene(images=30), "box_iou", bootstrap=20))
     assert text.startswith("box_iou: KS = ")
     assert "τ* = " in text
-    assert "no τ*: there are no marks" in str(
+    assert "no τ*: there are no annotations" in str(
         calibrate(Annotations.from_rows([], images=[1, 2], raters=["ann", "bob"]), "box_iou")
     )
 
@@ -240,8 +240,8 @@ def test_marks_without_another_rater_have_no_observed_distance():
     annotations = Annotations.from_rows(rows, assigned={1: ["ann"], 2: ["bob"]}, image_size=sizes)
     found = calibrate(annotations, "box_iou").best
     assert np.isnan([found.ks, found.ks_at, found.tau]).all()
-    assert found.reason == found.strata["small"].reason == "no mark has another rater assigned to its image"
-    assert found.strata["large"].reason == "there are no large marks"
+    assert found.reason == found.strata["small"].reason == "no annotation has another rater assigned to its image"
+    assert found.strata["large"].reason == "there are no large annotations"
     assert found.expected.tolist() == [0, 0]
 
 

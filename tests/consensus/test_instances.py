@@ -16,9 +16,11 @@ from kalos_core.shapes.raster import pixels_of
 from tests.strategies import tables
 
 
-def boxes(*marks, **more):
+def boxes(*annotations, **more):
     keys = ("rater", "category", "box")
-    return Annotations.from_rows([{"image": 1, **dict(zip(keys, mark, strict=True))} for mark in marks], **more)
+    return Annotations.from_rows(
+        [{"image": 1, **dict(zip(keys, annotation, strict=True))} for annotation in annotations], **more
+    )
 
 
 def test_quorum_class_shape_score_and_provenance_by_hand():
@@ -100,9 +102,9 @@ def test_regions_by_vote_and_by_staple():
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2**12 - 1)), min_size=1, max_size=9))
-def test_voted_pixels_are_those_of_a_count(marks):
-    arrays = [np.array([code >> bit & 1 for bit in range(12)], bool).reshape(3, 4) for _, code in marks]
-    owner = np.array([who for who, _ in marks])
+def test_voted_pixels_are_those_of_a_count(annotations):
+    arrays = [np.array([code >> bit & 1 for bit in range(12)], bool).reshape(3, 4) for _, code in annotations]
+    owner = np.array([who for who, _ in annotations])
     found = voted_pixels(Masks.from_arrays(arrays), owner, np.array([[4, 3]] * 3))
     for who in range(3):
         mine = [array for array, other in zip(arrays, owner, strict=True) if other == who]
@@ -169,8 +171,8 @@ def test_through_coco_with_scores_and_sources(tmp_path):
     table = boxes(("ann", "cat", [0, 0, 10, 10]), ("bob", "cat", [0, 0, 10, 8]), ("ann", "dog", [50, 0, 10, 10]))
     found = instance_consensus(agreement(table, bootstrap=0))
     path = write_coco(found.annotations, tmp_path / "consensus.json", fields=found.fields())
-    marks = json.loads(path.read_text())["annotations"]
-    assert [(mark["score"], mark["sources"]) for mark in marks] == [(1.0, [1, 2]), (0.5, [3])]
+    annotations = json.loads(path.read_text())["annotations"]
+    assert [(annotation["score"], annotation["sources"]) for annotation in annotations] == [(1.0, [1, 2]), (0.5, [3])]
     again = read_coco(path)
     assert again.raters.tolist() == ["consensus"]
     np.testing.assert_array_equal(again.shapes["box"].corners, found.annotations.shapes["box"].corners)
@@ -236,7 +238,7 @@ def test_cuboids_are_not_fused():
     ("fields", "message"),
     [
         ({"bbox": [1]}, "got one of COCO's own, 'bbox'"),
-        ({"score": []}, r"a value for each of 1 marks .*, got 0 of 'score'"),
+        ({"score": []}, r"a value for each of 1 annotations .*, got 0 of 'score'"),
     ],
 )
 def test_fields_that_cannot_be_written(fields, message, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kalos_core import Annotations, InputError, compute_pairs, modified_map
 from kalos_core.convergence import SIZES, THRESHOLDS
 from kalos_core.similarity import box_iou
-from kalos_core.similarity.masks import draw
+from kalos_core.similarity.masks import rasterise
 from tests.convergence.coco import coco_precision
 from tests.strategies import reordered, tables
 
@@ -34,7 +34,7 @@ def in_pixels(annotations):
     size = np.full((len(annotations.images), 2), 16.0)
     shapes = dict(annotations.shapes)
     if len(annotations):
-        shapes["mask"] = draw(shapes["polygon"], np.full((len(annotations), 2), 16))
+        shapes["mask"] = rasterise(shapes["polygon"], np.full((len(annotations), 2), 16))
     return replace(annotations, image_size=size, shapes=shapes)
 
 
@@ -311,7 +311,7 @@ FINE = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8))
             "got no class in common",
         ),
         (Annotations.from_rows([], images=[1], raters=["ann", "bob"]), {}, "got none to compare"),
-        (FINE, {"size": "large"}, "marks of size 'large' on images of two raters, got none"),
+        (FINE, {"size": "large"}, "annotations of size 'large' on images of two raters, got none"),
         (FINE, {"size": "huge"}, "size: expected one of"),
         (FINE, {"ties": "random"}, "ties: expected 'coco', 'shuffle' or 'joint', got 'random'"),
         (FINE, {"thresholds": ()}, "at least one, got"),

@@ -85,7 +85,7 @@ FOUND = model({**CAT, "box": [0, 0, 9, 9]}, {**CAT, "box": [5, 0, 9, 9]})
         (TRUTH, FOUND, {"scores": [np.nan, 0.5]}, r"got none for 1 of 2 \(ids 1\)"),
         (TRUTH, replace(FOUND, images=np.array([7], object)), {}, "expected images of the annotations, got others: 7"),
         (TRUTH, Annotations.from_rows([{**CAT, "rater": r, "box": [0, 0, 9, 9]} for r in "ab"]), {}, "got raters a, b"),
-        (TRUTH.select(rows=[]), FOUND, {}, "expected marks of a rater, got none"),
+        (TRUTH.select(rows=[]), FOUND, {}, "expected annotations of a rater, got none"),
         (TRUTH, FOUND, {"similarity": "volume_iou"}, "expected one that compares two tables, got 'volume_iou'"),
         (TRUTH, FOUND, {"similarity": lambda *_: 1}, "got a function of the rows of one table"),
         (TRUTH, FOUND, {"thresholds": ()}, "at least one"),

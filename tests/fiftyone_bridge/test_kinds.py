@@ -266,7 +266,7 @@ class TestKeypoints:
 
     def test_poses_of_different_numbers_of_points(self, make: Make) -> None:
         dataset = make([picture(0, poses(POSE, POSE), poses(NEAR[:2]))])
-        with pytest.raises(InputError, match=r"(?s)0.jpg, field 'bob'.*expected 3 keypoints, as most marks have"):
+        with pytest.raises(InputError, match=r"(?s)0.jpg, field 'bob'.*expected 3 keypoints, as most annotations have"):
             kf.read_annotations(dataset, raters=RATERS)
 
     @pytest.mark.parametrize("name", ["points", "confidence", "index"])

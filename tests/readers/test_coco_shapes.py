@@ -128,7 +128,7 @@ def test_a_category_that_names_keypoints_and_has_no_id():
 
 
 def test_marks_with_different_numbers_of_keypoints():
-    with pytest.raises(InputError, match=r"annotations\[2\].*3 keypoints, as most marks have, got 2"):
+    with pytest.raises(InputError, match=r"annotations\[2\].*3 keypoints, as most annotations have, got 2"):
         read_coco(document({"keypoints": POSE}, {"keypoints": POSE}, {"keypoints": POSE[:6]}))
 
 
@@ -295,7 +295,7 @@ def test_what_a_coco_file_cannot_hold(tmp_path):
     with pytest.raises(InputError, match="expected shapes among box, polygon, mask, keypoints, got volume"):
         write_coco(table, tmp_path / "labels.json")
     both = Annotations.from_rows([row | {"polygon": [[0, 0, 4, 0, 4, 4]], "mask": PIXELS == 1}])
-    with pytest.raises(InputError, match="a polygon or a mask of each mark, got both for 1"):
+    with pytest.raises(InputError, match="a polygon or a mask of each annotation, got both for 1"):
         write_coco(both, tmp_path / "labels.json")
     assert list(tmp_path.iterdir()) == []
 

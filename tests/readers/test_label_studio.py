@@ -166,7 +166,7 @@ WHERE = r"tasks\[0\] \(id 5\), annotations\[0\], result\[0\]"
         (BOX | {"type": "rectangle"}, "a result of a type among"),
         (BOX | {"type": ["x"]}, "a result of a type among"),
         (BOX | {"value": None}, "a value, got None"),
-        (BOX | {"image_rotation": 90}, "a picture that was not rotated in Label Studio, got 90 degrees"),
+        (BOX | {"image_rotation": 90}, "an image that was not rotated in Label Studio, got 90 degrees"),
         (BOX | {"original_width": None, "original_height": None}, "original_width and original_height"),
         (
             BOX | {"value": BOX["value"] | {"rectanglelabels": ["a", "b"]}},

@@ -71,7 +71,7 @@ def test_a_file_of_several_pictures_is_refused(tmp_path):
     for rater in ("ann", "bob"):
         (tmp_path / rater).mkdir()
         first.save(tmp_path / rater / "a.tif", save_all=True, append_images=[second])
-    with pytest.raises(InputError, match=r"a\.tif: expected one picture in a file, got 2"):
+    with pytest.raises(InputError, match=r"a\.tif: expected one image in a file, got 2"):
         list(read_mask_folders(tmp_path).stacks())
 
 
@@ -102,7 +102,7 @@ def spoil(folder, name):
         ("colour", "a.png: expected a mask of one channel, got 3"),
         ("size", "image 'a': expected masks of one width and height, got 2 x 1 by 'ann', 2 x 2 by 'bob'"),
         ("values", "mask of 'ann': expected 0 and 1, or 0 and 255, got values such as 7"),
-        ("broken", "a.png: expected a readable picture"),
+        ("broken", "a.png: expected a readable image"),
         ("twice", "expected one file, got a.png and a.tif"),
     ],
 )

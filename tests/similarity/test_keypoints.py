@@ -82,7 +82,9 @@ def test_pose_equals_one_by_one_and_the_authors_package(seed):
 
 
 def test_pose_needs_the_sizes_of_images():
-    with pytest.raises(InputError, match=r"pose: expected the size of every image that has marks, got none .*\(1\)"):
+    with pytest.raises(
+        InputError, match=r"pose: expected the size of every image that has annotations, got none .*\(1\)"
+    ):
         agreement(table([[1, 1]], [[1, 2]], size=None), "pose")
 
 

@@ -23,7 +23,7 @@ from kalos_core.similarity import (
 )
 from kalos_core.similarity.centroids import Centroids
 from kalos_core.similarity.keypoints import ScaledPoses
-from kalos_core.similarity.masks import draw
+from kalos_core.similarity.masks import rasterise
 from tests.similarity import shapes_3d
 from tests.similarity.shapes_2d import IMAGE_SIZE, every_pair, random_boxes, random_masks, random_polygons, random_poses
 from tests.strategies import ring, rings
@@ -98,7 +98,7 @@ LAWS = {
     "centroid_box": Laws(),
     "polygon_iou": Laws(),
     "polygon_giou": Laws(one_on_itself=False, reaches_zero=False),
-    "polygon_raster_iou": Laws(column=lambda column, scale: draw(column, np.full((len(column), 2), 128 * scale)),
+    "polygon_raster_iou": Laws(column=lambda column, scale: rasterise(column, np.full((len(column), 2), 128 * scale)),
                                one_on_itself=False, moves=False, scales=False),
     "mask_iou": Laws(),
     "centroid": Laws("polygon", _centroids, reaches_zero=False),

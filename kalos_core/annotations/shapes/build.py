@@ -1,4 +1,4 @@
-"""The shape columns of a table, of whatever kinds its marks have."""
+"""The shape columns of a table, of whatever kinds its annotations have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.errors import listed
 from kalos_core.shapes import Boxes, ShapeColumn
 
 Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
-"""``builder(given, rows, surroundings, faults)`` -> a column of all N marks, in which only `rows` have a shape."""
+"""``builder(given, rows, surroundings, faults)`` -> a column of N annotations, of which only `rows` have a shape."""
 
 BUILDERS: dict[str, Builder] = {
     "polygon": build_polygons,
@@ -31,8 +31,8 @@ BUILDERS: dict[str, Builder] = {
 """Shape kinds other than boxes."""
 
 WITH_A_BOX = ("polygon", "mask", "keypoints")
-"""Kinds whose bounds are the box of a mark that has none of its own, the first of them that it has. Not volumes: what
-lies above one another in a scan would be the same place."""
+"""Kinds whose bounds are the box of an annotation that has none of its own, the first of them that it has. Not volumes:
+what lies above one another in a scan would be the same place."""
 
 SHAPE_FIELDS = ("box", *BUILDERS)
 """Fields of a record that hold its shapes."""
@@ -41,12 +41,12 @@ SHAPE_FIELDS = ("box", *BUILDERS)
 def build_shapes(
     given: Mapping[str, list[Any]], surroundings: Surroundings, faults: ShapeFaults
 ) -> dict[str, ShapeColumn]:
-    """The columns of all kinds that occur; a box that is absent is the bounds of the mark's other shape, if flat.
+    """The columns of all kinds that occur; a box that is absent is the bounds of the annotation's other shape, if flat.
 
     Parameters
     ----------
     given : mapping of kind to list (N,)
-        What the source holds, None where a mark has no shape of that kind.
+        What the source holds, None where an annotation has no shape of that kind.
     surroundings : Surroundings
     faults : ShapeFaults
         Takes what is wrong; rows named there have shapes that mean nothing.

@@ -1,4 +1,4 @@
-"""What is wrong with the shapes of a source, by row, and the few questions every kind asks of what it is given."""
+"""What is wrong with the shapes of a source, by row, and the few questions every kind has about what it is given."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ class ShapeFaults:
     describe: Callable[[int], str]
     rows: set[int] = field(default_factory=set)
 
-    def add(self, row: int, expected: str, came: object) -> None:
+    def add(self, row: int, expected: str, actual: object) -> None:
         """Note one row."""
         self.rows.add(int(row))
-        self.problems.add(self.describe(row), expected, came)
+        self.problems.add(self.describe(row), expected, actual)
 
-    def add_all(self, rows: Iterable[int], expected: str, came: Callable[[int], object]) -> None:
-        """Note several; what came is only asked of those that are shown."""
+    def add_all(self, rows: Iterable[int], expected: str, actual: Callable[[int], object]) -> None:
+        """Note several; the actual value is only computed for those that are shown."""
         wrong = [int(row) for row in rows]
         self.rows.update(wrong)
-        self.problems.add_all(wrong, self.describe, expected, came)
+        self.problems.add_all(wrong, self.describe, expected, actual)
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The images the marks lie in, for shapes that cannot be read without them.
+    """The images the annotations lie in, for shapes that cannot be read without them.
 
     Parameters
     ----------
     image : (N,) int
-        Code of each mark's image, -1 where it is unknown.
+        Code of each annotation's image, -1 where it is unknown.
     image_size : (I, 2) float64
         Width and height in pixels, NaN where unknown.
     slice_positions : sequence of I arrays, optional
@@ -62,7 +62,7 @@ class Surroundings:
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """(N, 2) width and height of each mark's image, NaN where unknown."""
+        """(N, 2) width and height of each annotation's image, NaN where unknown."""
         known = self.image >= 0
         size = np.full((len(self.image), 2), np.nan)
         size[known] = self.image_size[self.image[known]]

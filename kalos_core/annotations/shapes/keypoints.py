@@ -19,10 +19,10 @@ FORMS = "keypoints x1, y1, v1, ... or a list of (x, y) or (x, y, v)"
 def build_keypoints(
     given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults
 ) -> Keypoints:
-    """Keypoints of the given rows, none elsewhere; all marks of a table have the same number of them.
+    """Keypoints of the given rows, none elsewhere; all annotations of a table have the same number of them.
 
     Keypoints are COCO's flat list x1, y1, v1, x2, ... or a list of (x, y, v) or of (x, y). Labelled are those of
-    v = 1 (hidden in the picture) and v = 2 (to be seen in it), not those of v = 0: what KαLOS §14 compares is whether
+    v = 1 (hidden in the image) and v = 2 (to be seen in it), not those of v = 0: what KαLOS §14 compares is whether
     and where a rater put a joint, and its authors' code, too, takes v > 0. Without v, a point that is missing (None,
     or NaN for both coordinates) is not labelled.
     """
@@ -39,7 +39,7 @@ def build_keypoints(
             read[row] = points
     count = _usual_count(read)
     for row in [row for row, points in read.items() if len(points) != count]:
-        faults.add(row, f"{count} keypoints, as most marks have", len(read.pop(row)))
+        faults.add(row, f"{count} keypoints, as most annotations have", len(read.pop(row)))
     kept = np.array(list(read), dtype=np.intp)
     points = np.full((len(given), count, 2), np.nan)
     visible = np.zeros((len(given), count), np.bool_)
@@ -81,6 +81,6 @@ def _fault(points: NDArray[np.float64]) -> str:
 
 
 def _usual_count(read: dict[int, NDArray[np.float64]]) -> int:
-    """How many keypoints most marks have; of numbers equally frequent the one that comes first."""
+    """How many keypoints most annotations have; of numbers equally frequent the one that comes first."""
     counts = Counter(len(points) for points in read.values())
     return max(counts, key=counts.__getitem__, default=0)

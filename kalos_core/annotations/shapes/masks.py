@@ -25,18 +25,18 @@ MOST_LETTERS = 7
 """Of one number: 35 bits are enough for any canvas, and far from where 64 end."""
 
 LETTERS_AT_ONCE = 1 << 20
-"""Decoded together: few steps, and little memory beside what is kept."""
+"""Decoded together: few steps, and little memory besides what is kept."""
 
 
 class _UnusableError(Exception):
-    """What was expected of a mask, and what came."""
+    """What was expected of a mask, and what was given."""
 
 
 def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults) -> Masks:
     """Masks of the given rows, none elsewhere.
 
     A mask is COCO's ``{"size": [height, width], "counts": ...}`` (compressed text or bytes, or a list of numbers), or
-    an array (height, width) of truth values or of 0 and 1. One without a pixel is a mask: it is like nothing.
+    an array (height, width) of booleans or of 0 and 1. One without a pixel is a mask: it is like nothing.
     """
     size = np.zeros((len(given), 2), np.intp)
     counts: dict[int, NDArray[Any]] = {}
@@ -65,7 +65,7 @@ def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surround
     faults.add_all(
         np.sort(np.append(filled[wrong], malformed)),
         "counts of 0 or more that sum to height x width",
-        lambda row: f"{_told(given[row]['counts'])} for {size[row, 1]} x {size[row, 0]}",
+        lambda row: f"{_shortened(given[row]['counts'])} for {size[row, 1]} x {size[row, 0]}",
     )
     fine = np.flatnonzero(~wrong)
     kept = expand_runs(run_starts(lengths)[:-1][fine], lengths[fine])[1]
@@ -80,7 +80,7 @@ def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
     if not isinstance(mask, Mapping):
         pixels = _pixels(mask)
         if pixels is None:
-            raise _UnusableError(FORMS, _told(mask))
+            raise _UnusableError(FORMS, _shortened(mask))
         return (pixels.shape[1], pixels.shape[0]), count_pixels(pixels)
     size = _whole_numbers(mask.get("size"))
     if size is None or len(size) != 2 or size.min() < 1 or size.prod(dtype=np.float64) > MOST_PIXELS:
@@ -92,7 +92,7 @@ def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
         return (width, height), counts.encode("ascii", "replace") if isinstance(counts, str) else counts
     numbers = _whole_numbers(counts)
     if numbers is None:
-        raise _UnusableError(FORMS, f"counts {_told(counts)}")
+        raise _UnusableError(FORMS, f"counts {_shortened(counts)}")
     return (width, height), numbers
 
 
@@ -126,7 +126,7 @@ def _whole_numbers(value: object) -> NDArray[np.int64] | None:
     return numbers.astype(np.int64) if whole.all() else None
 
 
-def _told(value: object) -> str:
+def _shortened(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 
@@ -167,22 +167,22 @@ def _decode_together(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
     if unreadable.any():
         readable = [row for row, bad in zip(texts, unreadable.tolist(), strict=True) if not bad]
         return _decode_together({row: texts[row] for row in readable})
-    place = np.arange(len(letters)) - np.repeat(first, last - first + 1)
-    numbers = np.add.reduceat((letters & (MORE - 1)) << (BITS * place), first)
+    position = np.arange(len(letters)) - np.repeat(first, last - first + 1)
+    numbers = np.add.reduceat((letters & (MORE - 1)) << (BITS * position), first)
     numbers -= ((letters[last] & MINUS) != 0).astype(np.int64) << (BITS * (last - first + 1))
     start = run_starts(np.bincount(text_of_letter[first], minlength=len(texts)))
     return dict(zip(texts, np.split(_undo_differences(numbers, start), start[1:-1]), strict=True))
 
 
 def _undo_differences(numbers: NDArray[np.int64], start: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Counts of texts that begin at `start`: from its fourth number on, a text holds the step from two places before.
+    """Counts of texts that begin at `start`: from its fourth number on, each holds the step from two before.
 
-    So the counts at odd places are running sums, and those at even places too, the very first apart.
+    So the counts at odd positions are running sums, and those at even positions too, the very first apart.
     """
     count = np.diff(start)
-    place = np.arange(len(numbers)) - np.repeat(start[:-1], count)
+    position = np.arange(len(numbers)) - np.repeat(start[:-1], count)
     counts = numbers.copy()
-    for chain in (place % 2 == 1, (place % 2 == 0) & (place > 0)):
+    for chain in (position % 2 == 1, (position % 2 == 0) & (position > 0)):
         sums = np.cumsum(np.where(chain, numbers, 0))
         before = np.append(0, sums)[start[:-1]]
         counts[chain] = (sums - np.repeat(before, count))[chain]

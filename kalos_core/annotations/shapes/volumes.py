@@ -1,4 +1,4 @@
-"""Volumes as sources hold them: lists of contours, each in a slice of the mark's scan."""
+"""Volumes as sources hold them: lists of contours, each in a slice of the annotation's scan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import Scans
 
 SLICE_TOLERANCE = 0.01
-"""mm by which a contour may lie beside its slice: what is lost when positions are written as text."""
+"""mm by which a contour may lie next to its slice: what is lost when positions are written as text."""
 
 
 class _Contour(NamedTuple):
@@ -42,7 +42,7 @@ def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surrou
     position, start = _slice_positions(surroundings)
     z = np.array([contour.z for contour in contours], np.float64)
     slice_ = _slices(position, start, surroundings.image[row_of], z, row_of, faults)
-    scan = np.maximum(surroundings.image, 0)  # a mark of no known image is an error of its own
+    scan = np.maximum(surroundings.image, 0)  # an annotation of no known image is an error of its own
     sound = ~np.isin(row_of, list(faults.rows)) & (surroundings.image[row_of] >= 0)
     scans = Scans(
         position,
@@ -89,7 +89,7 @@ def _pixel_spacing(surroundings: Surroundings) -> NDArray[np.float64]:
 
 
 def _span(scan: NDArray[np.intp], z: NDArray[np.float64], scans: int) -> NDArray[np.float64]:
-    """(S, 2) lowest and highest position drawn on in each scan, NaN where there is none."""
+    """(S, 2) lowest and highest annotated position in each scan, NaN where there is none."""
     span = np.tile([np.inf, -np.inf], (scans, 1))
     np.minimum.at(span[:, 0], scan, z)
     np.maximum.at(span[:, 1], scan, z)
@@ -138,8 +138,8 @@ def _slices(
         before = np.maximum(after - 1, 0)
         nearest = np.where(np.abs(slices[before] - z[here]) < np.abs(slices[after] - z[here]), before, after)
         slice_[here] = nearest
-        beside = ~(np.abs(slices[nearest] - z[here]) <= SLICE_TOLERANCE)  # NaN is not
-        for one, place in zip(here[beside], slices[nearest[beside]], strict=True):
-            gap = f"one at z = {z[one]:g}, the nearest slice being at {place:g}"
+        off = ~(np.abs(slices[nearest] - z[here]) <= SLICE_TOLERANCE)  # NaN is not
+        for one, nearest_slice in zip(here[off], slices[nearest[off]], strict=True):
+            gap = f"one at z = {z[one]:g}, the nearest slice being at {nearest_slice:g}"
             faults.add(row[one], "contours that lie in a slice of their scan", gap)
     return slice_

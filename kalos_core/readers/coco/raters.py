@@ -1,7 +1,7 @@
-"""Who drew and who was asked: names, persons and sessions in a COCO file of several raters.
+"""Who annotated and who is assigned: names, persons and sessions in a COCO file of several raters.
 
 A rater is one row of the reliability matrix: a person, or one session of a person. Where ``rater_list`` maps persons to
-their sessions (KaLOS files), each mark says its ``session_id`` and every session is a rater of its own.
+their sessions (KaLOS files), each annotation says its ``session_id`` and every session is a rater of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Raters:
     identity : dict
         Name of each rater, in order -> person and session.
     of_annotation : list (N,)
-        The rater of each mark; what is no name stays as it came, to be refused.
+        The rater of each annotation; what is no name stays as it is, to be refused.
     listed : list (I,)
         Who each image lists, None where it has no list.
     """
@@ -56,20 +56,20 @@ class Raters:
     def assigned(
         self, image_of_annotation: Sequence[Any], images: Sequence[Any], rule: Assignment
     ) -> list[list[str] | None]:
-        """Who was asked in each image, None for every rater."""
+        """Who was assigned in each image, None for every rater."""
         if rule == "all":
             return list(self.listed)
-        drew: dict[Any, set[str]] = {}
+        annotated: dict[Any, set[str]] = {}
         for image, rater in zip(image_of_annotation, self.of_annotation, strict=True):
             if isinstance(rater, str) and is_hashable(image):
-                drew.setdefault(image, set()).add(rater)
+                annotated.setdefault(image, set()).add(rater)
         return [
-            sorted(drew.get(image, ())) if names is None else names
+            sorted(annotated.get(image, ())) if names is None else names
             for image, names in zip(images, self.listed, strict=True)
         ]
 
     def rows_of(self, person_or_name: str) -> list[str]:
-        """The rater of that name, else all sessions of that person, else the name as it came."""
+        """The rater of that name, else all sessions of that person, else the name as it is."""
         if person_or_name in self.identity:
             return [person_or_name]
         return [name for name, (person, _) in self.identity.items() if person == person_or_name] or [person_or_name]
@@ -83,7 +83,7 @@ def find_raters(
     record_names: Sequence[str],
     problems: Problems,
 ) -> Raters:
-    """The raters of a file: those of ``info.raters`` first, then those of the images' lists, then those who drew."""
+    """The raters of a file: those of ``info.raters`` first, then those of images' lists, then any other."""
     known = _described(data)
     name_of = {identity: name for name, identity in known.items() if identity[1]}
     found: dict[str, Identity] = dict(known)
@@ -106,8 +106,8 @@ def find_raters(
         if known_image and (in_sessions.get(image) or (SESSION_FIELD in annotation and image not in has_list)):
             session = as_name(annotation.get(SESSION_FIELD))
             if not isinstance(session, str):
-                came = "nothing" if session is None else repr(session)
-                problems.add(record_names[position], f"a {SESSION_FIELD}, as its image lists sessions", came)
+                actual = "nothing" if session is None else repr(session)
+                problems.add(record_names[position], f"a {SESSION_FIELD}, as its image lists sessions", actual)
                 session = ""
         of_annotation.append(note(person, session) if isinstance(person, str) else person)
     return Raters(found, of_annotation, listed)

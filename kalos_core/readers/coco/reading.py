@@ -28,7 +28,7 @@ from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 
 WITHOUT_LIST = (
     "{source}: no rater_list on {count} of {total} images: every rater of the file is taken as assigned to them, so "
-    "that an image a rater never saw counts as 'saw it and drew nothing', which lowers alpha. "
+    "that an image a rater never saw counts as 'saw it and annotated nothing', which lowers alpha. "
     "Pass assigned='drew' to count only those who drew in an image (then agreement on absence is lost)."
 )
 
@@ -51,21 +51,21 @@ def read_coco(
         ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, and the rater under one of `RATER_FIELDS`),
         ``categories``. A segmentation is a list of rings (a polygon) or run lengths (a mask); boxes that are absent are
         the bounds of the other shape. A ``rater_list`` that maps persons to their sessions, as KaLOS files have it
-        (``{"ann": [1, 2]}``, and a ``session_id`` on every mark), makes every session a rater of its own, named
+        (``{"ann": [1, 2]}``, and a ``session_id`` on every annotation), makes every session a rater of its own, named
         "ann (S1)". ``info.rater_categories`` (rater or person -> class names or ids) limits the classes a rater was
-        asked for; ``info.raters`` (names) gives raters and their order.
+        assigned to; ``info.raters`` (names) gives raters and their order.
     category_field : str, optional
         Annotation field that holds the class as text, instead of ``category_id``.
     aliases : mapping, optional
         What raters wrote -> class (`kalos_core.readers.vocabulary.Aliases`). Names without an alias stay and are
         listed in a warning.
     assigned : "all" or "drew"
-        For images without ``rater_list``: every rater of the file, or those who drew in it.
+        For images without ``rater_list``: every rater of the file, or those who annotated something there.
     not_exhaustive : "ignore" or "exclude"
-        Of LVIS files, by category id: whether a rater who drew nothing of a class counts as not asked in the images
-        whose ``not_exhaustive_category_ids`` names it (`Annotations.excluded`). The published figures ignore it.
+        Of LVIS files, by category id: whether a rater who annotated nothing of a class counts as not assigned in the
+        images whose ``not_exhaustive_category_ids`` names it (`Annotations.excluded`). The published numbers ignore it.
     on_invalid : "raise" or "skip"
-        Marks whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------

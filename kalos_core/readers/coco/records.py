@@ -14,7 +14,7 @@ from kalos_core.readers.files import as_path, load_json
 from kalos_core.shapes.boxes import LARGEST
 
 NotExhaustive = Literal["ignore", "exclude"]
-"""What becomes of LVIS's classes of which not every object of an image was marked."""
+"""What becomes of LVIS's classes of which not every object of an image was annotated."""
 
 NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_category_ids"
 """Of an image: LVIS's list for all raters, and ours of each rater."""
@@ -36,8 +36,8 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
     found = data.get(key)
     if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
         there = listed(sorted(map(str, data)), 10) or "nothing"
-        came = f"{key!r} as {type(found).__name__}" if key in data else there
-        raise InputError(f"{source}: expected COCO with a list {key!r}, got {came}")
+        actual = f"{key!r} as {type(found).__name__}" if key in data else there
+        raise InputError(f"{source}: expected COCO with a list {key!r}, got {actual}")
     problems = Problems(source)
     wrong = [position for position, record in enumerate(found) if not isinstance(record, Mapping)]
     problems.add_all(wrong, lambda row: f"{key}[{row}]", "an object", lambda row: repr(found[row]))
@@ -135,7 +135,7 @@ def exclusions(
     not_exhaustive: NotExhaustive,
     problems: Problems,
 ) -> list[tuple[int, str, str]]:
-    """Position of the image, rater and class of which the rater was not asked to mark every object there."""
+    """Position of the image, rater and class of which the rater is not assigned to annotate every object there."""
     found: list[tuple[int, str, str]] = []
     for position, image in enumerate(images):
         by_rater = image.get(EXCLUDED_FIELD, {})

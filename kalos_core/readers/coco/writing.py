@@ -24,7 +24,7 @@ OWN_FIELDS = frozenset(
     {"id", "image_id", "category_id", "iscrowd", "area", "bbox", "segmentation", "keypoints", "num_keypoints"}
     | {"source_id", SESSION_FIELD, *RATER_FIELDS}
 )
-"""Fields of a mark that have a meaning already."""
+"""Fields of an annotation that have a meaning already."""
 
 Fields = dict[str, Any]
 
@@ -45,7 +45,8 @@ def write_coco(
     annotations : Annotations
     path : path
     fields : mapping of str to (N,) values, optional
-        What to say of each mark besides, such as a consensus' ``score``; JSON's types, and no field of COCO's own.
+        What to say of each annotation as well, such as a consensus' ``score``; JSON's types, and no field of COCO's
+        own.
 
     Returns
     -------
@@ -55,7 +56,8 @@ def write_coco(
     Raises
     ------
     InputError
-        If the folder is not there, or for what COCO cannot hold: volumes, cuboids, a polygon and a mask of one mark.
+        If the folder is not there, or for what COCO cannot hold: volumes, cuboids, a polygon and a mask of one
+        annotation.
 
     Examples
     --------
@@ -65,12 +67,12 @@ def write_coco(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_coco(Annotations.from_rows(rows), Path(folder) / "labels.json")
     ...     read_coco(path)
-    Annotations(1 marks of 1 raters on 1 images, 1 categories, shapes: box)
+    Annotations(1 annotations of 1 raters on 1 images, 1 categories, shapes: box)
     """
     target = as_path(path, "path")
     _check_shapes(annotations)
     _check_fields(fields or {}, len(annotations))
-    image_ids, mark_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
+    image_ids, annotation_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
     in_sessions = _are_sessions(annotations)
     info: Fields = {
         "description": "Labels of several raters, one rater_id per annotation",
@@ -78,22 +80,22 @@ def write_coco(
     }
     if annotations.raters_are_local:
         info["raters_are_local"] = True
-    if image_ids != list(annotations.images) or mark_ids != list(annotations.id):
+    if image_ids != list(annotations.images) or annotation_ids != list(annotations.id):
         info["ids"] = "source_id"
     if annotations.assigned_categories is not None:
         info["rater_categories"] = {
             rater: list(annotations.categories[allowed])
             for rater, allowed in zip(annotations.raters, annotations.assigned_categories, strict=True)
         }
-    marks = _mark_records(annotations, mark_ids, image_ids, in_sessions)
+    records = _annotation_records(annotations, annotation_ids, image_ids, in_sessions)
     for name, values in (fields or {}).items():
-        for record, value in zip(marks, values, strict=True):
+        for record, value in zip(records, values, strict=True):
             record[name] = value
     content = {
         "info": info,
         "images": [_image_record(annotations, row, image_id, in_sessions) for row, image_id in enumerate(image_ids)],
         "categories": _category_records(annotations),
-        "annotations": marks,
+        "annotations": records,
     }
     write_whole(target, json.dumps(content, allow_nan=False))
     return target
@@ -103,20 +105,22 @@ def _check_shapes(annotations: Annotations) -> None:
     others = [kind for kind in annotations.shapes if kind not in SHAPES]
     if others:
         raise InputError(f"annotations: expected shapes among {listed(SHAPES, 10)}, got {listed(others, 10)}")
-    drawn = [~annotations.shapes[kind].absent() for kind in ("polygon", "mask") if kind in annotations.shapes]
-    both = np.flatnonzero(np.logical_and.reduce(drawn))
-    if len(drawn) == 2 and len(both):
+    present = [~annotations.shapes[kind].absent() for kind in ("polygon", "mask") if kind in annotations.shapes]
+    both = np.flatnonzero(np.logical_and.reduce(present))
+    if len(present) == 2 and len(both):
         ids = listed(annotations.id[both])
         raise InputError(
-            f"annotations: expected a polygon or a mask of each mark, got both for {len(both):,} (ids {ids})"
+            f"annotations: expected a polygon or a mask of each annotation, got both for {len(both):,} (ids {ids})"
         )
 
 
 def _check_fields(fields: Mapping[str, Sequence[Any]], count: int) -> None:
     for name, values in fields.items():
         if name in OWN_FIELDS or len(values) != count:
-            came = f"one of COCO's own, {name!r}" if name in OWN_FIELDS else f"{len(values)} of {name!r}"
-            raise InputError(f"fields: expected a value for each of {count} marks in fields of other names, got {came}")
+            actual = f"one of COCO's own, {name!r}" if name in OWN_FIELDS else f"{len(values)} of {name!r}"
+            raise InputError(
+                f"fields: expected a value for each of {count} annotations in fields of other names, got {actual}"
+            )
 
 
 def _whole_ids(ids: Any) -> list[int]:
@@ -171,8 +175,8 @@ def _category_records(annotations: Annotations) -> list[Fields]:
     return records
 
 
-def _mark_records(
-    annotations: Annotations, mark_ids: list[int], image_ids: list[int], in_sessions: bool
+def _annotation_records(
+    annotations: Annotations, annotation_ids: list[int], image_ids: list[int], in_sessions: bool
 ) -> list[Fields]:
     areas = np.full(len(annotations), np.nan)
     for kind in ("polygon", "mask", "box"):
@@ -181,10 +185,10 @@ def _mark_records(
             areas = np.where(np.isnan(areas) & ~column.absent(), column.area(), areas)
     writers = [_WRITERS[kind](column) for kind, column in annotations.shapes.items()]
     records = []
-    for row, mark_id in enumerate(mark_ids):
+    for row, annotation_id in enumerate(annotation_ids):
         rater = annotations.rater[row]
         record: Fields = {
-            "id": mark_id,
+            "id": annotation_id,
             "image_id": image_ids[annotations.image[row]],
             "category_id": int(annotations.category[row]) + 1,
             "rater_id": annotations.person[rater] if in_sessions else annotations.raters[rater],
@@ -196,7 +200,7 @@ def _mark_records(
             record["area"] = float(areas[row])
         for write in writers:
             record |= write(row)
-        records.append(record | _source_id(annotations.id[row], mark_id))
+        records.append(record | _source_id(annotations.id[row], annotation_id))
     return records
 
 
