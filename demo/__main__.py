@@ -34,19 +34,19 @@ WHAT_TO_TRY = """
   Open {address}
 
   - Agreement: click a bar of the histogram to see its images; click a row of the worst images to open one.
-    Its other tabs: published values beside yours, sensitivity to the threshold, classes (click one: its images, worst
-    first), raters (click a cell: the images where these two disagree most). A class or rater filters the figures.
+    Its other tabs: published values next to yours, sensitivity to the threshold, classes (click one: its images, worst
+    first), raters (click a cell: the images where these two disagree most). A class or rater filters the plots.
   - Calibration: which similarity tells signal from chance best, and from which threshold on; one click makes it the
     default of later forms.
   - Variations: click a bar to see only those labels; click a pair of classes taken for one another.
   - Convergence: the mAP that no model can be expected to pass; move the sliders of the thresholds, place a model of
     your own, click the bar of a tag to see its images.
-  - Open a sample and choose the tab "Raters on this sample" (the split icon keeps the picture beside it):
-    every object, and what each rater gave it. Choose a row to select its labels.
+  - Open a sample and open the tab "Raters on this sample" (the split icon keeps the image next to it):
+    every object, and what each rater gave it. Click a row to select its labels.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
 
-  Your own COCO file:  make demo LABELS=labels.json IMAGES=pictures/ (more variables: see the Makefile)
+  Your own COCO file:  make demo LABELS=labels.json IMAGES=images/ (more variables: see the Makefile)
 
   Press Ctrl+C to stop.
 """
@@ -97,10 +97,10 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--labels", type=Path, help="a COCO file with several raters, instead of the drawn scenes")
-    parser.add_argument("--images", type=Path, help="folder of its pictures")
+    parser.add_argument("--images", type=Path, help="folder of its images")
     parser.add_argument("--category-field", help="annotation field that holds the class as text")
     parser.add_argument("--aliases", help="names the raters wrote -> classes: JSON, or a file that holds it")
-    parser.add_argument("--home", type=Path, default=ROOT / "artifacts" / "demo", help="where pictures are put")
+    parser.add_argument("--home", type=Path, default=ROOT / "artifacts" / "demo", help="where images are put")
     parser.add_argument("--address", default="localhost")
     parser.add_argument("--port", type=int, default=5151)
     parser.add_argument("--no-app", action="store_true", help="stop after the analyses")
@@ -137,7 +137,7 @@ def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[s
     name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
     if fo.dataset_exists(name) and MADE_HERE not in fo.load_dataset(name).tags:
         raise InputError(f"The data set {name!r} was not made by a demo; rename it, or the file, to see the demo.")
-    dataset = _own(options, kf) if options.labels else _drawn(options, kf)
+    dataset = _own(options, kf) if options.labels else _synthetic(options, kf)
     try:
         runs = {
             "agreement": kf.compute_agreement(dataset, "agreement", progress=True),
@@ -176,7 +176,7 @@ def _estimate(dataset: Any, kf: Any) -> dict[str, Any]:
     return {"convergence": run}
 
 
-def _drawn(options: argparse.Namespace, kf: Any) -> Any:
+def _synthetic(options: argparse.Namespace, kf: Any) -> Any:
     """The drawn scenes with four simulated raters."""
     from demo.files import IMAGES, LABELS, write
     from demo.raters import simulate
@@ -218,14 +218,14 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
     loaded = kf.load_raters(labels, images=images, canvas=canvas, progress=True, persistent=False, **names)
     print(f"\n{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images.")
     if loaded.missing_pictures:
-        print(f"{len(loaded.missing_pictures):,} pictures are missing: grey canvases of the right size stand in.")
+        print(f"{len(loaded.missing_pictures):,} images are missing: grey canvases of the right size stand in.")
     if loaded.crowds:
         print(f"{loaded.crowds:,} crowd regions were left out.")
     return loaded.dataset
 
 
 def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
-    """The panels beside the grid, one colour per rater, the fields worth seeing switched on."""
+    """The panels next to the grid, one colour per rater, the fields worth seeing switched on."""
     from kalos_core.figures import RATER_COLOURS
 
     grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")

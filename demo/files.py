@@ -19,7 +19,7 @@ QUALITY = 92  # of the JPEG files
 def write(folder: str | Path, scenes: Sequence[Scene], labels: Labels) -> Path:
     """Write `images/*.jpg` and `labels.json` into `folder`, and return it.
 
-    Everything is written beside `folder` first and moved there at the end, so a failure leaves
+    Everything is written next to `folder` first and moved there at the end, so a failure leaves
     nothing behind and an earlier demo untouched. A folder that holds anything other than an earlier
     demo is refused.
     """
@@ -44,7 +44,7 @@ def _fill(folder: Path, scenes: Sequence[Scene], labels: Labels) -> None:
 
 
 def _swap(new: Path, target: Path, old: Path) -> None:
-    """Put `new` in the place of `target`; if that fails, put back what was there."""
+    """Replace `target` by `new`; if that fails, restore the old one."""
     replaced = target.exists()
     if replaced:
         os.replace(target, old)
@@ -64,7 +64,7 @@ def _refuse_foreign(target: Path) -> None:
         raise NotADirectoryError(f"{target} is a file; the demo needs a folder.")
     names = {entry.name for entry in target.iterdir()}
     if names and not (names == {IMAGES, LABELS} and _is_demo(target)):
-        raise FileExistsError(f"{target} holds files that are not an earlier demo; choose another folder.")
+        raise FileExistsError(f"{target} holds files that are not an earlier demo; give another folder.")
 
 
 def _is_demo(folder: Path) -> bool:

@@ -1,6 +1,6 @@
 """Where things stand: which objects a scene holds, how large they are, and which ones stand close.
 
-The ground reaches from the horizon (depth 0) to the lower edge of the picture (depth 1); what
+The ground reaches from the horizon (depth 0) to the lower edge of the image (depth 1); what
 stands nearer is drawn larger and later. Depths in the sky only say how high something flies.
 """
 
@@ -44,7 +44,7 @@ CATEGORIES = tuple(SPRITES)
 
 OUTLINE_TOLERANCE = 0.005, 0.35, 1.1  # share of the longer side; at least, at most, pixels
 SMALLEST_SIDE = 7.0  # pixels, of an object's box
-VISIBLE = 0.55  # least share of an object that is in the picture and not hidden
+VISIBLE = 0.55  # least share of an object that is in the image and not hidden
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Habitat:
 class Theme:
     """A kind of scene.
 
-    horizon : lowest and highest share of the picture's height at which the ground begins
-    scale : pixels a metre at depth 1 in a picture 480 pixels high
+    horizon : lowest and highest share of the image's height at which the ground begins
+    scale : pixels a metre at depth 1 in an image 480 pixels high
     far : what is left of that scale at depth 0
     """
 
@@ -155,10 +155,10 @@ THEMES = (
 
 @dataclass(frozen=True)
 class Placed:
-    """An object in its place, in pixels.
+    """A placed object, in pixels.
 
     order : y of the foot, which decides what is drawn over what; 0 in the sky
-    outline : its silhouette, not yet cut at the picture's edge
+    outline : its silhouette, not yet cut at the image's edge
     """
 
     category: str
@@ -201,7 +201,7 @@ def _add_group(
     group: int,
     rng: Rng,
 ) -> None:
-    """Place one object at random and the rest of its group beside it, where there is room."""
+    """Place one object at random and the rest of its group next to it, where there is room."""
     x, depth = float(rng.uniform(0.02, 0.98)) * size[0], float(rng.uniform(*habitat.depth))
     side = 1 if x < size[0] / 2 else -1
     flip = bool(rng.random() < 0.5)
@@ -258,7 +258,7 @@ def fits(one: Placed, others: Sequence[Placed], size: tuple[int, int]) -> bool:
 
 
 def visible_shares(placed: Sequence[Placed], size: tuple[int, int]) -> list[float]:
-    """For each object the share of its outline that is inside the picture and not hidden."""
+    """For each object the share of its outline that is inside the image and not hidden."""
     frame = shapely.box(0, 0, *size)
     ranked = sorted(range(len(placed)), key=lambda index: placed[index].order)
     shares = [0.0] * len(placed)

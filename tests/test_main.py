@@ -1,4 +1,4 @@
-"""The command line: what it writes, and what it says of input it cannot use."""
+"""The command line: what it writes, and its messages about input it cannot use."""
 
 import json
 
@@ -9,19 +9,19 @@ from kalos_core.__main__ import main
 
 def labels(folder, images=4):
     """A COCO file of one rater."""
-    marks = [(image, number) for image in range(images) for number in range(3)]
+    objects = [(image, number) for image in range(images) for number in range(3)]
     content = {
         "images": [{"id": image, "file_name": f"{image}.jpg", "width": 200, "height": 100} for image in range(images)],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
         "annotations": [
             {
-                "id": place + 1,
+                "id": index + 1,
                 "image_id": image,
                 "category_id": 1 + number % 2,
                 "rater_id": "ann",
                 "bbox": [10 + 60 * number, 20, 30, 30],
             }
-            for place, (image, number) in enumerate(marks)
+            for index, (image, number) in enumerate(objects)
         ],
     }
     path = folder / "labels.json"
@@ -39,7 +39,7 @@ def test_experiments_are_written_as_tables_and_one_page(tmp_path, capsys):
     assert "Table 3" in capsys.readouterr().out
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path, capsys):
+def test_a_missing_file_is_named(tmp_path, capsys):
     assert main(["experiments", str(tmp_path / "none.json")]) == 2
     assert "none.json" in capsys.readouterr().err
 

@@ -1,1 +1,1 @@
-"""Pictures out of flat coloured polygons: the parts, the sprites and the backdrops of the demo."""
+"""Images out of flat coloured polygons: the parts, the sprites and the backdrops of the demo."""

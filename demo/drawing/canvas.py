@@ -1,4 +1,4 @@
-"""A picture being painted: flat polygons at three times the size, averaged down at the end."""
+"""An image being painted: flat polygons at three times the size, averaged down at the end."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ MOODS = tuple(
 
 
 class Canvas:
-    """Paints in pixels of the finished picture; `finish` gives the picture."""
+    """Paints in pixels of the finished image; `finish` gives the image."""
 
     def __init__(self, size: tuple[int, int]) -> None:
-        """Start an empty picture of `size` (width, height) pixels."""
+        """Start an empty image of `size` (width, height) pixels."""
         self.width, self.height = size
         self._image = Image.new("RGB", (size[0] * OVERSAMPLE, size[1] * OVERSAMPLE))
         self._pen = ImageDraw.Draw(self._image, "RGBA")
@@ -97,6 +97,6 @@ class Canvas:
         self._image.paste(strip.resize((self._image.width, rows)), (0, round(top * OVERSAMPLE)))
 
     def finish(self, mood: Mood) -> Image.Image:
-        """The picture at its own size, with the tint of the mood over it."""
-        picture = self._image.reduce(OVERSAMPLE)
-        return Image.blend(picture, Image.new("RGB", picture.size, mood.tint), mood.share)
+        """The image at its own size, with the tint of the mood over it."""
+        image = self._image.reduce(OVERSAMPLE)
+        return Image.blend(image, Image.new("RGB", image.size, mood.tint), mood.share)

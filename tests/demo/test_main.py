@@ -81,11 +81,11 @@ def test_the_drawn_demo(demo, tmp_path):
     assert link.resolve() == ROOT
 
 
-def test_a_file_without_pictures_gets_canvases(demo, lvis_path, tmp_path):
+def test_a_file_without_images_gets_canvases(demo, lvis_path, tmp_path):
     done = demo("--labels", str(lvis_path))
     assert done.returncode == 0, done.stderr
     assert "3,521 annotations of 2 raters on 200 images." in done.stdout
-    assert "200 pictures are missing: grey canvases of the right size stand in." in done.stdout
+    assert "200 images are missing: grey canvases of the right size stand in." in done.stdout
     assert len(list((tmp_path / "demo" / "canvas").rglob("*.jpg"))) == 200
     assert list(data_sets(demo)) == [f"kalos-{lvis_path.stem}"]
 
@@ -107,7 +107,7 @@ def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path, as_fi
     done = demo("--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases)
     assert done.returncode == 0, done.stderr
     assert "80 annotations of 4 raters on 20 images." in done.stdout
-    assert "missing" not in done.stdout.split("Findings")[0]  # the pictures are found beside the file
+    assert "missing" not in done.stdout.split("Findings")[0]  # the images are found next to the file
     assert "'truck' (1 by r2)" in done.stderr
     assert data_sets(demo)["kalos-labels"]["default_classes"] == ["car", "truck"]
 

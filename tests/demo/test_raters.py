@@ -36,18 +36,18 @@ def shape_of(annotation: Labels) -> shapely.Polygon:
 
 
 def best_similarities(scenes: list[Scene], labels: Labels) -> dict[str, list[float]]:
-    """For each rater and each true object of the assigned images, the best IoU of a mark."""
-    marks = defaultdict(list)
+    """For each rater and each true object of the assigned images, the best IoU of an annotation."""
+    outlines = defaultdict(list)
     for annotation in labels["annotations"]:
-        marks[annotation["image_id"], annotation["rater_id"]].append(shape_of(annotation))
+        outlines[annotation["image_id"], annotation["rater_id"]].append(shape_of(annotation))
     best = defaultdict(list)
     for scene, image in zip(scenes, labels["images"], strict=True):
         for rater in image["rater_list"]:
-            drawn = np.array(marks[image["id"], rater], dtype=object)
+            annotated = np.array(outlines[image["id"], rater], dtype=object)
             for one in scene.objects:
                 truth = shapely.Polygon(one.polygon)
-                overlap = shapely.area(shapely.intersection(truth, drawn))
-                union = truth.area + shapely.area(drawn) - overlap
+                overlap = shapely.area(shapely.intersection(truth, annotated))
+                union = truth.area + shapely.area(annotated) - overlap
                 best[rater].append(float((overlap / union).max(initial=0)))
     return best
 
@@ -78,7 +78,7 @@ def test_every_mark_is_by_an_assigned_rater(labels: Labels) -> None:
         assert annotation["source"] in {"as drawn", "wrong class", "merged", "additional"}
 
 
-def test_every_polygon_is_valid_rounded_and_inside_the_picture(labels: Labels) -> None:
+def test_every_polygon_is_valid_rounded_and_inside_the_image(labels: Labels) -> None:
     for annotation in labels["annotations"]:
         (ring,) = annotation["segmentation"]
         outline = shape_of(annotation)
@@ -103,7 +103,7 @@ def test_rater_lists_differ_by_image(labels: Labels) -> None:
     assert [rater.name for rater in RATERS] == NAMES
 
 
-def test_nobody_marks_anything_in_an_empty_scene(scenes: list[Scene], labels: Labels) -> None:
+def test_nobody_annotates_anything_in_an_empty_scene(scenes: list[Scene], labels: Labels) -> None:
     empty = {number for number, scene in enumerate(scenes, start=1) if not scene.objects}
     assert len(empty) == 4
     assert not empty & {annotation["image_id"] for annotation in labels["annotations"]}
@@ -132,7 +132,7 @@ def test_chen_confuses_look_alikes(labels: Labels) -> None:
     assert max(share["ana"], share["ben"], share["dara"]) < 0.05
 
 
-def test_dara_merges_neighbours_and_marks_what_is_not_there(scenes: list[Scene], labels: Labels) -> None:
+def test_dara_merges_neighbours_and_annotates_what_is_not_there(scenes: list[Scene], labels: Labels) -> None:
     assert [sources(labels, rater)["merged"] for rater in NAMES[:3]] == [0, 0, 0]
     assert sources(labels, "dara")["merged"] >= 20
     added = [sources(labels, rater)["additional"] for rater in NAMES]
@@ -148,7 +148,7 @@ def test_dara_merges_neighbours_and_marks_what_is_not_there(scenes: list[Scene],
 
 
 def covered_shares(annotation: Labels, scene: Scene) -> NDArray[np.float64]:
-    """For each object of the mark's category, the share of it that the mark covers."""
+    """For each object of the category of the annotation, the share of it that the annotation covers."""
     name = CATEGORIES[annotation["category_id"] - 1]
     shapes = [shapely.Polygon(one.polygon) for one in scene.objects if one.category == name]
     return np.array([(shape_of(annotation) & shape).area / shape.area for shape in shapes])
@@ -167,8 +167,8 @@ def test_redraw_keeps_a_careful_outline_and_loosens_a_hurried_one() -> None:
     rng = np.random.default_rng(0)
 
     def overlap(looseness: float) -> float:
-        drawn = [redraw(square, looseness, rng) for _ in range(30)]
-        return float(np.mean([(square & one).area / (square | one).area for one in drawn]))
+        outlines = [redraw(square, looseness, rng) for _ in range(30)]
+        return float(np.mean([(square & one).area / (square | one).area for one in outlines]))
 
     assert redraw(square, 0.0, rng).equals(square)
     assert 1 > overlap(0.2) > overlap(1.0) > overlap(2.5) > 0.3
@@ -192,7 +192,7 @@ def test_tidy_cuts_at_the_edge_and_drops_what_is_too_small() -> None:
     assert tidy(shapely.box(0, 0, 1, 1), (100, 100)) is None
 
 
-def test_write_saves_pictures_and_labels(tmp_path: Path) -> None:
+def test_write_saves_images_and_labels(tmp_path: Path) -> None:
     scenes = draw_scenes(2)
     labels = simulate(scenes)
     folder = write(tmp_path / "a" / "demo", scenes, labels)
@@ -229,7 +229,7 @@ def test_write_refuses_a_folder_with_other_files(tmp_path: Path) -> None:
         write(tmp_path / "notes.txt", scenes, simulate(scenes))
 
 
-def test_write_keeps_a_demo_to_which_a_user_added_a_picture(tmp_path: Path) -> None:
+def test_write_keeps_a_demo_to_which_a_user_added_an_image(tmp_path: Path) -> None:
     scenes = draw_scenes(1)
     folder = write(tmp_path / "demo", scenes, simulate(scenes))
     (folder / "images" / "mine.jpg").write_bytes(b"mine")

@@ -1,4 +1,4 @@
-"""The drawn scenes: what is promised of the pictures, and that outlines are where the paint is."""
+"""The drawn scenes: what is promised of the images, and that outlines are where the paint is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def covered(outline: shapely.Geometry, size: tuple[int, int]) -> NDArray[np.bool
 
 
 def changed(first: Image.Image, second: Image.Image) -> NDArray[np.bool_]:
-    """The pixels, (H, W), in which two pictures differ."""
+    """The pixels, (H, W), in which two images differ."""
     return np.asarray((np.asarray(first) != np.asarray(second)).any(axis=2))
 
 
@@ -64,7 +64,7 @@ def test_another_seed_draws_another_scene() -> None:
     assert changed(draw_scenes(1, seed=0)[0].image, draw_scenes(1, seed=1)[0].image).mean() > 0.2
 
 
-def test_every_outline_is_valid_and_inside_the_picture(plans: list[Plan]) -> None:
+def test_every_outline_is_valid_and_inside_the_image(plans: list[Plan]) -> None:
     for plan in plans:
         for one in objects_of(plan):
             outline = shapely.Polygon(one.polygon)
