@@ -29,6 +29,9 @@ SENT_BY_THE_APP = "spaces"
 
 PLUGIN = "@kalos/variation"
 
+Run: TypeAlias = "kf.Run[Any, Any, Any, Any]"
+"""A run of any kind."""
+
 Progress: TypeAlias = Callable[[float, str], Any]
 Work: TypeAlias = Callable[[Progress], dict[str, Any]]
 """Answers plain values, with a text for people under ``summary``."""
@@ -116,11 +119,11 @@ class Analysis(Action):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         raise NotImplementedError
 
-    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> kf.Run:
-        stored: kf.Run = getattr(kf, self.NAME)(samples, run_key, **settings)
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
+        stored: Run = getattr(kf, self.NAME)(samples, run_key, **settings)
         return stored
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         raise NotImplementedError
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.figures import calibration_title, significant, with_interval
 
 from . import base, forms, widgets
+from .base import Run
 from .widgets import Context
 
 
@@ -42,7 +42,7 @@ class CalibrateThreshold(base.Analysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return widgets.given(params, "similarities", "repeats", "bootstrap", "seed")
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """A row for each similarity, the best first."""
         found = run.figures["similarities"]
         best = found[0]

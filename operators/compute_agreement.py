@@ -5,11 +5,11 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import COSTS, usable_solvers
 from kalos_core.figures import agreement_title, significant, with_interval
 
 from . import base, forms, widgets
+from .base import Run
 from .widgets import Context
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
@@ -44,7 +44,7 @@ class ComputeAgreement(base.Analysis):
         advanced = widgets.shown(params, "advanced", "solver", "cost", "bootstrap", "seed")
         return forms.read_similarity(params) | widgets.given(params, "thresholds") | advanced
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
         f = run.figures
         rows = [

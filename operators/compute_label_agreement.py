@@ -5,10 +5,10 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, significant, with_interval
 
 from . import forms, image_label_forms, widgets
+from .base import Run
 from .widgets import Context
 
 WEIGHT_HELP = {
@@ -60,7 +60,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
         given = widgets.given(params, "quorum", "width", "weights", "bootstrap", "seed", "on_repeat")
         return given | {"groups": image_label_forms.read_groups(params)}
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
         f, rows = run.figures, run.diagnostics["questions"]
         title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])

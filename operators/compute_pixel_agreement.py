@@ -5,10 +5,10 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core.figures import significant, smyth_title
 
 from . import mask_forms, widgets
+from .base import Run
 from .widgets import Context
 
 
@@ -30,7 +30,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return widgets.given(params, "ignore_value", "pictures")
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         f = run.figures
         rows = "\n".join(
             f"| {row['name']} | {_percent(row['smyth_bound'])} | {significant(row['f1'])} | "

@@ -11,6 +11,7 @@ from kalos_core import read_models
 from kalos_core.figures import convergence_title, significant
 
 from . import base, forms, widgets
+from .base import Run
 from .widgets import Context
 
 LEAST, GREATEST, STEP = 0.5, 0.95, 0.05
@@ -100,7 +101,7 @@ class EstimateConvergence(base.Analysis):
             del given["predictions"]
         return given | {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))}
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""
         f = run.figures
         rows = "\n".join(

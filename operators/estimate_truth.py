@@ -5,11 +5,11 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import significant
 
 from . import forms, mask_forms, widgets
+from .base import Run
 from .widgets import Context
 
 METHODS = {
@@ -56,7 +56,7 @@ class EstimateTruth(mask_forms.MaskAnalysis):
         found = widgets.given(params, "methods", "of", "ignore_value") | forms.read_similarity(params)
         return found | mask_forms.read_quorum(params)
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         f, rows = run.figures, run.diagnostics["truths"]
         names = ", ".join(f"`{field}`" for field in f["fields"].values())
         head = f"**{_title(f, rows)}**\n\n{f['images']:,} images, {len(f['raters'])} raters; written: {names}\n\n"

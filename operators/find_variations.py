@@ -5,11 +5,11 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
 
 from . import base, forms, widgets
+from .base import Run
 from .widgets import Context
 
 
@@ -27,7 +27,7 @@ class FindVariations(base.Analysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return forms.read_similarity(params) | widgets.given(params, "max_merge", "thresholds")
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
         counts = run.figures["counts"]
         total = max(sum(counts.values()), 1)

@@ -13,6 +13,7 @@ from kalos_core import InputError
 from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, events_title, significant
 
 from . import base, forms, widgets
+from .base import Run
 from .widgets import Context
 
 FILE = "file"
@@ -166,7 +167,7 @@ class InjectNoise(base.Analysis):
             "magnitude": magnitudes(params.get("magnitude"), params.get("raters")),
         }
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """The headline, the events by kind and by stage, what was used."""
         f = run.figures
         kinds = "\n".join(

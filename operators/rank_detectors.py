@@ -10,6 +10,7 @@ from kalos_core import TRUTH_METHODS
 from kalos_core.figures import ranking_title, significant
 
 from . import forms, mask_forms, widgets
+from .base import Run
 from .widgets import Context
 
 USUAL = ["any", "0.5", "0.75"]
@@ -111,7 +112,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         f = run.figures
         references = f["truths"][:MOST_COLUMNS]
         head = f"| Detector | {' | '.join(references)} |\n|---|{'---|' * len(references)}\n"

@@ -10,6 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title, significant, tau_title
 
 from . import image_label_forms, widgets
+from .base import Run
 from .widgets import Context
 
 MISSING = {"raise": "an error that counts them", "skip": "these images are left out for all"}
@@ -58,12 +59,12 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
             "tree": read_tree(params.get("tree")),
         }
 
-    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> kf.Run:
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
         if settings["systems"] is None:  # calls from the SDK fill in no defaults
             settings["systems"] = kf.scored_fields(samples)
         return super().analyse(samples, run_key, **settings)
 
-    def summary(self, run: kf.Run) -> str:
+    def summary(self, run: Run) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
         f, rankings = run.figures, run.result.rankings
         parts = []

@@ -1,9 +1,9 @@
-"""From which similarity on two marks may be the same object: what raters drew for one image against chance."""
+"""From which similarity on two annotations may be the same object: annotations of one image against chance."""
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import PUBLISHED_CALIBRATIONS, calibration_figure, calibration_title, significant, with_interval
 
-from .common import RunPanel, add_caption, add_figure, add_run_menu, add_table, changed_since, guarded, put_figures
+from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
 
 COLUMNS = (("name", "Similarity"), ("ks", "KS"), ("tau", "τ*"), ("threshold", "Threshold (1 − τ*)"))
 
@@ -19,15 +19,16 @@ PUBLISHED_COLUMNS = (
 )
 
 NOTHING_YET = (
-    "**Calibration of the threshold**\n\nNothing is computed yet. Calibration compares each mark with the nearest one "
-    "of another rater of its image, and with that of a rater of another image, which is chance. Where chance becomes "
-    "the likelier explanation is the threshold; the similarity with the larger gap (KS) tells the two apart better."
+    "**Calibration of the threshold**\n\nNothing is computed yet. Calibration compares each annotation with the "
+    "nearest one of another rater of its image, and with that of a rater of another image, which is chance. Where "
+    "chance becomes the likelier explanation is the threshold; the similarity with the larger gap (KS) tells the two "
+    "apart better."
 )
 
 CAPTION = (
-    "Distance (1 − similarity) of each mark to the nearest one of another rater: of the same image (*observed*), of "
-    "another image (*expected* by chance). KS: largest gap of the two distribution functions, 0 to 1. τ*: where their "
-    "densities cross; marks that are farther apart are as likely chance."
+    "Distance (1 − similarity) of each annotation to the nearest one of another rater: of the same image (*observed*), "
+    "of another image (*expected* by chance). KS: largest gap of the two distribution functions, 0 to 1. τ*: where "
+    "their densities cross; annotations that are farther apart are as likely chance."
 )
 
 
@@ -74,21 +75,21 @@ class CalibrationPanel(RunPanel):
 
     def render_run(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(state.headline, name="headline")
-        add_run_menu(panel, ctx, self.on_change_run)
         label = "Similarities, the one that tells signal from chance best first: click one to see it"
         add_table(panel, "similarities", label, COLUMNS, self.on_click_similarity)
         panel.md(f"**{state.finding}**", name="found")
-        self._add_choice(panel, state)
+        self._add_threshold(panel, state)
         add_figure(panel, ctx, "distances")
         add_caption(panel, CAPTION)
         if state.has_sizes:
-            label = f"{state.similarity} by the size of the mark (small to 32², large from 96² of 640 × 480 pixels)"
+            label = (
+                f"{state.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)"
+            )
             add_table(panel, "sizes", label, SIZE_COLUMNS)
         add_table(panel, "published", "Published calibrations", PUBLISHED_COLUMNS)
         panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
-    def _add_choice(self, panel, state):
+    def _add_threshold(self, panel, state):
         """The button that makes the threshold the default; what is the default already."""
         threshold = state.thresholds[state.similarity]
         if threshold is None:
@@ -140,7 +141,7 @@ def _stacked(value, interval):
 
 
 def _figure(found, edges, grid):
-    """The plot; stored are counts and densities, drawn are shares."""
+    """The plot of shares; stored are counts and densities."""
     width = edges[1] - edges[0]
     sides = [found["observed"], found["expected"]]
     shares = [[count / max(side["count"], 1) for count in side["histogram"]] for side in sides]

@@ -1,4 +1,4 @@
-"""What the panels share: choosing a run, saying what to do where there is none, and never showing a traceback."""
+"""What the panels share: choosing a run, inviting to make one, menus, figures, tables, and errors without traceback."""
 
 import functools
 import logging
@@ -16,21 +16,18 @@ logger = logging.getLogger(__name__)
 
 PLUGIN = "@kalos/variation"
 
-ASKED_TWICE = 1.5
-"""Seconds within which a panel that was loaded is asked to load only because the App asks twice."""
+LOADED_TWICE = 1.5
+"""Seconds within which a panel that was loaded is loaded again only because the App sends the event twice."""
 
 CROWDED = 5
 """More columns than this share the width of a panel only in smaller letters."""
 
-
 EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 4px"}}}
 """Tabs that share the width of the panel; by default the last ones are out of sight."""
 
-TOO_OLD = "This run was made by an older version, which stored no diagnostics: make a new run."
-
 
 def guarded(handler):
-    """A panel's handler whose errors are said in the panel instead of replacing it with a traceback."""
+    """A panel's handler whose errors are shown in the panel instead of replacing it with a traceback."""
 
     @functools.wraps(handler)
     def call(self, ctx):
@@ -62,15 +59,40 @@ def choose_run(ctx, kind):
     return key
 
 
-def add_run_menu(panel, ctx, on_change):
-    """A drop-down of the runs, only where there is a choice."""
-    keys = ctx.panel.state.run_keys or []
-    if len(keys) < 2:
-        return
-    choices = types.DropdownView()
-    for key in keys:
-        choices.add_choice(key, label=key)
-    panel.enum("run", choices.values(), view=choices, label="Run", on_change=on_change)
+def dropdown(entries):
+    """A drop-down of values with their labels, or of values that are their own labels."""
+    view = types.DropdownView()
+    labels = entries if isinstance(entries, dict) else {entry: entry for entry in entries}
+    for value, label in labels.items():
+        view.add_choice(value, label=label)
+    return view
+
+
+def add_menu(panel, name, entries, on_change, label=None):
+    """A drop-down, only where there is more than one entry."""
+    if len(entries or ()) > 1:
+        view = dropdown(entries)
+        panel.enum(name, view.values(), view=view, label=label, on_change=on_change)
+
+
+# ---- what a click leads to ----
+
+
+def show_view(ctx, view, content):
+    """Set the view of the grid, and notify how many samples with that content are in it."""
+    ctx.ops.set_view(view)
+    ctx.ops.notify(f"{len(view):,} {content}")
+
+
+def open_sample(ctx, sample_id):
+    ctx.ops.open_sample(id=str(sample_id))
+
+
+def select_labels(ctx, sample_id, labels):
+    """Select labels, pairs of an id and its field, of the open sample."""
+    ctx.ops.set_selected_labels(
+        [{"sample_id": str(sample_id), "label_id": str(label_id), "field": field} for label_id, field in labels]
+    )
 
 
 class RunPanel(foo.Panel):
@@ -78,7 +100,8 @@ class RunPanel(foo.Panel):
 
     A subclass says how it is called (`NAME`, `LABEL`, `HELP`, `ICON`), what it shows and makes (`KIND`, `OPERATOR`,
     `BUTTON`, `NOTHING_YET`), its tabs if it has any (`SECTIONS`, the first of which it opens with), puts a run into the
-    panel's state and data in `load_run`, and draws it in `render_run`.
+    panel's state (with its `headline`) and data in `load_run`, and shows the rest in `render_run`. No name in the state
+    is one of a table or a figure: with a change of a menu or a tab the App sends their data back in its place.
     """
 
     NAME = LABEL = HELP = ICON = ""
@@ -93,12 +116,12 @@ class RunPanel(foo.Panel):
         )
 
     def on_load(self, ctx):
-        """The App asks again as soon as the first answer arrives; that is not answered.
+        """The App sends the event again as soon as the first answer arrives; that is not answered.
 
-        It would come late, and draw what was shown before over what has been chosen meanwhile.
+        It would come late, and show what was there before over what has been chosen meanwhile.
         """
         loaded = ctx.panel.state.loaded
-        if loaded is None or not 0 <= time.time() - loaded < ASKED_TWICE:
+        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
             self.reload(ctx)
 
     @guarded
@@ -119,7 +142,7 @@ class RunPanel(foo.Panel):
 
     @guarded
     def on_change_section(self, ctx):
-        """The App has changed the tab itself: told again, it asks again, and two that cross take turns for ever."""
+        """The App has changed the tab itself: set again, it sends another event, and two that cross never end."""
         if ctx.panel.state.section != ctx.params["value"]:
             ctx.panel.state.section = ctx.params["value"]
 
@@ -141,8 +164,24 @@ class RunPanel(foo.Panel):
         elif not ctx.panel.state.run:
             self.render_nothing(panel, ctx)
         else:
+            panel.md(ctx.panel.state.headline or "", name="headline")
+            add_menu(panel, "run", ctx.panel.state.run_keys, self.on_change_run, label="Run")
+            self.add_filters(panel, ctx)
+            if self.SECTIONS:
+                add_tabs(panel, self.SECTIONS, self.on_change_section)
             self.render_run(panel, ctx)
         return stacked(panel)
+
+    def add_filters(self, panel, ctx):
+        """What narrows the run down, above the tabs; nothing by default."""
+
+    def add_buttons(self, panel, content, *more):
+        """Below everything else: what the panel adds (name, label, icon, handler), back to the whole run, a new run."""
+        row = panel.h_stack("buttons", align_x="left", gap=2)
+        for name, label, icon, handler in more:
+            row.btn(name, label=label, icon=icon, on_click=handler)
+        row.btn("show_all", label=f"Show all {content}", icon="clear_all", on_click=self.show_all)
+        row.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
     def render_nothing(self, panel, ctx):  # others show more than the invitation
         """Where there is no run: what one would show, and how to make it."""
@@ -185,9 +224,9 @@ def add_figure(panel, ctx, name, on_click=None):
 
 @dataclass(frozen=True)
 class Part:
-    """A figure with its finding; without a figure, `said` is why there is none. `note`: what the figure leaves out."""
+    """A figure with its finding; without a figure, `title` is why there is none. `note`: what the figure leaves out."""
 
-    said: str
+    title: str
     figure: Any = None
     note: str = ""
 
@@ -195,16 +234,16 @@ class Part:
 def put_parts(ctx, parts):
     """Parts by name, for `add_part`."""
     put_figures(ctx, {name: part.figure for name, part in parts.items() if part.figure})
-    ctx.panel.state.said = {name: [part.said, part.note] for name, part in parts.items()}
+    ctx.panel.state.titles = {name: [part.title, part.note] for name, part in parts.items()}
 
 
 def add_part(panel, ctx, name, caption, on_click=None):
     """A part of `put_parts`: its finding, its figure, and how to read it below; nothing where the run has none."""
-    if name not in ctx.panel.state.said:
+    if name not in ctx.panel.state.titles:
         return
-    said, note = ctx.panel.state.said[name]
-    if said:
-        panel.md(f"**{said}**", name=f"{name}_said")
+    title, note = ctx.panel.state.titles[name]
+    if title:
+        panel.md(f"**{title}**", name=f"{name}_title")
     if name in ctx.panel.state.layouts:
         add_figure(panel, ctx, name, on_click)
         add_caption(panel, f"{caption} {note}".rstrip(), name=f"{name}_caption")

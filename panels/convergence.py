@@ -1,9 +1,10 @@
-"""How far any model can get, given how the raters differ: the interval, models beside it, and what it rests on."""
+"""How far any model can get, given how the raters differ: the interval, models against it, and what it rests on."""
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import FEW_IMAGES, InputError, read_models
+from kalos_core import InputError, read_models
+from kalos_core.convergence import FEW_IMAGES
 from kalos_core.figures import (
     NamedLine,
     convergence_title,
@@ -14,27 +15,17 @@ from kalos_core.figures import (
     significant,
 )
 
-from .common import (
-    Part,
-    RunPanel,
-    add_part,
-    add_run_menu,
-    add_table,
-    add_tabs,
-    changed_since,
-    guarded,
-    put_parts,
-)
+from .common import Part, RunPanel, add_part, add_table, changed_since, guarded, put_parts, show_view
 
 SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 
 MOST_BARS, MOST_ROWS = 20, 100
-"""Tags that are drawn, those with the most images; and rows of their table."""
+"""Tags that are plotted, those with the most images; and rows of their table."""
 
 PART_COLUMNS = (("name", "Images"), ("images", "Number"), ("size", "In a subset"), ("mean", "Mean"), ("ends", "95 %"))
 
 SUMMARY_COLUMNS = (
-    ("figure", "Figure"),
+    ("figure", "Metric"),
     ("mean", "Mean"),
     ("std", "Std"),
     ("min", "Min"),
@@ -48,7 +39,7 @@ VERDICTS = {"ok": "✓", "warn": "⚠ warning", "cannot know": "? cannot know"}
 
 NOTHING_YET = (
     "**Label convergence**\n\nNothing is computed yet. Raters who differ put a ceiling on any model, whose mAP is "
-    "measured against labels that others would have drawn differently. Label convergence is the mAP that raters reach "
+    "measured against labels that others would have placed differently. Label convergence is the mAP that raters reach "
     "against one another, over many subsets of the images; a model inside that interval cannot be told from a rater."
 )
 
@@ -74,7 +65,7 @@ PAIR = {"gridTemplateColumns": "repeat(2, minmax(0, 1fr))", "justifyContent": "s
 """Side by side, without the room that the App leaves above and below a slider."""
 
 NARROWER = {"width": "calc(100% - 24px)"}
-"""Of a slider, whose thumb would reach beyond its place at the right end."""
+"""Of a slider: its thumb would reach beyond the right end."""
 
 FIELD = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "end"}
 
@@ -88,9 +79,9 @@ class ConvergencePanel(RunPanel):
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
         if state.shown != key:
-            levels = run.settings["thresholds"]
-            state.shown, state.levels = key, levels
-            state.limits = {"least": min(levels), "greatest": max(levels)}
+            thresholds = run.settings["thresholds"]
+            state.shown, state.thresholds = key, thresholds
+            state.limits = {"least": min(thresholds), "greatest": max(thresholds)}
             state.more, state.placed, state.wrong = {"typed": ""}, "", ""
         state.changed = changed_since(ctx, key)
         self._load_thresholds(ctx)
@@ -102,12 +93,12 @@ class ConvergencePanel(RunPanel):
         points = kf.replicate_points(ctx.dataset, state.run, **state.limits)
         state.headline = headline(found) + state.changed
         state.models = _models(found, state)
-        drawn = _drawn(found["parts"])
-        state.tags = [part["name"] for part in drawn]
+        plotted = _plotted(found["parts"])
+        state.tags = [part["name"] for part in plotted]
         put_parts(
             ctx,
             {
-                "bars": Part("", _bars(drawn, found["models"])),
+                "bars": Part("", _bars(plotted, found["models"])),
                 "scatter": Part(_fit(found["lines"]), _scatter(points, found["lines"])),
                 "matrix": Part(
                     directions_title(found["raters"], found["matrix"]),
@@ -120,7 +111,7 @@ class ConvergencePanel(RunPanel):
         ctx.panel.set_data("summary", [_summary_row(row) for row in found["summary"]])
         ctx.panel.set_data("checks", [{**row, "verdict": VERDICTS[row["verdict"]]} for row in found["checklist"]])
 
-    # ---- what is chosen ----
+    # ---- menus, sliders and clicks ----
 
     @guarded
     def on_change_section(self, ctx):
@@ -128,12 +119,12 @@ class ConvergencePanel(RunPanel):
 
     @guarded
     def on_change_least(self, ctx):
-        least = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        least = _nearest(ctx.panel.state.thresholds, ctx.params["value"])
         self._narrow(ctx, least, max(least, ctx.panel.state.limits["greatest"]))
 
     @guarded
     def on_change_greatest(self, ctx):
-        greatest = _nearest(ctx.panel.state.levels, ctx.params["value"])
+        greatest = _nearest(ctx.panel.state.thresholds, ctx.params["value"])
         self._narrow(ctx, min(greatest, ctx.panel.state.limits["least"]), greatest)
 
     def _narrow(self, ctx, least, greatest):
@@ -142,7 +133,7 @@ class ConvergencePanel(RunPanel):
 
     @guarded
     def place(self, ctx):
-        """Models that are typed, beside those of the run."""
+        """Models that are typed, next to those of the run."""
         state = ctx.panel.state
         typed = state.more["typed"]
         try:
@@ -155,23 +146,17 @@ class ConvergencePanel(RunPanel):
 
     @guarded
     def on_click_bar(self, ctx):
-        place = round(ctx.params["y"])
-        if not place:  # all images
+        index = round(ctx.params["y"])
+        if not index:  # all images
             self.show_all(ctx)
             return
-        tag = ctx.panel.state.tags[place]
-        view = kf.view_of_tag(ctx.dataset, ctx.panel.state.run, tag)
-        ctx.ops.set_view(view)
-        ctx.ops.notify(f"{len(view):,} images with the tag {tag}")
+        tag = ctx.panel.state.tags[index]
+        show_view(ctx, kf.view_of_tag(ctx.dataset, ctx.panel.state.run, tag), f"images with the tag {tag}")
 
     # ---- layout ----
 
     def render_run(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(state.headline, name="headline")
-        add_run_menu(panel, ctx, self.on_change_run)
-        self._add_thresholds(panel, state)
-        add_tabs(panel, SECTIONS, self.on_change_section)
         if state.section == "Interval":
             add_part(panel, ctx, "bars", CAPTIONS["bars"], self.on_click_bar)
             self._add_models(panel, state)
@@ -184,15 +169,14 @@ class ConvergencePanel(RunPanel):
             add_part(panel, ctx, "matrix", CAPTIONS["matrix"])
         else:
             add_table(panel, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
-        buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
-        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+        self.add_buttons(panel, "images")
 
-    def _add_thresholds(self, panel, state):
+    def add_filters(self, panel, ctx):
         """Two sliders; none where there is one threshold."""
-        if len(state.levels) < 2:
+        state = ctx.panel.state
+        if len(state.thresholds) < 2:
             return
-        low, high = min(state.levels), max(state.levels)
+        low, high = min(state.thresholds), max(state.thresholds)
         row = panel.h_stack("limits", gap=2, componentsProps={"grid": {"sx": PAIR}})
         for name, label, on_change in (
             ("least", "Least threshold", self.on_change_least),
@@ -204,14 +188,14 @@ class ConvergencePanel(RunPanel):
                 value_label_display="off",  # it would cover the label, which has the value
                 min=low,
                 max=high,
-                view_multiple_of=(high - low) / (len(state.levels) - 1),
+                view_multiple_of=(high - low) / (len(state.thresholds) - 1),
                 value_precision=2,
                 componentsProps={"slider": {"sx": NARROWER}},
             )
             row.float(name, view=slider, on_change=on_change)
 
     def _add_models(self, panel, state):
-        """What the place of each model means, and a field for more of them."""
+        """What the mAP of each model means, and a field for more of them."""
         if state.models:
             panel.md(state.models, name="models")
         row = panel.h_stack("more", gap=2, componentsProps={"grid": {"sx": FIELD}})
@@ -248,7 +232,7 @@ def _route(found):
 def _models(found, state):
     """A sentence for each model."""
     lines = [f"- **{model['name']}**: {model['meaning']}{_by_rater(model)}" for model in found["models"]]
-    narrowed = len(found["thresholds"]) < len(state.levels)
+    narrowed = len(found["thresholds"]) < len(state.thresholds)
     if narrowed and any("by_rater" not in model for model in found["models"]):
         lines.append("- Typed values stay as they are: they belong to the thresholds they were measured at.")
     return "\n".join(lines)
@@ -259,7 +243,7 @@ def _by_rater(model):
     return f" With each rater as ground truth: {', '.join(values)}." if values else ""
 
 
-def _drawn(parts):
+def _plotted(parts):
     """All images first, then the tags with the most images, by name."""
     whole, *tags = parts
     with_interval = [part for part in tags if part["mean"] is not None]
@@ -270,16 +254,16 @@ def _drawn(parts):
 def _bars(parts, models):
     """Intervals with the models on all images; on a tag only the mAP that is known there."""
     field = next((model["name"] for model in models if "by_rater" in model), None)
-    marks = [{model["name"]: model["map"] for model in models}]
-    marks += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
+    diamonds = [{model["name"]: model["map"] for model in models}]
+    diamonds += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
     names = [part["name"] for part in parts]
-    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], marks)
+    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], diamonds)
 
 
 def _scatter(points, lines):
     """Rounded, as all data of a panel travels with every click."""
-    drawn = [NamedLine(line["name"], line["slope"], line["intercept"]) for line in lines]
-    return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), drawn)
+    named = [NamedLine(line["name"], line["slope"], line["intercept"]) for line in lines]
+    return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), named)
 
 
 def _fit(lines):
@@ -320,5 +304,5 @@ def _ends(low, high):
     return f"{_points(low)} to {_points(high)}"
 
 
-def _nearest(levels, value):
-    return min(levels, key=lambda level: abs(level - value))
+def _nearest(thresholds, value):
+    return min(thresholds, key=lambda threshold: abs(threshold - value))

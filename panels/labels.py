@@ -1,4 +1,4 @@
-"""Agreement on labels of whole images: by question, concept, image and rater, over time; and how systems rank."""
+"""Agreement on image-level labels: by question, concept, image and rater, over time; and how classifiers rank."""
 
 import numpy as np
 
@@ -19,20 +19,21 @@ from kalos_core.figures import (
     with_interval,
 )
 
+from .classifier_rankings import MAJORITY, RankingSection
 from .common import (
     Part,
     RunPanel,
+    add_menu,
     add_part,
-    add_run_menu,
     add_table,
-    add_tabs,
     changed_since,
     guarded,
+    open_sample,
     put_parts,
+    show_view,
 )
-from .systems import MAJORITY, SystemsSection, add_menu, show_view
 
-SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Systems")
+SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Classifiers")
 
 MOST_ROWS, MOST_IMAGES = 50, 25
 """Rows of the table of questions, and of that of images."""
@@ -54,7 +55,7 @@ IMAGE_COLUMNS = (
 )
 
 NOTHING_YET = (
-    "**Labels of whole images**\n\nNothing is computed yet. Where raters gave each image one label, or several, this "
+    "**Image-level labels**\n\nNothing is computed yet. Where raters gave each image one label, or several, this "
     "shows on which questions, concepts and images they agree, who labels like whom, and whether more answers would "
     "still change anything."
 )
@@ -76,7 +77,7 @@ CAPTIONS = {
     ),
     "accuracy": (
         "Share of decisions on concepts that two raters took alike, of those both took; the last row is each rater "
-        "beside the majority. **Click a cell to see the images that the two answered differently.**"
+        "against the majority. **Click a cell to see the images that the two answered differently.**"
     ),
     "cohen": "Cohen's kappa of every two raters on one question: agreement beyond that of their own shares of answers.",
     "curve": (
@@ -88,10 +89,10 @@ CAPTIONS = {
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-class LabelsPanel(SystemsSection, RunPanel):
+class LabelsPanel(RankingSection, RunPanel):
     NAME, LABEL, ICON = "labels", "Labels", "/assets/labels.svg"
-    HELP = "Agreement on labels of whole images, and how systems rank under each rater"
-    KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on labels"
+    HELP = "Agreement on image-level labels, and how classifiers rank under each rater"
+    KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on image-level labels"
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     @guarded
@@ -116,7 +117,7 @@ class LabelsPanel(SystemsSection, RunPanel):
         self.load_parts(ctx)
 
     def load_parts(self, ctx):
-        """All figures: of the run, and of the ranking beside it."""
+        """All parts: of the run, and of the ranking next to it."""
         state, parts = ctx.panel.state, {}
         if state.run is not None:
             run = kf.load_figures(ctx.dataset, state.run)
@@ -129,9 +130,9 @@ class LabelsPanel(SystemsSection, RunPanel):
         state, means = ctx.panel.state, run.figures["with_majority"]
         questions, concepts, accuracy = stored["questions"], stored["concepts"], stored["accuracy"]
         kappas = [row["free_marginal"] for row in questions]
-        state.bars = [questions[place]["question"] for place in least_first(kappas)]
+        state.bars = [questions[index]["question"] for index in least_first(kappas)]
         order = majority_order(concepts["all"], concepts["chosen"])
-        state.concepts = [concepts["concept"][place] for place in order]
+        state.concept_names = [concepts["concept"][index] for index in order]
         state.raters = [*accuracy["raters"], MAJORITY]
         curve = next((curve for curve in stored["curves"] if curve["question"] == state.question), None)
         return {
@@ -154,16 +155,16 @@ class LabelsPanel(SystemsSection, RunPanel):
         """The images agreed on least, as a table and in both readings."""
         state = ctx.panel.state
         images = kf.disputed_images(ctx.dataset, state.run, MOST_IMAGES)
-        state.images = [image.sample_id for image in images]
+        state.image_ids = [image.sample_id for image in images]
         ctx.panel.set_data("worst", [_image_row(image) for image in images])
-        said = majority_title(means["item_all"], means["item_chosen"], "image")
+        title = majority_title(means["item_all"], means["item_chosen"], "image")
         if not images:
-            return Part(f"{said}; no image is in dispute")
+            return Part(f"{title}; no image is in dispute")
         numbers = [[image.all_decisions for image in images], [image.chosen for image in images]]
-        state.dots = [images[place].sample_id for place in majority_order(*numbers)]
-        return Part(said, majority_dots([image.file for image in images], *numbers))
+        state.dots = [images[index].sample_id for index in majority_order(*numbers)]
+        return Part(title, majority_dots([image.file for image in images], *numbers))
 
-    # ---- what is chosen ----
+    # ---- menus ----
 
     @guarded
     def on_change_question(self, ctx):
@@ -186,7 +187,7 @@ class LabelsPanel(SystemsSection, RunPanel):
 
     @guarded
     def on_click_concept(self, ctx):
-        concept = ctx.panel.state.concepts[round(ctx.params["y"])]
+        concept = ctx.panel.state.concept_names[round(ctx.params["y"])]
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, concept=concept)
         show_view(ctx, view, f"images where some raters chose {concept} and others did not")
 
@@ -196,11 +197,11 @@ class LabelsPanel(SystemsSection, RunPanel):
 
     @guarded
     def on_click_image(self, ctx):
-        ctx.ops.open_sample(id=ctx.panel.state.dots[round(ctx.params["y"])])
+        open_sample(ctx, ctx.panel.state.dots[round(ctx.params["y"])])
 
     @guarded
     def on_click_row(self, ctx):
-        ctx.ops.open_sample(id=ctx.panel.state.images[ctx.params["row"]])
+        open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
 
     @guarded
     def on_click_accuracy(self, ctx):
@@ -211,24 +212,19 @@ class LabelsPanel(SystemsSection, RunPanel):
 
     def render_nothing(self, panel, ctx):
         super().render_nothing(panel, ctx)
-        self.add_systems(panel, ctx)
+        self.add_classifiers(panel, ctx)
 
     def render_run(self, panel, ctx):
-        panel.md(ctx.panel.state.headline, name="headline")
-        add_run_menu(panel, ctx, self.on_change_run)
-        add_tabs(panel, SECTIONS, self.on_change_section)
         sections = (
             self._add_questions,
             self._add_concepts,
             self._add_images,
             self._add_raters,
             self._add_curve,
-            self.add_systems,
+            self.add_classifiers,
         )
         dict(zip(SECTIONS, sections, strict=True))[ctx.panel.state.section](panel, ctx)
-        buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
-        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+        self.add_buttons(panel, "images")
 
     def _add_questions(self, panel, ctx):
         add_part(panel, ctx, "kappas", CAPTIONS["kappas"], self.on_click_kappa)
@@ -245,7 +241,7 @@ class LabelsPanel(SystemsSection, RunPanel):
             label = f"Show the {state.disputed:,} {image} in dispute"
             panel.btn("show_disputes", label=label, icon="grid_view", on_click=self.show_disputes, variant="contained")
         add_part(panel, ctx, "images", CAPTIONS["images"], self.on_click_image)
-        if state.images:
+        if state.image_ids:
             label = "Least agreed images: click a row to open one"
             add_table(panel, "worst", label, IMAGE_COLUMNS, self.on_click_row)
 
@@ -259,7 +255,7 @@ class LabelsPanel(SystemsSection, RunPanel):
         add_part(panel, ctx, "curve", CAPTIONS["curve"])
 
     def _add_question_menu(self, panel, ctx):
-        add_menu(panel, "question", "Question", ctx.panel.state.curves, self.on_change_question)
+        add_menu(panel, "question", ctx.panel.state.curves, self.on_change_question, label="Question")
 
 
 def headline(figures, stored):
@@ -286,11 +282,11 @@ def _curve_parts(curve, raters):
     cohen = np.array([[np.nan if value is None else value for value in row] for row in curve["cohen"]])
     columns = [curve[name] for name in ("annotations", "spa", "spa_interval", "alpha", "alpha_interval", "narrow_from")]
     annotations, spa, interval, *_, narrow_from = columns
-    said = running_title(annotations, spa, interval, narrow_from)
+    title = running_title(annotations, spa, interval, narrow_from)
     if narrow_from is None:
-        said += f"; the interval is not yet narrower than {curve['width']:g}"
+        title += f"; the interval is not yet narrower than {curve['width']:g}"
     return {
-        "curve": Part(said, running_figure(*columns)),
+        "curve": Part(title, running_figure(*columns)),
         "cohen": Part(_cohen_title(curve["question"], raters, cohen), square_heatmap(raters, cohen, "Cohen's κ")),
     }
 

@@ -1,4 +1,4 @@
-"""Synthetic raters: what happened to the marks they were drawn from, by kind, stage, image and rater."""
+"""Synthetic raters: what happened to the annotations of the reference, by kind, stage, image and rater."""
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import (
@@ -11,17 +11,7 @@ from kalos_core.figures import (
     significant,
 )
 
-from .common import (
-    Part,
-    RunPanel,
-    add_part,
-    add_run_menu,
-    add_table,
-    add_tabs,
-    changed_since,
-    guarded,
-    put_parts,
-)
+from .common import Part, RunPanel, add_part, add_table, changed_since, guarded, open_sample, put_parts, show_view
 
 SECTIONS = ("Events", "Images", "Raters", "Used")
 
@@ -56,23 +46,23 @@ RATER_COLUMNS = (
     ("lost", "lost"),
 )
 
-LAW_COLUMNS = (("law", "Law"), ("source", "From"), ("reason", "Why"))
+DISTRIBUTION_COLUMNS = (("law", "Distribution"), ("source", "From"), ("reason", "Why"))
 
 NOTHING_YET = (
-    "**Synthetic raters**\n\nNothing is computed yet. Raters are drawn from a reference: they miss, add, split, merge, "
-    "misname and move marks as real raters do, as strongly as you choose, and what happened to which label is known. "
-    "So any measure of agreement can be tried where the truth is known."
+    "**Synthetic raters**\n\nNothing is computed yet. Synthetic raters start from a reference: they miss, add, split, "
+    "merge, misname and move annotations as real raters do, as strongly as you choose, and what happened to which "
+    "label is known. So any measure of agreement can be tried where the ground truth is known."
 )
 
 CAPTIONS = {
     "events": (
-        "What happened to marks, all raters together. *Lost*: an earlier stage had taken the mark already; "
-        "*impossible*: there was nothing to add, merge with or become. All marks that are left are moved and scaled. "
+        "What happened to annotations, all raters together. *Lost*: an earlier stage had taken it already; "
+        "*impossible*: there was nothing to add, merge with or become. All that are left are moved and scaled. "
         "**Click a bar to see those labels, and the reference's they come from.**"
     ),
     "images": (
-        "Images with the most events, moved marks not counted. **Click a bar to open the image.** Every synthetic "
-        "label says in its attribute which event it comes from."
+        "Images with the most events, moved annotations not counted. **Click a bar to open the image.** Every "
+        "synthetic label says in its attribute which event it comes from."
     ),
 }
 """Below each figure: what is shown, and how to read it."""
@@ -80,15 +70,14 @@ CAPTIONS = {
 
 class NoisePanel(RunPanel):
     NAME, LABEL, ICON = "noise", "Noise", "/assets/noise.svg"
-    HELP = "Synthetic raters: what happened to the marks they were drawn from"
-    KIND, OPERATOR, BUTTON = "noise", "inject_noise", "Draw synthetic raters"
+    HELP = "Synthetic raters: what happened to the annotations of the reference"
+    KIND, OPERATOR, BUTTON = "noise", "inject_noise", "Create synthetic raters"
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
         stored, found = kf.load_diagnostics(ctx.dataset, key), kf.noisy_images(ctx.dataset, key)
         state.headline = headline(run.figures) + changed_since(ctx, key)
-        # not of the names of tables and figures, whose data the App sends back in their place
         state.image_ids = [image.sample_id for image in found[:MOST_IMAGES]]
         state.fields = [row["field"] for row in stored["raters"]]
         state.stage_names = [row["stage"] for row in run.figures["loss"]]
@@ -104,37 +93,34 @@ class NoisePanel(RunPanel):
     def on_click_event(self, ctx):
         kind, outcome = KINDS[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
         view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kind, outcome)
-        _show(ctx, view, f"images with marks {EVENT_LABELS[kind]}: {outcome}")
+        show_view(ctx, view, f"images with annotations {EVENT_LABELS[kind]}: {outcome}")
 
     @guarded
     def on_click_stage(self, ctx):
         stage = ctx.panel.state.stage_names[ctx.params["row"]]
         name, kinds = STAGES[stage]
         view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kinds)
-        _show(ctx, view, f"images with events of the stage {name}")
+        show_view(ctx, view, f"images with events of the stage {name}")
 
     @guarded
     def on_click_image(self, ctx):
-        ctx.ops.open_sample(id=ctx.panel.state.image_ids[round(ctx.params["y"])])
+        open_sample(ctx, ctx.panel.state.image_ids[round(ctx.params["y"])])
 
     @guarded
     def on_click_rater(self, ctx):
         field = ctx.panel.state.fields[ctx.params["row"]]
         view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, KINDS, rater=field)
-        _show(ctx, view, f"images with what {field} changed")
+        show_view(ctx, view, f"images with what {field} changed")
 
     @guarded
     def show_changed(self, ctx):
         view = kf.view_of_changes(ctx.dataset, ctx.panel.state.run)
-        _show(ctx, view, "images with events, those with most first")
+        show_view(ctx, view, "images with events, those with most first")
 
     # ---- layout ----
 
     def render_run(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(state.headline, name="headline")
-        add_run_menu(panel, ctx, self.on_change_run)
-        add_tabs(panel, SECTIONS, self.on_change_section)
         if state.section == "Events":
             add_part(panel, ctx, "events", CAPTIONS["events"], self.on_click_event)
             label = "Stages in their order: click a row to see those labels"
@@ -146,16 +132,13 @@ class NoisePanel(RunPanel):
             add_table(panel, "raters", label, RATER_COLUMNS, self.on_click_rater)
         else:
             panel.md(state.used, name="used")
-            add_table(panel, "laws", "Where each law of the model is from", LAW_COLUMNS)
-        buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
-        if state.image_ids:
-            buttons.btn("show_changed", label="Most events first", icon="sort", on_click=self.show_changed)
-        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+            add_table(panel, "laws", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
+        changed = ("show_changed", "Most events first", "sort", self.show_changed)
+        self.add_buttons(panel, "labels", *[changed] * bool(state.image_ids))
 
 
 def headline(figures):
-    """What was drawn, and how much came of it."""
+    """What was changed, and how much of it took effect."""
     title = events_title(
         figures["references"], len(figures["fields"]), figures["changed"], figures["drawn"], figures["signal_loss"]
     )
@@ -164,11 +147,11 @@ def headline(figures):
 
 def used(figures, raters):
     """Model, sources, seed and magnitudes."""
-    drawn = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']:g}" for row in raters)
+    raters_text = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']:g}" for row in raters)
     return (
         f"- **Model:** {figures['model']}\n- **Classes are mistaken by:** {figures['class_source']}\n"
-        f"- **Marks are added from:** {figures['false_positive_source']}\n- **Seed:** {figures['seed']}\n"
-        f"- **Raters:** {drawn}"
+        f"- **Annotations are added from:** {figures['false_positive_source']}\n- **Seed:** {figures['seed']}\n"
+        f"- **Raters:** {raters_text}"
     )
 
 
@@ -179,12 +162,12 @@ def _fields(figures):
 
 def _images(found, figures):
     if not found:
-        return Part("On no image was a mark missed, added, split, merged or misnamed")
+        return Part("On no image was an annotation missed, added, split, merged or misnamed")
     shown = found[:MOST_IMAGES]
-    said = (
+    title = (
         f"{len(found):,} of {figures['images']:,} images have events; the most: {found[0].changed:,} on {found[0].file}"
     )
-    return Part(said, image_event_bars([image.file for image in shown], [image.events for image in shown]))
+    return Part(title, image_event_bars([image.file for image in shown], [image.events for image in shown]))
 
 
 def _stage_row(row):
@@ -194,8 +177,3 @@ def _stage_row(row):
         **{name: f"{row[name]:,}" for name in ("done", "lost", "impossible")},
         "share": "none attempted" if share is None else f"{significant(100 * share)}\u00a0%",
     }
-
-
-def _show(ctx, view, what):
-    ctx.ops.set_view(view)
-    ctx.ops.notify(f"{len(view):,} {what}")

@@ -1,19 +1,13 @@
-"""Beside the open sample: its alpha, and what every rater gave each unit."""
+"""Next to the open sample: its alpha, and what every rater gave each unit."""
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import VARIATION_LABELS, band, significant
 
-from .common import (
-    RunPanel,
-    add_caption,
-    add_run_menu,
-    add_table,
-    guarded,
-)
+from .common import RunPanel, add_caption, add_table, guarded, select_labels
 
 MOST_UNITS = 100
 
-MERGED_COLUMNS = (("whole", "One mark"), ("parts", "In parts"))
+MERGED_COLUMNS = (("whole", "One annotation"), ("parts", "In parts"))
 
 NOTHING_YET = (
     "**Agreement on this image**\n\nNothing is computed yet. Match the raters to see which of their labels mean the "
@@ -22,8 +16,8 @@ NOTHING_YET = (
 
 CAPTION = (
     "One row an object (unit), one column a rater: the class they gave it, the variation towards the others, and the "
-    "least similarity to a partner (0 to 1). *no object*: asked, drew nothing there. *not assigned*: not asked. "
-    "**Choose a row to select its labels in the picture.**"
+    "least similarity to a partner (0 to 1). *no object*: assigned, annotated nothing there. *not assigned*: the rater "
+    "was not to annotate this image. **Click a row to select its labels in the image.**"
 )
 
 
@@ -43,18 +37,11 @@ class SamplePanel(RunPanel):
             ctx.panel.state.headline = f"This sample is not part of the run **{key}**."
             ctx.panel.state.raters = []
             return
-        ctx.panel.state.headline = headline(report)
-        ctx.panel.state.raters = list(report.raters)
-        ctx.panel.state.labels = [
-            [{"label_id": cell.label_id, "field": cell.field} for cell in unit if cell.label_id]
-            for unit in report.cells[:MOST_UNITS]
-        ]
-        ctx.panel.state.sample = ctx.current_sample
-        ctx.panel.set_data("units", [_row(number, unit) for number, unit in enumerate(report.cells[:MOST_UNITS], 1)])
-        ctx.panel.state.merged = [
-            [{"label_id": cell.label_id, "field": cell.field} for cell in (found.whole, *found.parts)]
-            for found in report.merged
-        ]
+        state, units = ctx.panel.state, report.cells[:MOST_UNITS]
+        state.headline, state.raters, state.sample = headline(report), list(report.raters), ctx.current_sample
+        state.labels = [_labels(unit) for unit in units]
+        state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
+        ctx.panel.set_data("units", [_row(number, unit) for number, unit in enumerate(units, 1)])
         ctx.panel.set_data("merged", [_merged_row(found) for found in report.merged])
 
     @guarded
@@ -64,27 +51,22 @@ class SamplePanel(RunPanel):
 
     @guarded
     def on_click_unit(self, ctx):
-        self._select(ctx, ctx.panel.state.labels[ctx.params["row"]])
+        select_labels(ctx, ctx.panel.state.sample, ctx.panel.state.labels[ctx.params["row"]])
 
     @guarded
     def on_click_merged(self, ctx):
-        self._select(ctx, ctx.panel.state.merged[ctx.params["row"]])
-
-    def _select(self, ctx, labels):
-        ctx.ops.set_selected_labels([{"sample_id": ctx.panel.state.sample, **label} for label in labels])
+        select_labels(ctx, ctx.panel.state.sample, ctx.panel.state.merged_labels[ctx.params["row"]])
 
     def render_run(self, panel, ctx):
-        panel.md(ctx.panel.state.headline or "", name="headline")
-        add_run_menu(panel, ctx, self.on_change_run)
         raters = ctx.panel.state.raters
         if not raters:
             panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute, variant="contained")
             return
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
-        add_table(panel, "units", "Units: choose one to select its labels", columns, self.on_click_unit)
+        add_table(panel, "units", "Units: click one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)
-        if ctx.panel.state.merged:
-            label = "Drawn in parts: choose one to select the mark and its parts"
+        if ctx.panel.state.merged_labels:
+            label = "Annotated in parts: click one to select the annotation and its parts"
             add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
 
@@ -99,11 +81,16 @@ def headline(report):
 
 
 def _row(number, unit):
-    return {"unit": number, **{f"rater_{place}": _text(cell) for place, cell in enumerate(unit)}}
+    return {"unit": number, **{f"rater_{index}": _text(cell) for index, cell in enumerate(unit)}}
+
+
+def _labels(cells):
+    """Ids and fields of the labels of these cells."""
+    return [(cell.label_id, cell.field) for cell in cells if cell.label_id]
 
 
 def _text(cell):
-    """What the rater gave, and below it what that is towards the others."""
+    """The value that the rater gave, and below it the variation towards the others."""
     first = cell.category if cell.state == "drawn" else cell.state
     second = [VARIATION_LABELS[cell.variation]] if cell.variation else []
     if cell.similarity is not None:
@@ -112,7 +99,7 @@ def _text(cell):
 
 
 def _merged_row(found):
-    """Who drew one mark, and who its parts, with their classes."""
+    """Who made one annotation, and who its parts, with their classes."""
     return {
         "whole": f"{found.whole_rater}: {found.whole.category}",
         "parts": f"{found.parts_rater}: {len(found.parts)} × {found.parts[0].category}",

@@ -1,4 +1,4 @@
-"""How far raters agree about pixels, what is true, and which detector is best under whose truth."""
+"""How far raters agree about pixels, their consensus, and which detector is best against which reference."""
 
 import time
 from dataclasses import replace
@@ -27,28 +27,33 @@ from .common import (
     PLUGIN,
     Part,
     RunPanel,
+    add_menu,
     add_part,
     add_problem,
-    add_run_menu,
     add_table,
     add_tabs,
     changed_since,
     guarded,
+    open_sample,
     put_parts,
+    show_view,
     stacked,
 )
 from .truth_texts import (
-    BESIDE_COLUMNS,
+    AGAINST_COLUMNS,
     CAPTIONS,
+    CONSENSUS_COLUMNS,
     IMAGE_COLUMNS,
     MOST_ROWS,
     NOTHING_YET,
     OBJECT_COLUMNS,
-    OBJECT_TRUTH_COLUMNS,
+    OBJECT_CONSENSUS_COLUMNS,
     RATER_COLUMNS,
     SHARES,
-    TRUTH_COLUMNS,
-    beside_rows,
+    against_rows,
+    consensus_headline,
+    consensus_name,
+    consensus_row,
     detector_text,
     image_row,
     notes,
@@ -57,12 +62,9 @@ from .truth_texts import (
     properties,
     rank_rows,
     rater_rows,
-    truth_headline,
-    truth_name,
-    truth_row,
 )
 
-KIND_OF = {"Raters": "pixels", "Levels": "pixels", "Truths": "truth", "Ranking": "detectors", "Curves": "detectors"}
+KIND_OF = {"Raters": "pixels", "Counts": "pixels", "Consensus": "truth", "Ranking": "detectors", "Curves": "detectors"}
 """Tab -> the kind of run it shows."""
 
 KINDS = tuple(dict.fromkeys(KIND_OF.values()))
@@ -78,7 +80,7 @@ BUTTONS = {
 
 class TruthPanel(RunPanel):
     NAME, LABEL, ICON = "truth", "Truth", "/assets/truth.svg"
-    HELP = "Agreement about pixels, estimated truth, and detectors under each truth"
+    HELP = "Agreement about pixels, estimated truth, and detectors under each reference"
 
     # ---- which run ----
 
@@ -126,7 +128,9 @@ class TruthPanel(RunPanel):
     def load_run(self, ctx, key):
         run = replace(kf.load_figures(ctx.dataset, key), diagnostics=kf.load_diagnostics(ctx.dataset, key))
         ctx.panel.state.changed = changed_since(ctx, key)
-        {"pixels": self._load_pixels, "truth": self._load_truth, "detectors": self._load_detectors}[run.kind](ctx, run)
+        {"pixels": self._load_pixels, "truth": self._load_consensus, "detectors": self._load_detectors}[run.kind](
+            ctx, run
+        )
 
     # ---- agreement about pixels ----
 
@@ -141,19 +145,19 @@ class TruthPanel(RunPanel):
         raters = f["raters"]
         state.headline = pixel_headline(f, row, found) + state.changed
         state.leaves = [raters[code] for code in found["order"]]
-        state.raters = raters
+        state.rater_names = raters
         parts = {
             "tree": Part("", rater_tree(raters, found["linkage"], found["outliers"])),
             "ratio": Part(ratio_title(found["ratio"]), ratio_curve([found["ratio"]])),
         }
-        state.tree_said = tree_title(raters, found["outliers"])
+        state.tree_title = tree_title(raters, found["outliers"])
         if found["correlations"]:
             parts["properties"] = properties(found["correlations"])
         put_parts(ctx, parts)
         state.performance = performance_title(raters, found["kappa"])
         ctx.panel.set_data("raters", rater_rows(raters, found))
         images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
-        state.images = [image.sample_id for image in images]
+        state.image_ids = [image.sample_id for image in images]
         ctx.panel.set_data("images", [image_row(image) for image in images])
 
     @guarded
@@ -168,38 +172,37 @@ class TruthPanel(RunPanel):
 
     @guarded
     def on_click_rater(self, ctx):
-        self._show_rater(ctx, ctx.panel.state.raters[ctx.params["row"]])
+        self._show_rater(ctx, ctx.panel.state.rater_names[ctx.params["row"]])
 
     def _show_rater(self, ctx, rater):
         view = kf.view_of_mask_rater(ctx.dataset, ctx.panel.state.run, rater)
-        ctx.ops.set_view(view)
-        ctx.ops.notify(f"{len(view):,} images that {rater} was asked about, least agreement first")
+        show_view(ctx, view, f"images assigned to {rater}, least agreement first")
 
     @guarded
     def on_click_image(self, ctx):
-        ctx.ops.open_sample(id=ctx.panel.state.images[ctx.params["row"]])
+        open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
 
-    # ---- truths ----
+    # ---- consensus ----
 
-    def _load_truth(self, ctx, run):
+    def _load_consensus(self, ctx, run):
         state, rows = ctx.panel.state, run.diagnostics["truths"]
-        names = [truth_name(row, run.figures) for row in rows]
-        state.truths = names
-        state.truth = state.truth if state.truth in names else names[0]
-        row, raters = rows[names.index(state.truth)], run.figures["raters"]
+        names = [consensus_name(row, run.figures) for row in rows]
+        state.names = names
+        state.consensus = state.consensus if state.consensus in names else names[0]
+        row, raters = rows[names.index(state.consensus)], run.figures["raters"]
         state.of = run.figures["of"]
-        state.headline = truth_headline(run.figures, rows) + state.changed
+        state.headline = consensus_headline(run.figures, rows) + state.changed
         state.notes = notes(run.diagnostics["notes"])
         of_pixels = state.of == "pixels"
         shares = {label: row[name] for name, label in SHARES.items() if name in row}
-        said = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
-        put_parts(ctx, {"beside": Part(f"Beside {state.truth}: {said}", performance_dots(raters, shares))})
-        ctx.panel.set_data("truths", [truth_row(row, name) for row, name in zip(rows, names, strict=True)])
-        ctx.panel.set_data("beside_rows", beside_rows(raters, row))
+        title = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
+        put_parts(ctx, {"against": Part(f"Against {state.consensus}: {title}", performance_dots(raters, shares))})
+        ctx.panel.set_data("consensus_rows", [consensus_row(row, name) for row, name in zip(rows, names, strict=True)])
+        ctx.panel.set_data("against_rows", against_rows(raters, row))
 
     @guarded
-    def on_click_truth(self, ctx):
-        ctx.panel.state.truth = ctx.panel.state.truths[ctx.params["row"]]
+    def on_click_consensus(self, ctx):
+        ctx.panel.state.consensus = ctx.panel.state.names[ctx.params["row"]]
         self.load_run(ctx, ctx.panel.state.run)
 
     # ---- detectors ----
@@ -209,7 +212,7 @@ class TruthPanel(RunPanel):
         ranking = kf.stored_ranking(f)
         state.of, state.detectors = f["of"], f["detectors"]
         state.detector = state.detector if state.detector in f["detectors"] else f["detectors"][0]
-        undefined = "".join(f"\n\n- {said}" for said in f["undefined"])
+        undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
         state.headline = f"###### {ranking_title(ranking)}\n\n{detector_text(f, more)}{undefined}{state.changed}"
         bump = bump_chart(f["truths"], f["detectors"], ranking.ranks, ranking.values, f["measure"])
         parts = {"bump": Part("", bump)}
@@ -218,24 +221,27 @@ class TruthPanel(RunPanel):
         if state.of == "pixels":
             parts |= self._curves(state.detector, f, more, ranking)
         put_parts(ctx, parts)
-        state.columns = [("truth", "Truth"), *((f"d{place}", name) for place, name in enumerate(f["detectors"]))]
+        state.columns = [
+            ("reference", "Reference"),
+            *((f"d{index}", name) for index, name in enumerate(f["detectors"])),
+        ]
         ctx.panel.set_data("ranks", rank_rows(f))
 
     def _curves(self, detector, f, more, ranking):
         """Bounds of all detectors, and the curves of one."""
         of_rater = [name in f["raters"] for name in f["truths"]]
-        place = f["detectors"].index(detector)
-        areas = ranking.values[:, place]
-        said = bounds_title(f["detectors"], more["bounds"], sum(more["raters_outside"]))
+        index = f["detectors"].index(detector)
+        areas = ranking.values[:, index]
+        title = bounds_title(f["detectors"], more["bounds"], sum(more["raters_outside"]))
         bars = bounds_bars(f["detectors"], more["bounds"], f["raters"], ranking.values[of_rater])
         curves = precision_curves(
             f["truths"],
             more["recall"],
-            [of_truth[place] for of_truth in more["precision"]],
+            [of_reference[index] for of_reference in more["precision"]],
             areas,
             dashed=[not own for own in of_rater],
         )
-        return {"bounds": Part(said, bars), "curves": Part(curves_title(detector, areas), curves)}
+        return {"bounds": Part(title, bars), "curves": Part(curves_title(detector, areas), curves)}
 
     @guarded
     def on_change_detector(self, ctx):
@@ -254,7 +260,7 @@ class TruthPanel(RunPanel):
         elif state.section:
             if state.run:
                 panel.md(state.headline, name="headline")
-                add_run_menu(panel, ctx, self.on_change_run)
+                add_menu(panel, "run", state.run_keys, self.on_change_run, label="Run")
             add_tabs(panel, tuple(KIND_OF), self.on_change_section)
             if state.run:
                 self._render_section(panel, ctx)
@@ -266,39 +272,41 @@ class TruthPanel(RunPanel):
 
     def _render_section(self, panel, ctx):
         state = ctx.panel.state
-        draw = {
+        render = {
             "Raters": self._render_raters,
-            "Levels": self._render_levels,
-            "Truths": self._render_truths,
+            "Counts": self._render_counts,
+            "Consensus": self._render_consensus,
             "Ranking": self._render_ranking,
             "Curves": self._render_curves,
         }
-        draw[state.section](panel, ctx)
-        buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_all", label="Show all images", icon="clear_all", on_click=self.show_all)
-        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+        render[state.section](panel, ctx)
+        self.add_buttons(panel, "images")
 
     def _render_raters(self, panel, ctx):
         state = ctx.panel.state
-        _add_menu(panel, "category", "Class", state.categories, self.on_change_category)
-        panel.md(f"**{state.tree_said}**", name="tree_title")
+        add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
+        panel.md(f"**{state.tree_title}**", name="tree_title")
         add_part(panel, ctx, "tree", CAPTIONS["tree"], self.on_click_tree)
         add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
 
-    def _render_levels(self, panel, ctx):
+    def _render_counts(self, panel, ctx):
         state = ctx.panel.state
-        _add_menu(panel, "category", "Class", state.categories, self.on_change_category)
+        add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
         add_part(panel, ctx, "ratio", CAPTIONS["ratio"])
         add_part(panel, ctx, "properties", CAPTIONS["properties"])
         add_table(panel, "images", "Images with the least agreement; click to open", IMAGE_COLUMNS, self.on_click_image)
 
-    def _render_truths(self, panel, ctx):
+    def _render_consensus(self, panel, ctx):
         state = ctx.panel.state
         of_pixels = state.of == "pixels"
-        columns = TRUTH_COLUMNS if of_pixels else OBJECT_TRUTH_COLUMNS
-        add_table(panel, "truths", "Truths; click one to set raters beside it", columns, self.on_click_truth)
-        add_part(panel, ctx, "beside", CAPTIONS["beside"] if of_pixels else "Shares of objects and of marks, 0 to 1.")
-        add_table(panel, "beside_rows", f"Raters beside {state.truth}", BESIDE_COLUMNS if of_pixels else OBJECT_COLUMNS)
+        columns = CONSENSUS_COLUMNS if of_pixels else OBJECT_CONSENSUS_COLUMNS
+        add_table(
+            panel, "consensus_rows", "Click a consensus to compare raters with it", columns, self.on_click_consensus
+        )
+        add_part(panel, ctx, "against", CAPTIONS["against" if of_pixels else "against_objects"])
+        add_table(
+            panel, "against_rows", f"Raters against {state.consensus}", AGAINST_COLUMNS if of_pixels else OBJECT_COLUMNS
+        )
         if state.notes:
             panel.md(state.notes, name="notes")
 
@@ -317,16 +325,6 @@ class TruthPanel(RunPanel):
         if state.of != "pixels":
             panel.md("Curves are of score maps: this run ranks models by mAP.", name="no_curves")
             return
-        _add_menu(panel, "detector", "Detector", state.detectors, self.on_change_detector)
+        add_menu(panel, "detector", state.detectors, self.on_change_detector, label="Detector")
         add_part(panel, ctx, "curves", CAPTIONS["curves"])
         add_part(panel, ctx, "bounds", CAPTIONS["bounds"])
-
-
-def _add_menu(panel, name, label, entries, on_change):
-    """A drop-down, only where there is a choice."""
-    if len(entries) < 2:
-        return
-    choices = types.DropdownView()
-    for entry in entries:
-        choices.add_choice(entry, label=entry)
-    panel.enum(name, choices.values(), view=choices, label=label, on_change=on_change)

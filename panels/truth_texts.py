@@ -1,4 +1,4 @@
-"""What the Truth panel says: findings, captions, and the rows of its tables."""
+"""The texts of the Truth panel: findings, captions, and the rows of its tables."""
 
 from kalos_core.figures import correlation_bars, correlation_title, significant, smyth_title
 
@@ -6,19 +6,19 @@ from .common import Part
 
 NOTHING_YET = {
     "pixels": (
-        "**Agreement about pixels**\n\nNothing is computed yet. Raters who mark the same picture differ at edges and "
-        "on whole things. This shows how far, who stands out, and where: a map of how many raters marked each pixel "
-        "appears beside every picture."
+        "**Agreement about pixels**\n\nNothing is computed yet. Raters who mark pixels of the same image differ at "
+        "edges and on whole objects. This shows how far, who stands out, and where: each image has a map of how many "
+        "raters marked each pixel."
     ),
     "truth": (
-        "**Estimated truth**\n\nNothing is estimated yet. From what several raters marked, one truth can be made in "
-        "many ways: by vote, or by weighing raters as STAPLE does. Each becomes a field beside the raters', and shows "
-        "how raters do beside it."
+        "**Estimated truth**\n\nNothing is estimated yet. The ground truth can be estimated from several raters in "
+        "many ways: by vote, or by weighing raters as STAPLE does. Each consensus becomes a field next to the raters', "
+        "which are compared with it."
     ),
     "detectors": (
-        "**Detectors under each truth**\n\nNothing is ranked yet. The best detector under one rater's labels may not "
-        "be the best under another's. Score maps (Heatmap fields) or labels with a confidence are ranked under every "
-        "rater and under estimated truths."
+        "**Detectors under each reference**\n\nNothing is ranked yet. The best detector under one rater's labels may "
+        "not be the best under another's. Score maps (Heatmap fields) or labels with a confidence are ranked under "
+        "every rater and under each estimated truth."
     ),
 }
 
@@ -26,16 +26,21 @@ SHARES = {"sensitivity": "Sens.", "specificity": "Spec.", "ppv": "PPV", "npv": "
 
 RATER_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("apart", "1 − F1"), ("out", "Stands out"))
 
-BESIDE_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("kept", "Kept"))
+AGAINST_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("kept", "Kept"))
 
-OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Of the objects, drawn"), ("ppv", "Of their marks, objects"))
+OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Objects found"), ("ppv", "Annotations that are objects"))
 
 IMAGE_COLUMNS = (("file", "Image"), ("f1", "Mean F1"), ("bound", "Smyth bound"))
 
-TRUTH_COLUMNS = (("truth", "Truth"), ("pixels", "Pixels"), ("empty", "Images without any"), ("kappa", "κ of raters"))
+CONSENSUS_COLUMNS = (
+    ("consensus", "Consensus"),
+    ("pixels", "Pixels"),
+    ("empty", "Images without any"),
+    ("kappa", "κ of raters"),
+)
 
-OBJECT_TRUTH_COLUMNS = (
-    ("truth", "Truth"),
+OBJECT_CONSENSUS_COLUMNS = (
+    ("consensus", "Consensus"),
     ("objects", "Objects"),
     ("below", "Below quorum"),
     ("tied", "Tied class"),
@@ -51,19 +56,20 @@ CAPTIONS = {
     ),
     "ratio": "Of the pixels that anybody marked, the share that at least n raters marked, 0 to 1 (Lampert, Eq. 3).",
     "properties": (
-        "Pearson's r of the share of raters who marked a pixel with properties of the picture, −1 to 1. Pixels side by "
-        "side are not independent: small values mean little."
+        "Pearson's r of the share of raters who marked a pixel with properties of the image, −1 to 1. Neighbouring "
+        "pixels are not independent: small values mean little."
     ),
-    "beside": "Each rater beside this truth, over all images: shares of pixels, and Cohen's κ.",
-    "bump": "Rank of each detector under each truth, 1 on top; a gap where a truth has nothing to be found.",
+    "against": "Each rater against this consensus, over all images: shares of pixels, and Cohen's κ.",
+    "against_objects": "Shares of objects and of annotations, 0 to 1.",
+    "bump": "Rank of each detector under each reference, 1 on top; a gap where a reference has nothing to be found.",
     "bounds": (
-        "Bars: area from the least to the greatest truth by vote; ticks: under each rater. Detectors whose bars lie "
-        "apart can be told apart, as far as these bounds hold."
+        "Bars: area from the least to the greatest consensus by vote; ticks: under each rater. Detectors whose bars "
+        "lie apart can be told apart, as far as these bounds hold."
     ),
-    "tau": "Kendall's τ between the rankings under every two truths, −1 to 1: 1 is the same order.",
+    "tau": "Kendall's τ between the rankings under every two references, −1 to 1: 1 is the same order.",
     "curves": (
         "Precision, averaged over the range of the share of positives, over recall; dashed: estimated truths. A curve "
-        "for each truth, with the area under it."
+        "for each reference, with the area under it."
     ),
 }
 """Below each figure: what is shown, formula, range, how to read it."""
@@ -103,21 +109,21 @@ def image_row(image):
     return {"file": image.file, "f1": _short(image.f1), "bound": _percent(image.bound)}
 
 
-def truth_name(row, figures):
-    """A truth, of a class where there are several."""
+def consensus_name(row, figures):
+    """A consensus, of a class where there are several."""
     return f"{row['truth']}, {row['class']}" if len(figures["classes"]) > 1 and "class" in row else row["truth"]
 
 
-def truth_headline(f, rows):
+def consensus_headline(f, rows):
     names = ", ".join(f"`{field}`" for field in f["fields"].values())
-    return f"###### {_truth_title(f, rows)}\n\n{f['images']:,} images, {len(f['raters'])} raters. Fields: {names}"
+    return f"###### {_consensus_title(f, rows)}\n\n{f['images']:,} images, {len(f['raters'])} raters. Fields: {names}"
 
 
-def _truth_title(f, rows):
+def _consensus_title(f, rows):
     if f["of"] == "objects":
         total = rows[0]["objects"] + rows[0]["below quorum"] + rows[0]["tied class"]
-        return f"{rows[0]['objects']:,} of {total:,} things that anybody drew are objects at {rows[0]['truth']}"
-    pixels = {truth_name(row, f): row["pixels"] for row in rows}
+        return f"{rows[0]['objects']:,} of {total:,} things that anybody annotated are objects at {rows[0]['truth']}"
+    pixels = {consensus_name(row, f): row["pixels"] for row in rows}
     least, most = min(pixels, key=pixels.get), max(pixels, key=pixels.get)
     if len(pixels) < 2 or not pixels[least]:
         return f"{pixels[most]:,} pixels are true by {most}"
@@ -127,31 +133,31 @@ def _truth_title(f, rows):
 def object_title(raters, row):
     known = {name: share for name, share in zip(raters, row["sensitivity"], strict=True) if share is not None}
     if not known:
-        return "nobody drew an object"
+        return "nobody annotated an object"
     best, least = max(known, key=known.get), min(known, key=known.get)
-    return f"{best} drew most of its objects ({_percent(known[best])}), {least} fewest ({_percent(known[least])})"
+    return f"{best} annotated most of its objects ({_percent(known[best])}), {least} fewest ({_percent(known[least])})"
 
 
-def truth_row(row, name):
+def consensus_row(row, name):
     if "objects" in row:
         score = significant(row["score"])
-        return {"truth": name, "objects": f"{row['objects']:,}", "below": f"{row['below quorum']:,}"} | {
+        return {"consensus": name, "objects": f"{row['objects']:,}", "below": f"{row['below quorum']:,}"} | {
             "tied": f"{row['tied class']:,}",
             "score": score,
         }
     known = [value for value in row["kappa"] if value is not None]
     kappa = f"{_short(min(known))} to {_short(max(known))}" if known else "undefined"
     empty = f"{row['empty']:,} of {row['images']:,}"
-    return {"truth": name, "pixels": f"{row['pixels']:,}", "empty": empty, "kappa": kappa}
+    return {"consensus": name, "pixels": f"{row['pixels']:,}", "empty": empty, "kappa": kappa}
 
 
-def beside_rows(raters, row):
+def against_rows(raters, row):
     shares = [name for name in (*SHARES, "kept") if name in row]
     return [{"rater": name} | {share: _short(row[share][code]) for share in shares} for code, name in enumerate(raters)]
 
 
 def notes(notes):
-    """What single images say, the first of them."""
+    """Notes on single images, the first of them."""
     if not notes:
         return ""
     lines = "\n".join(f"- {entry['image']}, {entry['truth']}: {entry['note']}" for entry in notes[:MOST_NOTES])
@@ -161,7 +167,7 @@ def notes(notes):
 
 def detector_text(f, more):
     text = (
-        f"{len(f['detectors'])} detectors under {len(f['truths'])} truths, of which {len(f['raters'])} are raters; "
+        f"{len(f['detectors'])} detectors under {len(f['truths'])} references, of which {len(f['raters'])} are raters; "
         f"by {f['measure']}"
     )
     if f["of"] == "objects":
@@ -172,12 +178,12 @@ def detector_text(f, more):
 
 def rank_rows(f):
     return [
-        {"truth": truth}
+        {"reference": reference}
         | {
-            f"d{place}": "undefined" if value is None else f"{significant(value)} ({rank:g})"
-            for place, (value, rank) in enumerate(zip(values, ranks, strict=True))
+            f"d{index}": "undefined" if value is None else f"{significant(value)} ({rank:g})"
+            for index, (value, rank) in enumerate(zip(values, ranks, strict=True))
         }
-        for truth, values, ranks in zip(f["truths"], f["values"], f["ranks"], strict=True)
+        for reference, values, ranks in zip(f["truths"], f["values"], f["ranks"], strict=True)
     ]
 
 

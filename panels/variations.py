@@ -18,16 +18,16 @@ from kalos_core.figures import (
 )
 
 from .common import (
-    TOO_OLD,
     Part,
     RunPanel,
+    add_menu,
     add_part,
-    add_run_menu,
     add_table,
-    add_tabs,
     changed_since,
     guarded,
+    open_sample,
     put_parts,
+    show_view,
 )
 
 SECTIONS = ("Types", "Thresholds", "Boundaries", "Merged", "Confusions")
@@ -42,7 +42,7 @@ CONFUSION_COLUMNS = (("category_a", "Class"), ("category_b", "and class"), ("cou
 
 RATER_COLUMNS = (("rater", "Rater"), *((name, VARIATION_LABELS[name]) for name in VARIATION_TYPES))
 
-MERGED_COLUMNS = (("file", "Image"), ("whole", "One mark"), ("parts", "In parts"), ("similarity", "Similarity"))
+MERGED_COLUMNS = (("file", "Image"), ("whole", "One annotation"), ("parts", "In parts"), ("similarity", "Similarity"))
 
 NOTHING_YET = (
     "**Variations between raters**\n\nNothing is computed yet. Every difference between two raters gets a name: wrong "
@@ -51,20 +51,20 @@ NOTHING_YET = (
 
 CAPTIONS = {
     "counts": (
-        "For each two raters of an image, every mark is in exactly one finding: *correct* (same place and class), "
-        "*merged* (several marks of one for one mark of the other), *wrong class*, *missing* (only the first rater "
-        "drew it) or *additional* (only the second did). **Click a bar to see only those labels.**"
+        "For each two raters of an image, every annotation is in exactly one finding: *correct* (same object and "
+        "class), *merged* (several annotations of one for one of the other), *wrong class*, *missing* (only the first "
+        "rater annotated it) or *additional* (only the second did). **Click a bar to see only those labels.**"
     ),
     "shares": (
-        "Share of each type when two marks need at least this similarity to be the same object; dotted: from there on "
-        "missing and additional outnumber all others. What turns into these on the way is imprecise outlines, what is "
-        "there at the left already other objects and classes. **Click a threshold to read its counts below** (solid "
-        "line); labels are tagged at this run's."
+        "Share of each type when two annotations need at least this similarity to be the same object; dotted: from "
+        "there on missing and additional outnumber all others. What turns into these on the way is imprecise outlines, "
+        "what is there at the left already other objects and classes. **Click a threshold to read its counts below** "
+        "(solid line); labels are tagged at this run's."
     ),
     "boundary": (
-        "1 − similarity of the two marks of each correct finding. 0: the very same outline; farthest right: what this "
-        "run's threshold just allows. Near 0 everywhere means careful raters, or copied labels. **Click a bar to see "
-        "only those labels.**"
+        "1 − similarity of the two annotations of each correct finding. 0: the very same outline; farthest right: what "
+        "this run's threshold just allows. Near 0 everywhere means careful raters, or copied labels. **Click a bar to "
+        "see only those labels.**"
     ),
 }
 """Below each figure: what is shown, formula, range, how to read it."""
@@ -81,9 +81,9 @@ class VariationsPanel(RunPanel):
         stored = kf.load_diagnostics(ctx.dataset, key)
         state.headline = headline(run.figures) + changed_since(ctx, key)
         state.alarm = alarm(run.figures["identical_share"])
-        state.copies = stored["boundary"]["identical"] if stored else 0
+        state.copies = stored["boundary"]["identical"]
         self._load_parts(ctx, run, stored)
-        self._load_merged(ctx, key, bool(stored))
+        self._load_merged(ctx, key)
         state.confused_title = _confused_title(run.figures["confusions"])
         confusions = run.figures["confusions"][:CONFUSIONS]
         state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
@@ -93,44 +93,43 @@ class VariationsPanel(RunPanel):
     def _load_parts(self, ctx, run, stored):
         """The figures, and the counts at the threshold that is chosen: at first the run's own."""
         state = ctx.panel.state
-        shares, boundary = stored.get("shares", {"reason": TOO_OLD}), stored.get("boundary")
-        state.edges = boundary["edges"] if boundary else []
-        state.levels = [str(level) for level in shares.get("threshold", [])]
-        if state.levels:
+        shares = stored["shares"]
+        state.edges = stored["boundary"]["edges"]
+        state.thresholds = [str(threshold) for threshold in shares.get("threshold", [])]
+        if state.thresholds:
             state.own = str(run.settings["threshold"])
-            if state.level not in state.levels:
-                state.level = state.own
-            counts = dict(zip(state.levels, shares["counts"], strict=True))
-            ctx.panel.set_data("at_level", _level_rows(counts[state.own], counts[state.level]))
+            if state.threshold not in state.thresholds:
+                state.threshold = state.own
+            counts = dict(zip(state.thresholds, shares["counts"], strict=True))
+            ctx.panel.set_data("at_threshold", _threshold_rows(counts[state.own], counts[state.threshold]))
         parts = {
             "counts": Part("", variation_bars(run.figures["counts"])),
-            "shares": _shares(shares, state.level),
-            "boundary": _boundary(boundary),
+            "shares": _shares(shares, state.threshold),
+            "boundary": _boundary(stored["boundary"]),
         }
         put_parts(ctx, parts)
 
-    def _load_merged(self, ctx, key, stored):
-        state = ctx.panel.state
-        found = kf.merged_findings(ctx.dataset, key) if stored else []
-        state.merged_title = _merged_title(found) if stored else TOO_OLD
-        state.merged = [[row.finding, row.sample_id] for row in found[:MERGED]]
+    def _load_merged(self, ctx, key):
+        state, found = ctx.panel.state, kf.merged_findings(ctx.dataset, key)
+        state.merged_title = _merged_title(found)
+        state.merged_ids = [[row.finding, row.sample_id] for row in found[:MERGED]]
         ctx.panel.set_data("merged", [_merged_row(row) for row in found[:MERGED]])
 
-    # ---- what is chosen ----
+    # ---- the threshold ----
 
     @guarded
-    def on_change_level(self, ctx):
-        self._choose_level(ctx, ctx.params["value"])
+    def on_change_threshold(self, ctx):
+        self._set_threshold(ctx, ctx.params["value"])
 
     @guarded
     def on_click_threshold(self, ctx):
-        nearest = min(ctx.panel.state.levels, key=lambda level: abs(float(level) - ctx.params["x"]))
-        self._choose_level(ctx, nearest)
+        nearest = min(ctx.panel.state.thresholds, key=lambda threshold: abs(float(threshold) - ctx.params["x"]))
+        self._set_threshold(ctx, nearest)
 
-    def _choose_level(self, ctx, level):
+    def _set_threshold(self, ctx, threshold):
         state = ctx.panel.state
         run = kf.load_figures(ctx.dataset, state.run)
-        state.level = level
+        state.threshold = threshold
         self._load_parts(ctx, run, kf.load_diagnostics(ctx.dataset, run.key))
 
     # ---- what a click leads to ----
@@ -139,54 +138,51 @@ class VariationsPanel(RunPanel):
     def on_click_bar(self, ctx):
         kind = VARIATION_TYPES[ctx.params["idx"]]
         view = kf.view_of_variation(ctx.dataset, ctx.panel.state.run, kind)
-        _show(ctx, view, f"images with labels in findings of type {VARIATION_LABELS[kind]}")
+        show_view(ctx, view, f"images with labels in findings of type {VARIATION_LABELS[kind]}")
 
     @guarded
     def on_click_boundary(self, ctx):
-        state, place = ctx.panel.state, ctx.params["idx"]
-        low, high = state.edges[place : place + 2]
+        state, index = ctx.panel.state, ctx.params["idx"]
+        low, high = state.edges[index : index + 2]
         view = kf.view_of_boundary(ctx.dataset, state.run, low, high)
-        _show(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
+        show_view(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
 
     @guarded
     def show_copies(self, ctx):
         view = kf.view_of_copies(ctx.dataset, ctx.panel.state.run)
-        _show(ctx, view, "images with labels of the very same outline")
+        show_view(ctx, view, "images with labels of the very same outline")
 
     @guarded
     def on_click_merged(self, ctx):
         """Only the whole and its parts, in the image they are of."""
         state = ctx.panel.state
-        finding, sample = state.merged[ctx.params["row"]]
+        finding, sample = state.merged_ids[ctx.params["row"]]
         ctx.ops.set_view(kf.view_of_merged(ctx.dataset, state.run, finding))
-        ctx.ops.open_sample(id=sample)
+        open_sample(ctx, sample)
 
     @guarded
     def show_merged(self, ctx):
         view = kf.view_of_merged(ctx.dataset, ctx.panel.state.run)
-        _show(ctx, view, "images with marks that another rater drew in parts")
+        show_view(ctx, view, "images with annotations that another rater split into parts")
 
     @guarded
     def on_click_confusion(self, ctx):
         first, second = ctx.panel.state.confused[ctx.params["row"]]
         view = kf.view_of_confusion(ctx.dataset, ctx.panel.state.run, first, second)
-        _show(ctx, view, f"images where {first} and {second} were taken for one another")
+        show_view(ctx, view, f"images where {first} and {second} were taken for one another")
 
     # ---- layout ----
 
-    def render_run(self, panel, ctx):
-        state = ctx.panel.state
-        panel.md(state.headline, name="headline")
-        if state.alarm:
-            panel.view("alarm", types.Warning(label=state.alarm))
+    def add_filters(self, panel, ctx):
+        """No filter, but what every section is to be read with."""
+        if ctx.panel.state.alarm:
+            panel.view("alarm", types.Warning(label=ctx.panel.state.alarm))
             self._add_copies(panel, ctx)
-        add_run_menu(panel, ctx, self.on_change_run)
-        add_tabs(panel, SECTIONS, self.on_change_section)
+
+    def render_run(self, panel, ctx):
         sections = (self._add_types, self._add_thresholds, self._add_boundaries, self._add_merged, self._add_confusions)
-        dict(zip(SECTIONS, sections, strict=True))[state.section](panel, ctx)
-        buttons = panel.h_stack("buttons", align_x="left", gap=2)
-        buttons.btn("show_all", label="Show all labels", icon="clear_all", on_click=self.show_all)
-        buttons.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
+        dict(zip(SECTIONS, sections, strict=True))[ctx.panel.state.section](panel, ctx)
+        self.add_buttons(panel, "labels")
 
     def _add_types(self, panel, ctx):
         add_part(panel, ctx, "counts", CAPTIONS["counts"], self.on_click_bar)
@@ -195,16 +191,16 @@ class VariationsPanel(RunPanel):
     def _add_thresholds(self, panel, ctx):
         add_part(panel, ctx, "shares", CAPTIONS["shares"], self.on_click_threshold)
         state = ctx.panel.state
-        if not state.levels:
+        if not state.thresholds:
             return
-        choices = types.DropdownView()
-        for level in state.levels:
-            choices.add_choice(level, label=f"threshold {float(level):g}" + " (this run)" * (level == state.own))
-        panel.enum("level", choices.values(), view=choices, on_change=self.on_change_level)
+        labels = {
+            value: f"threshold {float(value):g}" + " (this run)" * (value == state.own) for value in state.thresholds
+        }
+        add_menu(panel, "threshold", labels, self.on_change_threshold)
         columns = [("type", "Type"), ("own", f"At {float(state.own):g} (this run)")]
-        if state.level != state.own:
-            columns += [("chosen", f"At {float(state.level):g}"), ("change", "Change")]
-        add_table(panel, "at_level", "Findings of each type", columns)
+        if state.threshold != state.own:
+            columns += [("chosen", f"At {float(state.threshold):g}"), ("change", "Change")]
+        add_table(panel, "at_threshold", "Findings of each type", columns)
 
     def _add_boundaries(self, panel, ctx):
         add_part(panel, ctx, "boundary", CAPTIONS["boundary"], self.on_click_boundary)
@@ -219,60 +215,60 @@ class VariationsPanel(RunPanel):
 
     def _add_merged(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(f"**{state.merged_title}**", name="merged_said")
-        if not state.merged:
+        panel.md(f"**{state.merged_title}**", name="merged_title")
+        if not state.merged_ids:
             return
         panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
-        label = "One mark, and its parts by another rater: click a row to see just these on their image"
+        label = "One annotation, and its parts by another rater: click a row to see just these on their image"
         add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
     def _add_confusions(self, panel, ctx):
-        panel.md(f"**{ctx.panel.state.confused_title}**", name="confused_said")
+        panel.md(f"**{ctx.panel.state.confused_title}**", name="confused_title")
         if not ctx.panel.state.confused:
             return
         label = "Classes taken for one another: click a row to see those labels"
         add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
 
 
-def _shares(found, level):
+def _shares(found, threshold):
     if "reason" in found:
         return Part(found["reason"])
-    figure = shares_over_thresholds(found["threshold"], found["counts"], found["equilibrium"], selected=float(level))
+    figure = shares_over_thresholds(
+        found["threshold"], found["counts"], found["equilibrium"], selected=float(threshold)
+    )
     return Part(shares_title(found["equilibrium"], found["no_equilibrium"]), figure)
 
 
 def _boundary(found):
-    if found is None:
-        return Part(TOO_OLD)
-    said = boundary_title(found["findings"], found["median"], found["identical"])
-    return Part(said, boundary_histogram(found["edges"], found["counts"]) if found["findings"] else None)
+    title = boundary_title(found["findings"], found["median"], found["identical"])
+    return Part(title, boundary_histogram(found["edges"], found["counts"]) if found["findings"] else None)
 
 
-def _level_rows(own, chosen):
+def _threshold_rows(own, chosen):
     """How many findings of each type there are at the run's own threshold and at the chosen one."""
     return [
         {
             "type": VARIATION_LABELS[name],
-            "own": _with_share(own, place),
-            "chosen": _with_share(chosen, place),
-            "change": f"{chosen[place] - own[place]:+,}",
+            "own": _with_share(own, index),
+            "chosen": _with_share(chosen, index),
+            "change": f"{chosen[index] - own[index]:+,}",
         }
-        for place, name in enumerate(VARIATION_TYPES)
+        for index, name in enumerate(VARIATION_TYPES)
     ]
 
 
-def _with_share(counts, place):
-    share = significant(100 * counts[place] / max(sum(counts), 1))
-    return f"{counts[place]:,} ({share}\u00a0%)"
+def _with_share(counts, index):
+    share = significant(100 * counts[index] / max(sum(counts), 1))
+    return f"{counts[index]:,} ({share}\u00a0%)"
 
 
 def _merged_title(found):
     if not found:
-        return "No mark was drawn in parts by another rater"
+        return "No annotation was split into parts by another rater"
     ((rater, most),) = Counter(row.parts_rater for row in found).most_common(1)
     shown = f"; {MERGED} of them below" if len(found) > MERGED else ""
     findings = "finding" if len(found) == 1 else "findings"
-    return f"{len(found):,} {findings} of one mark drawn in parts, most often by {rater} ({most:,}){shown}"
+    return f"{len(found):,} {findings} of one annotation split into parts, most often by {rater} ({most:,}){shown}"
 
 
 def _merged_row(row):
@@ -295,11 +291,6 @@ def _confused_title(found):
     )
 
 
-def _show(ctx, view, what):
-    ctx.ops.set_view(view)
-    ctx.ops.notify(f"{len(view):,} {what}")
-
-
 def headline(figures):
     """The finding first, then what it is over."""
     text = f"###### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
@@ -307,7 +298,7 @@ def headline(figures):
 
 
 def alarm(share):
-    """What to say of identical outlines, None where there are few."""
+    """The warning of identical outlines, None where there are few."""
     if share is None or share < ALARMING:
         return None
     return f"{significant(100 * share)} % of the correct pairs are identical: were labels copied?"

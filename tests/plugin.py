@@ -94,6 +94,8 @@ class Panel:
                 self.shown = given["output"]["type"]["properties"]
             else:
                 others.append((operation, given))
+        both = self.state.keys() & self.data.keys()
+        assert not both, f"the App would send the data of {both} back as the state"
         return others
 
     def load(self) -> Panel:

@@ -195,7 +195,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     panel = app.sample_panel()
     report = kf.sample_report(analysed, ids[FARM], "agreement", "variations")
     expect(panel).to_contain_text(f"alpha {significant(report.alpha)}")
-    table = panel.locator("table").first  # of units; marks drawn in parts have another
+    table = panel.locator("table").first  # of units; annotations split into parts have another
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
     assert [" ".join(cell.split()) for cell in table.locator("th").all_inner_texts()] == ["#", *report.raters]
     assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(report)

@@ -1,4 +1,4 @@
-"""Labels of whole images in the App: from the form to kappas, disputes, raters, curves and rankings."""
+"""Image-level labels in the App: from the form to kappas, disputes, raters, curves and rankings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CARE = {"Ada": 0.92, "Ben": 0.85, "Chloé": 0.75, "Dr. Kim": 0.6}
 
 @pytest.fixture
 def quizzed(loaded: fo.Dataset) -> fo.Dataset:
-    """The pictures of the demo, with labels of whole images by four raters and scores of three systems."""
+    """The images of the demo, with image-level labels of four raters and scores of three classifiers."""
     rng = np.random.default_rng(6)
     truth = [
         {question: str(rng.choice(options)) for question, options in GROUPS.items()}
@@ -68,7 +68,7 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     panel = app.add_panel("labels")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("labels_0_nothing_yet")
-    panel.get_by_role("button", name="Compute agreement on labels").click()
+    panel.get_by_role("button", name="Compute agreement on image-level labels").click()
     form = app.form()
     app.picture("labels_1_form")
     app.fill(form, "Groups of labels that exclude each other", "place")
@@ -105,7 +105,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
         "Images": majority_title(f["with_majority"]["item_all"], f["with_majority"]["item_chosen"], "image"),
         "Raters": accuracy_title(accuracy["raters"], accuracy["accuracy"]),
         "Running": "the interval is",
-        "Systems": ranking_title(ranked.result.rankings["AUC"]),
+        "Classifiers": ranking_title(ranked.result.rankings["AUC"]),
     }
     expect(panel).to_contain_text("in dispute")
     for number, (section, text) in enumerate(said.items()):

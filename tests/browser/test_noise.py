@@ -25,7 +25,7 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     panel = app.add_panel("noise")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("60-noise-nothing-yet")
-    panel.get_by_role("button", name="Draw synthetic raters").click()
+    panel.get_by_role("button", name="Create synthetic raters").click()
 
     # the form, with one image
     form = app.form()
@@ -33,7 +33,7 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     expect(preview).to_be_visible()
     app.picture("61-noise-form")
     app.fill(form, "Magnitude", "-1")
-    # beside the field, and where the preview was
+    # at the field, and where the preview was
     expect(form.get_by_text("expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got '-1'")).to_have_count(2)
     expect(form).to_contain_text("No preview: magnitude: expected numbers of 0 or more")
     app.picture("62-noise-form-refused")

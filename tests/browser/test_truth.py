@@ -85,10 +85,10 @@ def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
     ranking = kf.stored_ranking(kf.load_figures(computed, "detectors").figures)
     expect(panel).to_contain_text(ranking_title(ranking))
     said = {
-        "Ranking": "Rank of each detector under each truth",
+        "Ranking": "Rank of each detector under each reference",
         "Curves": "sharp reaches",
-        "Truths": "Raters beside",
-        "Levels": "agree on",
+        "Consensus": "Raters against",
+        "Counts": "agree on",
         "Raters": "eve stands out among 5 raters",
     }
     for theme in ("dark", "light"):
@@ -115,7 +115,7 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     expect(panel).to_contain_text("stands out among 5 raters")
     expect(panel.locator(".scatterlayer .points path").last).to_be_visible()
     app.expect_idle("truth")
-    app.picture("truth-3-levels-in-the-grid", readme="truth")
+    app.picture("truth-3-counts-in-the-grid", readme="truth")
     place = ["ann", "bob", "cid", "dan", "eve"].index("eve")
     click_leaf(app, place)
     app.expect_count(len(computed) - 1)

@@ -70,14 +70,14 @@ def test_outlines_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
     app.picture("74-outlines-bar-clicked")
 
 
-def test_a_mark_and_its_parts_are_shown_together(app: Any, analysed: fo.Dataset) -> None:
+def test_an_annotation_and_its_parts_are_shown_together(app: Any, analysed: fo.Dataset) -> None:
     found = kf.merged_findings(analysed, "variations")
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
     panel = app.choose_tab("variations", "Merged")
     table = panel.locator("table")
     expect(table.locator("tbody tr")).to_have_count(min(len(found), 50))
-    expect(panel).to_contain_text(f"{len(found)} findings of one mark drawn in parts")
+    expect(panel).to_contain_text(f"{len(found)} findings of one annotation split into parts")
     app.picture("75-merged")
     app.expect_nothing_cut_off("variations")
     panel.get_by_role("button", name="Show all of them in the grid").click()
@@ -88,9 +88,9 @@ def test_a_mark_and_its_parts_are_shown_together(app: Any, analysed: fo.Dataset)
     app.page.mouse.move(640, 20)  # where it tells nothing
     app.picture("77-merged-open", readme="merged")
 
-    # and beside the open sample a row selects the mark with its parts
-    beside = app.sample_panel()
-    parts = beside.locator("table").nth(1)
+    # and next to the open sample a row selects the annotation with its parts
+    panel = app.sample_panel()
+    parts = panel.locator("table").nth(1)
     app.scroll_to(parts)
     parts.locator("tbody tr").first.click()
     selected = app.page.locator('[data-cy="action-manage-selected"]').last

@@ -1,4 +1,4 @@
-"""The Calibration panel: the table, the plot, the button, and what is said where there is no threshold."""
+"""The Calibration panel: the table, the plot, the button, and the reason where there is no threshold."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def test_the_button_makes_the_threshold_the_default(lively):
     assert Panel("calibration", lively).load().state["defaults"] == panel.state["defaults"]
 
 
-def test_where_there_is_no_threshold_the_reason_is_said_and_there_is_no_button():
-    marks = fo.Detections(detections=[detection("cat", [10, 10, 40, 40])])
+def test_where_there_is_no_threshold_the_reason_is_shown_and_there_is_no_button():
+    boxes = fo.Detections(detections=[detection("cat", [10, 10, 40, 40])])
     metadata = fo.ImageMetadata(width=100, height=100)
     dataset = fo.Dataset()
     for number in range(3):
-        asked = {"raters": list(RATERS), "ann": marks.copy(), "bob": marks.copy()}
-        dataset.add_sample(fo.Sample(f"{number}.jpg", metadata=metadata, **asked))
+        fields = {"raters": list(RATERS), "ann": boxes.copy(), "bob": boxes.copy()}
+        dataset.add_sample(fo.Sample(f"{number}.jpg", metadata=metadata, **fields))
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"])
     (found,) = kf.load_figures(dataset, "calibration").figures["similarities"]
     assert found["threshold"] is None

@@ -17,7 +17,7 @@ from tests.plugin import Panel
 
 
 @pytest.fixture(scope="module")
-def marked():
+def annotated():
     """Three raters, a model and tags on twelve images, and a run."""
     dataset = fo.Dataset()
     dataset.add_samples(lively(12), progress=False)
@@ -29,14 +29,14 @@ def marked():
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(marked):
+def nothing_stays(annotated):
     before = set(fo.list_datasets())
     yield
     for name in set(fo.list_datasets()) - before:
         fo.delete_dataset(name)
-    for key in kf.list_runs(marked):
+    for key in kf.list_runs(annotated):
         if key != "convergence":
-            kf.delete_run(marked, key)
+            kf.delete_run(annotated, key)
 
 
 def estimate(dataset, key, **options):
@@ -50,9 +50,9 @@ def title(found):
     return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
 
 
-def test_the_interval_comes_first(marked):
-    panel = Panel("convergence", marked).load()
-    found = kf.convergence_figures(marked, "convergence")
+def test_the_interval_comes_first(annotated):
+    panel = Panel("convergence", annotated).load()
+    found = kf.convergence_figures(annotated, "convergence")
     assert title(found) in panel.text()
     assert (
         "20 subsets of 12 images, 3 raters, thresholds 0.5 to 0.9; inferred from α of all raters with the published"
@@ -62,8 +62,8 @@ def test_the_interval_comes_first(marked):
     bars, _, diamonds = panel.data["bars"]
     assert panel.state["tags"] == ["all images", "day", "night"]  # the rare tag has no interval
     np.testing.assert_allclose(bars["base"], [100 * part["interval"][0] for part in found["parts"][:3]])
-    marks = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
-    assert marks["YOLO"] == (0, 5.0)
+    models = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
+    assert models["YOLO"] == (0, 5.0)
     assert diamonds["customdata"].count("net") == 3
     rows = panel.data["parts"]
     assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
@@ -71,9 +71,9 @@ def test_the_interval_comes_first(marked):
     assert rows[3]["ends"].startswith("fraction: expected at least one image in a subset")
 
 
-def test_each_model_has_its_sentence(marked):
-    panel = Panel("convergence", marked).load()
-    yolo, net = kf.convergence_figures(marked, "convergence")["models"]
+def test_each_model_has_its_sentence(annotated):
+    panel = Panel("convergence", annotated).load()
+    yolo, net = kf.convergence_figures(annotated, "convergence")["models"]
     assert f"- **YOLO**: {yolo['meaning']}" in panel.text()
     assert f"- **net**: {net['meaning']} With each rater as ground truth: ann {100 * net['by_rater']['ann']:.2f}" in (
         panel.text()
@@ -81,25 +81,25 @@ def test_each_model_has_its_sentence(marked):
     assert "Typed values stay as they are" not in panel.text()
 
 
-def test_sliders_choose_thresholds_from_the_stored_replicates(marked, monkeypatch):
-    panel = Panel("convergence", marked).load()
+def test_sliders_choose_thresholds_from_the_stored_replicates(annotated, monkeypatch):
+    panel = Panel("convergence", annotated).load()
     monkeypatch.setattr("kalos_core.fiftyone.analyses.convergence.compute_pairs", None)  # nothing is matched again
     panel.send("on_change_least", value=0.72)
-    found = kf.convergence_figures(marked, "convergence", least=0.7)
+    found = kf.convergence_figures(annotated, "convergence", least=0.7)
     assert panel.state["limits"] == {"least": 0.7, "greatest": 0.9}
     assert title(found) in panel.text()
     assert "Typed values stay as they are" in panel.text()
     panel.send("on_change_greatest", value=0.5)
     assert panel.state["limits"] == {"least": 0.5, "greatest": 0.5}
-    assert title(kf.convergence_figures(marked, "convergence", greatest=0.5)) in panel.text()
+    assert title(kf.convergence_figures(annotated, "convergence", greatest=0.5)) in panel.text()
     panel.send("on_change_least", value=0.9)
     assert panel.state["limits"] == {"least": 0.9, "greatest": 0.9}
     assert len(panel.data["scatter"][0]["x"]) == 20
 
 
-def test_every_section_shows_its_part(marked):
-    panel = Panel("convergence", marked).load()
-    found = kf.convergence_figures(marked, "convergence")
+def test_every_section_shows_its_part(annotated):
+    panel = Panel("convergence", annotated).load()
+    found = kf.convergence_figures(annotated, "convergence")
     shown = {"Subsets": {"scatter", "summary"}, "Raters": {"matrix"}, "Checks": {"checks"}}
     for section, parts in shown.items():
         panel.send("on_change_section", value=section)
@@ -108,8 +108,8 @@ def test_every_section_shows_its_part(marked):
     points, line = panel.data["scatter"]
     assert len(points["x"]) == 60
     assert line["name"].startswith("published: mAP = 0.836 α + 0.197")
-    assert "No line is fitted" in str(panel.state["said"]["scatter"])
-    assert panel.state["said"]["matrix"][0] == directions_title(found["raters"], found["matrix"])
+    assert "No line is fitted" in str(panel.state["titles"]["scatter"])
+    assert panel.state["titles"]["matrix"][0] == directions_title(found["raters"], found["matrix"])
     (heat,) = panel.data["matrix"]
     assert heat["z"][0][1] == pytest.approx(100 * found["matrix"][0][1])
     assert [row["figure"] for row in panel.data["summary"]] == [
@@ -121,17 +121,17 @@ def test_every_section_shows_its_part(marked):
     assert panel.data["checks"][0]["verdict"] == "? cannot know"
 
 
-def test_two_raters_have_a_fitted_line_with_its_quality(marked):
-    estimate(marked, "two", raters=RATERS[:2])
-    panel = Panel("convergence", marked).load()
+def test_two_raters_have_a_fitted_line_with_its_quality(annotated):
+    estimate(annotated, "two", raters=RATERS[:2])
+    panel = Panel("convergence", annotated).load()
     panel.send("on_change_section", value="Subsets")
-    line = kf.convergence_figures(marked, "two")["lines"][0]
+    line = kf.convergence_figures(annotated, "two")["lines"][0]
     assert f"α explains {100 * line['explained']:.0f} % of the spread of mAP" in panel.text()
     assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
 
 
-def test_models_are_placed_without_a_new_run(marked):
-    panel = Panel("convergence", marked).load()
+def test_models_are_placed_without_a_new_run(annotated):
+    panel = Panel("convergence", annotated).load()
     panel.state["more"] = {"typed": "mine 99"}
     panel.send("place")
     assert "expected the mAP of 'mine' from 0 to 1, got 99.0; 99 % is 0.99" in panel.text()
@@ -139,27 +139,27 @@ def test_models_are_placed_without_a_new_run(marked):
     panel.state["more"] = {"typed": "mine 0.99"}
     panel.send("place")
     assert "could not be placed" not in panel.text()
-    mine = kf.convergence_figures(marked, "convergence", models="mine 0.99")["models"][1]
+    mine = kf.convergence_figures(annotated, "convergence", models="mine 0.99")["models"][1]
     assert f"- **mine**: {mine['meaning']}" in panel.text()
     assert "mine" in panel.data["bars"][2]["customdata"]
-    assert kf.list_runs(marked) == ["convergence"]
+    assert kf.list_runs(annotated) == ["convergence"]
     panel.send("on_change_least", value=0.7)
     assert "- **mine**" in panel.text()
 
 
-def test_the_bar_of_a_tag_leads_to_its_images(marked):
-    panel = Panel("convergence", marked).load()
+def test_the_bar_of_a_tag_leads_to_its_images(annotated):
+    panel = Panel("convergence", annotated).load()
     operations = panel.send("on_click_bar", y=2, idx=2)
-    assert samples_of(marked, operations) == marked.match_tags("night").values("id")
+    assert samples_of(annotated, operations) == annotated.match_tags("night").values("id")
     assert given(operations, "notify")["message"] == "8 images with the tag night"
     assert names(panel.send("on_click_bar", y=0, idx=0)) == ["clear_view"]
 
 
-def test_another_run_starts_from_its_own_thresholds(marked):
-    panel = Panel("convergence", marked).load()
+def test_another_run_starts_from_its_own_thresholds(annotated):
+    panel = Panel("convergence", annotated).load()
     panel.send("on_change_least", value=0.9)
     panel.state["placed"] = "mine 0.99"
-    estimate(marked, "one", thresholds=(0.6,))
+    estimate(annotated, "one", thresholds=(0.6,))
     panel.load()
     assert (panel.state["run"], panel.state["limits"]) == ("one", {"least": 0.6, "greatest": 0.6})
     assert "limits" not in panel.shown  # one threshold is no range
@@ -168,7 +168,7 @@ def test_another_run_starts_from_its_own_thresholds(marked):
     assert panel.state["limits"] == {"least": 0.5, "greatest": 0.9}
 
 
-def test_changed_labels_are_said():
+def test_changed_labels_are_reported():
     dataset = fo.Dataset()
     dataset.add_samples(lively(6), progress=False)
     estimate(dataset, "convergence")

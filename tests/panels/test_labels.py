@@ -1,4 +1,4 @@
-"""The Labels panel: what is shown of a run and of a ranking beside it, and what a click leads to."""
+"""The Labels panel: what is shown of a run and of a ranking next to it, and what a click leads to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.plugin import Panel
 
 @pytest.fixture(scope="module")
 def answered():
-    """Six images, three raters and two systems, with a run and a ranking."""
+    """Six images, three raters and two classifiers, with a run and a ranking."""
     dataset = fo.Dataset()
     dataset.add_samples(quiz(), progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=50)
@@ -78,8 +78,8 @@ def test_concepts_lead_to_their_disputes(answered):
     panel = opened(answered, "Concepts")
     concepts = kf.load_diagnostics(answered, "labels")["concepts"]
     least = min(range(3), key=lambda place: concepts["chosen"][place])
-    assert panel.state["concepts"][0] == concepts["concept"][least]
-    owl = panel.state["concepts"].index("owl")
+    assert panel.state["concept_names"][0] == concepts["concept"][least]
+    owl = panel.state["concept_names"].index("owl")
     assert samples_of(answered, panel.send("on_click_concept", y=owl)) == [answered.values("id")[5]]
 
 
@@ -118,33 +118,33 @@ def test_the_question_is_chosen():
     assert "**1 answer broke a group** (none or several of its labels): ann 1" in panel.text()
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
     panel.send("on_change_question", value="sun")
-    assert panel.state["said"]["curve"][0].startswith("Agreement 0.00")
+    assert panel.state["titles"]["curve"][0].startswith("Agreement 0.00")
     assert len(panel.data["table"]) == 2
 
 
 def test_rankings(answered):
-    panel = opened(answered, "Systems")
+    panel = opened(answered, "Classifiers")
     rankings = kf.stored_rankings(answered, "ranking")
     assert ranking_title(rankings["AUC"]) in panel.text()
-    truths = rankings["AUC"].truths.tolist()
-    assert tau_title(truths, rankings["AUC"].tau) in panel.text()
-    assert "Left out under some truth, which finds them nowhere or everywhere: owl" in panel.text()
+    references = rankings["AUC"].truths.tolist()
+    assert tau_title(references, rankings["AUC"].tau) in panel.text()
+    assert "Left out under some reference, which finds them nowhere or everywhere: owl" in panel.text()
     panel.send("on_change_measure", value="EER")
     assert panel.data["bump"][0]["y"] == rankings["EER"].ranks[:, 0].tolist()
     ids = answered.values("id")
-    assert samples_of(answered, panel.send("on_click_truth", x=2)) == [ids[1]]
+    assert samples_of(answered, panel.send("on_click_reference", x=2)) == [ids[1]]
     assert samples_of(answered, panel.send("on_click_tau", x=0, y=1)) == [ids[3], ids[5]]
-    assert names(panel.send("on_click_truth", x=3)) == []
+    assert names(panel.send("on_click_reference", x=3)) == []
 
 
 def test_a_new_ranking_is_shown_at_once(answered):
-    panel = opened(answered, "Systems")
+    panel = opened(answered, "Classifiers")
     kf.rank_systems(answered, "newer", systems=["net", "svm"], raters=RATERS[:2])
     panel.load()
     assert panel.state["ranking"] == "newer"
     panel.send("on_change_ranking", value="ranking")
     panel.load()
-    assert (panel.state["ranking"], panel.state["truths"]) == ("ranking", [*RATERS, "majority"])
+    assert (panel.state["ranking"], panel.state["references"]) == ("ranking", [*RATERS, "majority"])
 
 
 def test_labels_that_are_gone_are_a_problem_with_a_way_back():

@@ -13,8 +13,8 @@ from tests.plugin import Panel, uri
 
 
 @pytest.fixture(scope="module")
-def marked():
-    """Three raters drawn from a reference."""
+def annotated():
+    """Three synthetic raters of a reference."""
     dataset = fo.Dataset()
     dataset.add_samples(samples(), progress=False)
     kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2, 5], seed=17)
@@ -23,8 +23,8 @@ def marked():
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(marked):  # made before what is there is counted
-    assert not marked.deleted
+def nothing_stays(annotated):  # made before what is there is counted
+    assert not annotated.deleted
     before = set(fo.list_datasets())
     yield
     for name in set(fo.list_datasets()) - before:
@@ -36,9 +36,9 @@ def section(panel, name):
     return panel
 
 
-def test_the_finding_comes_first(marked):
-    panel = Panel("noise", marked).load()
-    f = kf.load_figures(marked, "noise").figures
+def test_the_finding_comes_first(annotated):
+    panel = Panel("noise", annotated).load()
+    f = kf.load_figures(annotated, "noise").figures
     assert events_title(["truth"], 3, f["changed"], f["drawn"], f["signal_loss"]) in panel.text()
     assert "fields noise_synthetic_1 to noise_synthetic_3" in panel.text()
     done, lost, impossible = panel.data["events"]
@@ -49,57 +49,57 @@ def test_the_finding_comes_first(marked):
     assert panel.data["stages"][3]["share"] == f"{significant(100 * f['signal_loss'])}\u00a0%"
 
 
-def test_a_bar_leads_to_its_labels(marked):
-    panel = Panel("noise", marked).load()
+def test_a_bar_leads_to_its_labels(annotated):
+    panel = Panel("noise", annotated).load()
     operations = panel.send("on_click_event", idx=4, trace_idx=0)
-    expected = kf.view_of_event(marked, "noise", "wrong_class")
-    assert samples_of(marked, operations) == expected.values("id")
-    found = view_of(marked, operations)
+    expected = kf.view_of_event(annotated, "noise", "wrong_class")
+    assert samples_of(annotated, operations) == expected.values("id")
+    found = view_of(annotated, operations)
     assert set(found.distinct(f"{FIELDS[2]}.detections.noise")) == {"wrong_class"}
-    assert f"{len(expected)} images with marks wrong class: done" in given(operations, "notify")["message"]
+    assert f"{len(expected)} images with annotations wrong class: done" in given(operations, "notify")["message"]
     lost = panel.send("on_click_event", idx=4, trace_idx=1)
-    assert samples_of(marked, lost) == kf.view_of_event(marked, "noise", "wrong_class", "lost").values("id")
+    assert samples_of(annotated, lost) == kf.view_of_event(annotated, "noise", "wrong_class", "lost").values("id")
 
 
-def test_a_stage_leads_to_its_labels(marked):
-    panel = Panel("noise", marked).load()
+def test_a_stage_leads_to_its_labels(annotated):
+    panel = Panel("noise", annotated).load()
     operations = panel.send("on_click_stage", row=0)
-    expected = kf.view_of_event(marked, "noise", ["deletion", "addition"])
-    assert samples_of(marked, operations) == expected.values("id")
+    expected = kf.view_of_event(annotated, "noise", ["deletion", "addition"])
+    assert samples_of(annotated, operations) == expected.values("id")
 
 
-def test_images_are_opened(marked):
-    panel = section(Panel("noise", marked).load(), "Images")
-    found = kf.noisy_images(marked, "noise")
+def test_images_are_opened(annotated):
+    panel = section(Panel("noise", annotated).load(), "Images")
+    found = kf.noisy_images(annotated, "noise")
     assert f"{len(found)} of 30 images have events; the most: {found[0].changed}" in panel.text()
     assert sum(trace["x"][0] for trace in panel.data["images"]) == found[0].changed
     operations = panel.send("on_click_image", y=2, idx=2, trace_idx=0)
     assert given(operations, "open_sample")["id"] == found[2].sample_id
     operations = panel.send("show_changed")
-    assert samples_of(marked, operations) == [image.sample_id for image in found]
+    assert samples_of(annotated, operations) == [image.sample_id for image in found]
 
 
-def test_a_rater_leads_to_what_they_changed(marked):
-    panel = section(Panel("noise", marked).load(), "Raters")
+def test_a_rater_leads_to_what_they_changed(annotated):
+    panel = section(Panel("noise", annotated).load(), "Raters")
     assert [row["magnitude"] for row in panel.data["raters"]] == ["0", "2", "5"]
     operations = panel.send("on_click_rater", row=1)
-    expected = kf.view_of_event(marked, "noise", kf.CHANGES, rater=FIELDS[1])
-    assert samples_of(marked, operations) == expected.values("id")
+    expected = kf.view_of_event(annotated, "noise", kf.CHANGES, rater=FIELDS[1])
+    assert samples_of(annotated, operations) == expected.values("id")
 
 
-def test_what_was_used_is_said(marked):
-    panel = section(Panel("noise", marked).load(), "Used")
-    for said in ("**Model:** default", "class frequency", "annotations of other images (64 an image)", "**Seed:** 17"):
-        assert said in panel.text()
+def test_what_was_used_is_shown(annotated):
+    panel = section(Panel("noise", annotated).load(), "Used")
+    for text in ("**Model:** default", "class frequency", "annotations of other images (64 an image)", "**Seed:** 17"):
+        assert text in panel.text()
     assert {row["source"] for row in panel.data["laws"]} <= {"paper", "fitted", "default"}
     assert "laws" in panel.shown
 
 
-def test_all_labels_again(marked):
-    assert names(Panel("noise", marked).load().send("show_all")) == ["clear_view"]
+def test_all_labels_again(annotated):
+    assert names(Panel("noise", annotated).load().send("show_all")) == ["clear_view"]
 
 
-def test_with_nothing_drawn_it_says_what_to_do():
+def test_without_a_run_it_says_what_to_do():
     dataset = fo.Dataset()
     dataset.add_samples(samples(), progress=False)
     panel = Panel("noise", dataset).load()
@@ -113,7 +113,7 @@ def test_with_nothing_drawn_it_says_what_to_do():
     assert "Nothing is computed yet" in panel.load().text()
 
 
-def test_nothing_changed_is_said():
+def test_that_nothing_changed_is_shown():
     dataset = fo.Dataset()
     dataset.add_samples(samples(), progress=False)
     kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)

@@ -102,7 +102,7 @@ def test_all_images_of_a_run_are_shown_again(analysed):
 
 
 def test_a_run_without_any_alpha_is_shown(dataset):
-    kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was asked
+    kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was assigned
     panel = Panel("agreement", dataset).load()
     assert "Agreement is undefined" in panel.text()
     assert panel.data["worst"] == []
@@ -135,7 +135,7 @@ def test_choosing_an_older_run_counts_also_where_a_newer_one_came_up_meanwhile(a
 
 
 @pytest.mark.parametrize("name", ["agreement", "variations", "calibration"])
-def test_labels_that_changed_since_are_said(name, analysed):
+def test_labels_that_changed_since_are_reported(name, analysed):
     assert "changed since" not in Panel(name, analysed).load().text()
     sample = analysed.first()
     sample.ann.detections[0].label = "dog"
@@ -189,14 +189,14 @@ def test_a_run_without_findings_is_shown(dataset):
     kf.find_variations(dataset.skip(4).limit(1), "nothing", raters=RATERS)
     panel = Panel("variations", dataset).load()
     assert "No findings: nobody annotated anything" in panel.text()
-    for section, said in (
+    for section, text in (
         ("Thresholds", "No equilibrium: there are no findings"),
         ("Boundaries", "No finding is correct: there are no boundaries to compare"),
-        ("Merged", "No mark was drawn in parts by another rater"),
+        ("Merged", "No annotation was split into parts by another rater"),
         ("Confusions", "No class was taken for another"),
     ):
         panel.send("on_change_section", value=section)
-        assert said in panel.text()
+        assert text in panel.text()
         assert not {"boundary", "merged", "confusions"} & set(panel.shown)
 
 
@@ -242,8 +242,8 @@ def test_a_row_selects_a_mark_with_its_parts(analysed):
     panel = Panel("sample", analysed, current_sample=sample).load()
     assert panel.data["merged"] == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
     chosen = given(panel.send("on_click_merged", row=0), "set_selected_labels")["labels"]
-    marks = [(field, mark.id) for field in RATERS for mark in analysed[sample][field].detections]
-    assert [(label["field"], label["label_id"]) for label in chosen] == marks
+    labels = [(field, label.id) for field in RATERS for label in analysed[sample][field].detections]
+    assert [(label["field"], label["label_id"]) for label in chosen] == labels
     assert {label["sample_id"] for label in chosen} == {sample}
 
 
@@ -258,7 +258,7 @@ def test_the_sample_panel_follows_the_open_sample(analysed):
     assert "alpha -0.667" in panel.text()
 
 
-def test_a_sample_that_is_not_part_of_the_run_is_said(dataset):
+def test_a_sample_that_is_not_part_of_the_run_is_reported(dataset):
     kf.compute_agreement(dataset.limit(2), "two", raters=RATERS)
     panel = Panel("sample", dataset, current_sample=ids(dataset, 4)[0]).load()
     assert "This sample is not part of the run" in panel.text()
@@ -285,7 +285,7 @@ def test_what_the_app_asks_twice_changes_nothing(name, analysed, monkeypatch):
 
 
 @each_panel
-def test_a_problem_is_said_with_a_way_out(name, analysed, monkeypatch):
+def test_a_problem_is_shown_with_a_way_out(name, analysed, monkeypatch):
     def fail(*_, **__):
         raise InputError("run 'agreement': its stored result is gone\n  details")
 
@@ -293,8 +293,8 @@ def test_a_problem_is_said_with_a_way_out(name, analysed, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(kf, "list_runs", fail)
         operations = panel.send("on_load")
-        said = given(operations, "notify")
-        assert (said["message"], said["variant"]) == ("run 'agreement': its stored result is gone", "error")
+        text = given(operations, "notify")
+        assert (text["message"], text["variant"]) == ("run 'agreement': its stored result is gone", "error")
         assert set(panel.shown) == {"failed", "retry"}
         assert "its stored result is gone" in panel.text()
     panel.load()
@@ -302,7 +302,7 @@ def test_a_problem_is_said_with_a_way_out(name, analysed, monkeypatch):
 
 
 @each_panel
-def test_an_unexpected_error_is_said_too_and_logged(name, analysed, monkeypatch, caplog):
+def test_an_unexpected_error_is_shown_too_and_logged(name, analysed, monkeypatch, caplog):
     def fail(*_, **__):
         raise ZeroDivisionError("by nought")
 

@@ -1,4 +1,4 @@
-"""The Truth panel: agreement about pixels, truths and detectors, each with its run, and what clicks lead to."""
+"""The Truth panel: agreement about pixels, consensus and detectors, each with its run, and what clicks lead to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.plugin import Panel
 
 @pytest.fixture(scope="module")
 def stack():
-    """The three pictures with a run of each kind."""
+    """The three images with a run of each kind."""
     dataset = fo.Dataset()
     dataset.add_samples(small(), progress=False)
     add_maps(dataset)
@@ -40,7 +40,7 @@ def test_an_empty_data_set_says_what_to_do():
     panel = Panel("truth", dataset).load()
     assert "Nothing is computed yet" in panel.text()
     assert "Compute agreement about pixels" in panel.text()
-    assert "Nothing is estimated yet" in tab(panel, "Truths").text()
+    assert "Nothing is estimated yet" in tab(panel, "Consensus").text()
     assert "Nothing is ranked yet" in tab(panel, "Curves").text()
     assert "rank_detectors" in str(panel.send("compute"))
     dataset.delete()
@@ -62,39 +62,39 @@ def test_raters_and_their_images(stack):
     rows = panel.data["raters"]
     assert [row["rater"] for row in rows] == list(RATERS)
     assert rows[0]["sensitivity"] == f"{details['sensitivity'][0]:.3f}"
-    place = panel.state["leaves"].index("cid")
-    clicked = panel.send("on_click_tree", x=0, y=place)
+    index = panel.state["leaves"].index("cid")
+    clicked = panel.send("on_click_tree", x=0, y=index)
     assert samples_of(stack, clicked) == ids(stack, 1, 0)  # of cid, the least agreement first
     clicked = panel.send("on_click_rater", row=0)
     assert samples_of(stack, clicked) == ids(stack, 1, 0, 2)
 
 
-def test_levels_and_the_images_with_the_least_agreement(stack):
-    panel = tab(Panel("truth", stack).load(), "Levels")
+def test_rater_counts_and_the_images_with_the_least_agreement(stack):
+    panel = tab(Panel("truth", stack).load(), "Counts")
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], RATIO)
     assert ratio_title(RATIO) in panel.text()
     assert [row["file"] for row in panel.data["images"]] == ["1.png", "0.png"]
     assert given(panel.send("on_click_image", row=1), "open_sample")["id"] == stack.first().id
-    assert "properties" not in panel.shown  # pictures were not asked for
+    assert "properties" not in panel.shown  # a comparison with the images was not asked for
 
 
-def test_raters_beside_each_truth(stack):
-    panel = tab(Panel("truth", stack).load(), "Truths")
+def test_raters_against_each_consensus(stack):
+    panel = tab(Panel("truth", stack).load(), "Consensus")
     assert "any marks 1.67 times as many pixels as 0.5" in panel.text()
-    assert [row["pixels"] for row in panel.data["truths"]] == ["5", "3"]
-    panel.send("on_click_truth", row=1)
-    assert panel.state["truth"] == "0.5"
-    panel.send("on_click_truth", row=0)
-    assert "Raters beside any" in panel.text()
-    assert [row["sensitivity"] for row in panel.data["beside_rows"]] == ["0.800", "0.800", "0.200"]
+    assert [row["pixels"] for row in panel.data["consensus_rows"]] == ["5", "3"]
+    panel.send("on_click_consensus", row=1)
+    assert panel.state["consensus"] == "0.5"
+    panel.send("on_click_consensus", row=0)
+    assert "Raters against any" in panel.text()
+    assert [row["sensitivity"] for row in panel.data["against_rows"]] == ["0.800", "0.800", "0.200"]
 
 
 def test_ranks_and_curves(stack):
     panel = tab(Panel("truth", stack).load(), "Ranking")
     figures = kf.load_figures(stack, "detectors").figures
     assert len(panel.data["bump"]) == 2
-    assert [row["truth"] for row in panel.data["ranks"]] == figures["truths"]
+    assert [row["reference"] for row in panel.data["ranks"]] == figures["truths"]
     assert panel.data["ranks"][0]["d0"] == "1.00 (1)"
     tab(panel, "Curves")
     assert "good reaches" in panel.text()
@@ -102,7 +102,7 @@ def test_ranks_and_curves(stack):
     assert "poor reaches" in panel.text()
 
 
-def test_a_run_that_is_gone_is_said(stack):
+def test_a_run_that_is_gone_is_reported(stack):
     panel = tab(Panel("truth", stack).load(), "Raters")
     panel.state["run"] = "nothing"
     panel.send("show_all")
@@ -111,7 +111,7 @@ def test_a_run_that_is_gone_is_said(stack):
 
 
 @pytest.fixture
-def marks():
+def boxes():
     """Boxes of three raters and a model, with their consensus and the model's rank."""
     dataset = fo.Dataset()
     dataset.add_samples(objects(), progress=False)
@@ -121,20 +121,20 @@ def marks():
     dataset.delete()
 
 
-def test_truths_of_objects_and_models(marks):
-    panel = Panel("truth", marks).load()
+def test_consensus_of_objects_and_models(boxes):
+    panel = Panel("truth", boxes).load()
     assert "net is best under all 4 references" in panel.text()
-    assert "mAP is undefined under quorum 1: it has no mark" in panel.text()
+    assert "mAP is undefined under quorum 1: it has no annotation" in panel.text()
     assert [row["d0"] for row in panel.data["ranks"]] == ["0.500 (1)", "0.500 (1)", "0.00 (1)", "1.00 (1)", "undefined"]
     assert "tau" not in panel.shown  # one model has no order
     assert "Curves are of score maps" in tab(panel, "Curves").text()
-    tab(panel, "Truths")
-    assert "1 of 2 things that anybody drew are objects at quorum 0.5" in panel.text()
-    assert "ann drew most of its objects (100 %), cid fewest (0.00 %)" in panel.text()
-    assert [row["objects"] for row in panel.data["truths"]] == ["1", "0"]
-    assert panel.data["beside_rows"][2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
-    panel.send("on_click_truth", row=1)
-    assert "nobody drew an object" in panel.text()
+    tab(panel, "Consensus")
+    assert "1 of 2 things that anybody annotated are objects at quorum 0.5" in panel.text()
+    assert "ann annotated most of its objects (100 %), cid fewest (0.00 %)" in panel.text()
+    assert [row["objects"] for row in panel.data["consensus_rows"]] == ["1", "0"]
+    assert panel.data["against_rows"][2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
+    panel.send("on_click_consensus", row=1)
+    assert "nobody annotated an object" in panel.text()
 
 
 def test_classes_are_chosen_from_a_menu():
@@ -145,24 +145,29 @@ def test_classes_are_chosen_from_a_menu():
     dataset.default_mask_targets = {1: "road", 2: "car"}
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.75"])
-    panel = tab(Panel("truth", dataset).load(), "Levels")
+    panel = tab(Panel("truth", dataset).load(), "Counts")
     assert "class road" in panel.text()
     panel.send("on_change_category", value="car")
     assert "class car" in panel.text()
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], [1, 0.5, 0.5])  # of two pixels, all three agree on one
-    tab(panel, "Truths")
-    assert [row["truth"] for row in panel.data["truths"]] == ["any, road", "0.75, road", "any, car", "0.75, car"]
+    tab(panel, "Consensus")
+    assert [row["consensus"] for row in panel.data["consensus_rows"]] == [
+        "any, road",
+        "0.75, road",
+        "any, car",
+        "0.75, car",
+    ]
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
     dataset.delete()
 
 
-def test_a_change_of_masks_is_said(stack):
+def test_a_change_of_masks_is_reported(stack):
     sample = stack.first()
     kept = sample["bob"].mask
     sample["bob"].mask = 1 - kept
     sample.save()
-    assert "Labels of 1 image have changed since this run" in tab(Panel("truth", stack).load(), "Levels").text()
+    assert "Labels of 1 image have changed since this run" in tab(Panel("truth", stack).load(), "Counts").text()
     sample["bob"].mask = kept
     sample.save()

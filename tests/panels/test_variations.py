@@ -9,7 +9,6 @@ import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import boundary_title, shares_title
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.fiftyone_bridge.test_findings import age
 from tests.panels.operations import given, ids, names, on, plots, view_of
 from tests.plugin import Panel
 
@@ -38,8 +37,8 @@ def test_a_section_shows_its_figures_each_with_how_to_read_it(found):
         assert all(f"{figure}_caption" in on(panel, section).shown for figure in figures)
 
 
-def test_a_tab_that_the_app_has_changed_itself_is_not_told_again(found):
-    # told again, it asks again: two changes that cross would take turns for ever
+def test_a_tab_that_the_app_has_changed_itself_is_not_set_again(found):
+    # set again, it sends another event: two changes that cross would never end
     panel = Panel("variations", found).load()
     panel.state["section"] = "Merged"
     before = dict(panel.state)
@@ -52,24 +51,26 @@ def test_a_tab_that_the_app_has_changed_itself_is_not_told_again(found):
 def test_thresholds_show_what_the_run_stored(found):
     panel = on(Panel("variations", found).load(), "Thresholds")
     shares = kf.load_diagnostics(found, "variations")["shares"]
-    for place, trace in enumerate(panel.data["shares"]):
+    for index, trace in enumerate(panel.data["shares"]):
         assert trace["x"] == shares["threshold"]
-        assert trace["customdata"] == [row[place] for row in shares["counts"]]
+        assert trace["customdata"] == [row[index] for row in shares["counts"]]
     assert shares_title(shares["equilibrium"], shares["no_equilibrium"]) in panel.text()
     counts = shares["counts"][shares["threshold"].index(0.5)]
-    assert [row["own"].split(" ")[0] for row in panel.data["at_level"]] == [str(count) for count in counts]
+    assert [row["own"].split(" ")[0] for row in panel.data["at_threshold"]] == [str(count) for count in counts]
     assert "Change" not in panel.text()
 
 
 @pytest.mark.parametrize(
-    ("method", "params"), [("on_click_threshold", {"x": 0.31}), ("on_change_level", {"value": "0.3"})]
+    ("method", "params"), [("on_click_threshold", {"x": 0.31}), ("on_change_threshold", {"value": "0.3"})]
 )
-def test_a_threshold_tells_its_counts(found, method, params):
+def test_a_threshold_shows_its_counts(found, method, params):
     panel = on(Panel("variations", found).load(), "Thresholds")
     panel.send(method, **params)
-    assert panel.state["level"] == "0.3"
+    assert panel.state["threshold"] == "0.3"
     # one half is taken for the bench there, and the other one is additional
-    rows = [(row["own"].split(" ")[0], row["chosen"].split(" ")[0], row["change"]) for row in panel.data["at_level"]]
+    rows = [
+        (row["own"].split(" ")[0], row["chosen"].split(" ")[0], row["change"]) for row in panel.data["at_threshold"]
+    ]
     assert dict(zip(VARIATION_TYPES, rows, strict=True)) == {
         "correct": ("1", "2", "+1"),
         "merged": ("1", "0", "-1"),
@@ -85,10 +86,10 @@ def test_a_threshold_tells_its_counts(found, method, params):
 
 def test_a_run_that_has_not_the_chosen_threshold_shows_its_own(found):
     panel = on(Panel("variations", found).load(), "Thresholds")
-    panel.send("on_change_level", value="0.3")
+    panel.send("on_change_threshold", value="0.3")
     kf.find_variations(found, "other", raters=RATERS, threshold=0.7, thresholds=[0.5])
     panel.load()
-    assert (panel.state["level"], panel.state["levels"]) == ("0.7", ["0.5", "0.7"])
+    assert (panel.state["threshold"], panel.state["thresholds"]) == ("0.7", ["0.5", "0.7"])
 
 
 def test_a_bar_of_outlines_sets_a_view_of_its_labels(found):
@@ -123,9 +124,9 @@ def test_without_copies_there_is_no_alarm(found):
     assert not {"alarm", "show_copies"} & set(panel.shown)
 
 
-def test_a_row_opens_a_mark_with_its_parts(found):
+def test_a_row_opens_an_annotation_with_its_parts(found):
     panel = on(Panel("variations", found).load(), "Merged")
-    assert "1 finding of one mark drawn in parts, most often by bob (1)" in panel.text()
+    assert "1 finding of one annotation split into parts, most often by bob (1)" in panel.text()
     assert panel.data["merged"] == [
         {"file": "3.jpg", "whole": "ann: bench", "parts": "bob: 2 × bench", "similarity": "1.00"}
     ]
@@ -135,17 +136,3 @@ def test_a_row_opens_a_mark_with_its_parts(found):
     assert [len(view.first()[rater].detections) for rater in RATERS] == [1, 2]
     assert given(operations, "open_sample")["id"] == ids(found, 3)[0]
     assert view_of(found, panel.send("show_merged")).values("id") == ids(found, 3)
-
-
-def test_a_run_of_an_older_version_says_what_to_do(found):
-    age(found, "variations")
-    panel = Panel("variations", found).load()
-    assert plots(panel) == ["counts"]
-    for section in ("Thresholds", "Boundaries", "Merged"):
-        assert "made by an older version" in on(panel, section).text()
-        assert "make a new run" in panel.text()
-        assert plots(panel) == []
-        assert "New run" in panel.text()
-    assert panel.data["confusions"]
-    assert panel.state["alarm"]
-    assert "show_copies" not in panel.shown  # which they are was not stored

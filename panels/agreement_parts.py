@@ -1,8 +1,7 @@
-"""The sections of the Agreement panel: which figures each has, what they say, and how to read them."""
+"""The parts of the Agreement panel: figures with their findings, by section, and how to read them."""
 
 from dataclasses import replace
 
-import kalos_core.fiftyone as kf
 from kalos_core.figures import (
     PUBLISHED_ALPHAS,
     alpha_histogram,
@@ -23,18 +22,18 @@ from kalos_core.figures import (
     vitality_title,
 )
 
-from .common import TOO_OLD, Part
+from .common import Part
 
-FIGURES = {
+PARTS = {
     "Images": ("histogram",),
     "Reading": ("scale",),
     "Boundaries": ("sensitivity",),
     "Classes": ("classes",),
     "Raters": ("vitality", "collaboration", "intra_rater", "team"),
 }
-"""Section -> its figures, from top to bottom."""
+"""Section -> its parts, from top to bottom."""
 
-NAMES = tuple(FIGURES)
+SECTIONS = tuple(PARTS)
 
 CAPTIONS = {
     "histogram": (
@@ -47,9 +46,9 @@ CAPTIONS = {
         "another question. Those with your similarity stand out."
     ),
     "sensitivity": (
-        "Mean α when two marks need at least this similarity to be the same object; grey: 95 % interval. What is lost "
-        "between the anchor (this run's threshold) and the strict threshold is imprecise boundaries, what is missing "
-        "from 1 before it is other objects and classes."
+        "Mean α when two annotations need at least this similarity to be the same object; grey: 95 % interval. What is "
+        "lost between the anchor (this run's threshold) and the strict threshold is imprecise boundaries, what is "
+        "missing from 1 before it is other objects and classes."
     ),
     "classes": (
         "Mean α of the units in which somebody chose the class; whiskers: 95 % interval; in brackets: images. "
@@ -68,29 +67,22 @@ CAPTIONS = {
 }
 """One line under each figure: what is shown, formula, range, how to read it."""
 
-DIAGNOSTICS = ("sensitivity", "class_difficulty", "vitality", "collaboration", "intra_rater", "team_agreement")
-
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
 
 
-def diagnostics_of(dataset, key):
-    """What a run stored of each diagnostic; why there is none of it for a run that stored none."""
-    return kf.load_diagnostics(dataset, key) or {name: {"reason": TOO_OLD} for name in DIAGNOSTICS}
-
-
-def build(run, figures, alphas, category, rater):
-    """All figures of a run, by name; of a class or a rater as far as `figures` are."""
+def build(run, metrics, alphas, category, rater):
+    """All parts of a run, by name; of a class or a rater as far as `metrics` are."""
     own = run.figures
     parts = {
         "histogram": Part("", alpha_histogram(alphas)),
         "scale": Part("", alpha_scale(own["alpha"], own["alpha_interval"], run.settings["similarity"])),
-        "sensitivity": _sensitivity(figures["sensitivity"]),
-        "classes": _classes(figures["class_difficulty"], category),
-        "vitality": _vitality(figures["vitality"], rater),
-        "collaboration": _collaboration(figures["collaboration"]),
+        "sensitivity": _sensitivity(metrics["sensitivity"]),
+        "classes": _classes(metrics["class_difficulty"], category),
+        "vitality": _vitality(metrics["vitality"], rater),
+        "collaboration": _collaboration(metrics["collaboration"]),
     }
-    if "reason" not in figures["intra_rater"]:
-        persons, team = figures["intra_rater"], figures["team_agreement"]
+    if "reason" not in metrics["intra_rater"]:
+        persons, team = metrics["intra_rater"], metrics["team_agreement"]
         parts["intra_rater"] = _sessions(session_title, persons, "person", "mean alpha across own sessions")
         parts["team"] = _sessions(team_title, team, "session", "mean alpha within the session")
     if category or rater:
@@ -110,22 +102,22 @@ def _sensitivity(found):
     )
 
 
-def _classes(found, chosen):
+def _classes(found, selected):
     if "reason" in found:
         return Part(found["reason"])
     names, alphas, images = found["category"], found["alpha"], found["images"]
     return Part(
         class_difficulty_title(names, alphas, images),
-        class_difficulty_bars(names, alphas, images, found["alpha_interval"], selected=chosen),
+        class_difficulty_bars(names, alphas, images, found["alpha_interval"], selected=selected),
         left_out(alphas, images),
     )
 
 
-def _vitality(found, chosen):
+def _vitality(found, selected):
     if "reason" in found:
         return Part(found["reason"])
     raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, selected=chosen))
+    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, selected=selected))
 
 
 def _collaboration(found):
@@ -135,8 +127,8 @@ def _collaboration(found):
     return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
 
 
-def _sessions(title, found, who, axis):
-    names, alphas = found[who], found["alpha"]
+def _sessions(title, found, kind, axis):
+    names, alphas = found[kind], found["alpha"]
     return Part(title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis))
 
 
@@ -144,12 +136,12 @@ def shown_classes(found):
     """Names of the bars of class difficulty, from top to bottom."""
     if "reason" in found:
         return []
-    return [found["category"][place] for place in hardest_classes(found["alpha"], found["images"])]
+    return [found["category"][index] for index in hardest_classes(found["alpha"], found["images"])]
 
 
 def shown_raters(found):
     """Names of the rows of the heatmap, from top to bottom."""
-    return [] if "reason" in found else [found["raters"][place] for place in found["order"]]
+    return [] if "reason" in found else [found["raters"][index] for index in found["order"]]
 
 
 def published_rows(run):

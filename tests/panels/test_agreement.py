@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import fiftyone as fo
 import pytest
+from bson import ObjectId
 from kalos_core.fiftyone.raters import store_rater_facts
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
 from kalos_core.figures import PUBLISHED_ALPHAS, alpha_bins, class_difficulty_title, vitality_title, with_interval
+from panels import common
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, names, on, plots, samples_of
 from tests.plugin import Panel
@@ -46,11 +50,11 @@ def test_the_figures_are_those_the_run_stored(trio):
     curve = panel.data["sensitivity"][-1]
     assert (curve["x"], curve["y"]) == (stored["sensitivity"]["threshold"], stored["sensitivity"]["alpha"])
     assert vitality_title(vitality["rater"], vitality["global_rematched"]) in on(panel, "Raters").text()
-    said = class_difficulty_title(classes["category"], classes["alpha"], classes["images"])
-    assert said in on(panel, "Classes").text()
+    title = class_difficulty_title(classes["category"], classes["alpha"], classes["images"])
+    assert title in on(panel, "Classes").text()
 
 
-def test_published_values_stand_beside_ones_own_with_their_sources(trio):
+def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio):
     panel = on(Panel("agreement", trio).load(), "Reading")
     rows = panel.data["published"]
     assert len(rows) == len(PUBLISHED_ALPHAS)
@@ -77,16 +81,6 @@ def test_sessions_are_shown_where_there_are_any(trio):
     assert panel.data["intra_rater"][0]["x"] == kf.load_diagnostics(trio, "sessions")["intra_rater"]["alpha"]
 
 
-def test_a_run_of_an_older_version_shows_what_it_has_and_says_so(trio, monkeypatch):
-    monkeypatch.setattr(kf, "load_diagnostics", lambda *_: {})
-    panel = Panel("agreement", trio).load()
-    assert plots(panel) == ["histogram"]
-    assert "filter" not in panel.shown
-    assert plots(on(panel, "Classes")) == []
-    assert "made by an older version, which stored no diagnostics: make a new run" in panel.text()
-    assert "again" in panel.shown["buttons"]["type"]["properties"]
-
-
 # ---- clicks ----
 
 
@@ -97,8 +91,8 @@ def test_a_class_leads_to_its_images_and_filters(trio):
     assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
     assert given(operations, "notify")["message"].endswith(f"images with {shown[0]}, worst first")
     found = kf.filtered_figures(trio, "agreement", category=shown[0])
-    said = f"Filtered by class **{shown[0]}**: alpha {with_interval(found['alpha'], found['alpha_interval'])}"
-    assert said in panel.text()
+    title = f"Filtered by class **{shown[0]}**: alpha {with_interval(found['alpha'], found['alpha_interval'])}"
+    assert title in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
     assert panel.data["collaboration"][0]["z"] != Panel("agreement", trio).load().data["collaboration"][0]["z"]
 
@@ -148,7 +142,7 @@ def test_bars_and_worst_images_follow_the_filter(trio, category, rater):
         ]
         assert sorted(found) == sorted(inside)
         assert len(found) == count
-    worst, value = panel.state["worst"], dict(zip(ids, alphas, strict=True))
+    worst, value = panel.state["worst_ids"], dict(zip(ids, alphas, strict=True))
     assert [value[sample] for sample in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:25]
     assert samples_of(trio, panel.send("show_worst")) == worst
 
@@ -174,12 +168,31 @@ def test_another_run_begins_without_a_filter(trio):
     assert panel.state["filter"] == {"category": "0", "rater": "0"}
 
 
-def test_names_that_look_like_choices_are_only_names():
+def test_a_row_opens_its_image_also_where_the_app_sends_the_tables_back(trio):
+    panel = Panel("agreement", trio).load()
+    panel.send("on_change_category", value="1")
+    operations = panel.send("on_click_worst", row=0, panel_state={**panel.state, **panel.data})
+    assert given(operations, "open_sample")["id"] == panel.state["worst_ids"][0]
+
+
+def test_ids_go_to_the_app_as_text():
+    sent = {}
+    ops = SimpleNamespace(open_sample=sent.update, set_selected_labels=lambda labels: sent.update(labels=labels))
+    sample, label = ObjectId(), ObjectId()
+    common.open_sample(SimpleNamespace(ops=ops), sample)
+    common.select_labels(SimpleNamespace(ops=ops), sample, [(label, "ann")])
+    assert sent == {
+        "id": str(sample),
+        "labels": [{"sample_id": str(sample), "label_id": str(label), "field": "ann"}],
+    }
+
+
+def test_names_that_look_like_options_are_only_names():
     box = {"bounding_box": [0.1, 0.1, 0.4, 0.4]}
-    marks = {name: fo.Detections(detections=[fo.Detection(label="0", **box)]) for name in ("a", "b", "c")}
+    boxes = {name: fo.Detections(detections=[fo.Detection(label="0", **box)]) for name in ("a", "b", "c")}
     dataset = fo.Dataset()
     metadata = fo.ImageMetadata(width=100, height=100)
-    dataset.add_samples([fo.Sample("1.jpg", metadata=metadata, raters=["a", "b", "c"], **marks)], progress=False)
+    dataset.add_samples([fo.Sample("1.jpg", metadata=metadata, raters=["a", "b", "c"], **boxes)], progress=False)
     kf.compute_agreement(dataset, "agreement", raters=("a", "b", "c"), bootstrap=0)
     panel = Panel("agreement", dataset).load()
     panel.send("on_change_category", value="1")

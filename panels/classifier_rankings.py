@@ -1,36 +1,34 @@
-"""The section on systems of the Labels panel: how they rank under each rater, and how alike the rankings are."""
-
-import fiftyone.operators.types as types
+"""The section on classifiers of the Labels panel: how they rank under each rater, and how alike the rankings are."""
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import bump_chart, ranking_title, tau_heatmap, tau_title
 
-from .common import PLUGIN, Part, add_part, changed_since, guarded
+from .common import PLUGIN, Part, add_menu, add_part, changed_since, guarded, show_view
 
 MAJORITY = "majority"
 
 NO_RANKING = (
-    "**No systems are ranked yet.** Where fields hold the scores of several systems, this shows whether the best of "
-    "them depends on whose labels are the truth."
+    "**No classifiers are ranked yet.** Where fields hold the scores of several classifiers, this shows whether the "
+    "best of them depends on the labels it is measured against."
 )
 
 CAPTIONS = {
     "bump": (
-        "The rank of each system under each rater's labels and the majority's; lines that cross are systems whose "
-        "order depends on the truth. **Click a truth to see the images where it is not the majority's.**"
+        "The rank of each classifier against each rater's labels and the majority's; lines that cross are classifiers "
+        "whose order depends on the reference. **Click a reference to see the images where it is not the majority's.**"
     ),
     "tau": (
-        "Kendall's τ between the rankings under every two truths: 1 the same order, −1 the reverse. **Click a cell to "
-        "see the images that the two answered differently.**"
+        "Kendall's τ between the rankings under every two references: 1 the same order, −1 the reverse. **Click a cell "
+        "to see the images that the two answered differently.**"
     ),
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-class SystemsSection:
+class RankingSection:
     """What a panel shows of the rankings of a data set, the newest unless one is chosen.
 
-    The panel draws its parts anew in `load_parts`.
+    The panel builds its parts anew in `load_parts`.
     """
 
     def choose_ranking(self, ctx):
@@ -47,15 +45,15 @@ class SystemsSection:
         if state.measure not in state.measures:
             state.measure = state.measures[0]
         ranking = rankings[state.measure]
-        state.truths = truths = ranking.truths.tolist()
+        state.references = references = ranking.truths.tolist()
         stored = kf.load_diagnostics(ctx.dataset, state.ranking)["measures"]
         found = next(row for row in stored if row["measure"] == state.measure)
-        state.ranking_said = _ranking_said(kf.load_figures(ctx.dataset, state.ranking).figures, ranking)
-        state.ranking_said += changed_since(ctx, state.ranking)
-        chart = bump_chart(truths, ranking.systems.tolist(), ranking.ranks, ranking.values, state.measure)
+        state.ranking_text = _ranking_text(kf.load_figures(ctx.dataset, state.ranking).figures, ranking)
+        state.ranking_text += changed_since(ctx, state.ranking)
+        chart = bump_chart(references, ranking.systems.tolist(), ranking.ranks, ranking.values, state.measure)
         return {
             "bump": Part(ranking_title(ranking), chart),
-            "tau": Part(tau_title(truths, found["tau"]), tau_heatmap(truths, found["tau"])),
+            "tau": Part(tau_title(references, found["tau"]), tau_heatmap(references, found["tau"])),
         }
 
     @guarded
@@ -73,14 +71,14 @@ class SystemsSection:
 
     @guarded
     def on_click_tau(self, ctx):
-        truths = ctx.panel.state.truths
-        pair = truths[round(ctx.params["y"])], truths[round(ctx.params["x"])]
+        references = ctx.panel.state.references
+        pair = references[round(ctx.params["y"])], references[round(ctx.params["x"])]
         self.show_difference(ctx, ctx.panel.state.ranking, *pair)
 
     @guarded
-    def on_click_truth(self, ctx):
-        truth = ctx.panel.state.truths[round(ctx.params["x"])]
-        self.show_difference(ctx, ctx.panel.state.ranking, truth, MAJORITY)
+    def on_click_reference(self, ctx):
+        reference = ctx.panel.state.references[round(ctx.params["x"])]
+        self.show_difference(ctx, ctx.panel.state.ranking, reference, MAJORITY)
 
     def show_difference(self, ctx, run, one, other):
         if one == other:  # nobody differs from themselves
@@ -88,41 +86,26 @@ class SystemsSection:
         view = kf.view_of_difference(ctx.dataset, run, one, other)
         show_view(ctx, view, f"images that {one} and {other} answered differently")
 
-    def add_systems(self, panel, ctx):
+    def add_classifiers(self, panel, ctx):
         state = ctx.panel.state
         if state.ranking is None:
             panel.md(NO_RANKING, name="no_ranking")
         else:
-            add_menu(panel, "ranking", "Ranking", state.rankings, self.on_change_ranking)
-            add_menu(panel, "measure", "Measure", state.measures, self.on_change_measure)
-            panel.md(state.ranking_said, name="ranking_said")
-            add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_truth)
+            add_menu(panel, "ranking", state.rankings, self.on_change_ranking, label="Ranking")
+            add_menu(panel, "measure", state.measures, self.on_change_measure, label="Measure")
+            panel.md(state.ranking_text, name="ranking_text")
+            add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_reference)
             add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
-        panel.btn("rank", label="Rank systems", icon="leaderboard", on_click=self.rank)
+        panel.btn("rank", label="Rank classifiers", icon="leaderboard", on_click=self.rank)
 
 
-def _ranking_said(figures, ranking):
+def _ranking_text(figures, ranking):
     """What a ranking is over, and what could not be ranked."""
-    text = f"{len(figures['systems'])} systems on {figures['images']:,} images and {figures['concepts']:,} labels."
+    text = f"{len(figures['systems'])} classifiers on {figures['images']:,} images and {figures['concepts']:,} labels."
     if figures["skipped_images"]:
         text += f" {figures['skipped_images']:,} images without scores are left out."
     alone = sorted({name for entry in figures["left_out"] for name in entry["concepts"]})
     if alone:
         shown = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
-        text += f" Left out under some truth, which finds them nowhere or everywhere: {shown}."
+        text += f" Left out under some reference, which finds them nowhere or everywhere: {shown}."
     return " ".join([text, *(f"{reason}." for reason in ranking.undefined)])
-
-
-def add_menu(panel, name, label, entries, on_change):
-    """A drop-down, only where there is a choice."""
-    if len(entries or ()) < 2:
-        return
-    choices = types.DropdownView()
-    for entry in entries:
-        choices.add_choice(entry, label=entry)
-    panel.enum(name, choices.values(), view=choices, label=label, on_change=on_change)
-
-
-def show_view(ctx, view, what):
-    ctx.ops.set_view(view)
-    ctx.ops.notify(f"{len(view):,} {what}")
