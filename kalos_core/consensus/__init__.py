@@ -1,4 +1,10 @@
-"""One truth from several raters: of pixels, and of whole instances."""
+"""One truth from several raters: of pixels, of classes of pixels, and of objects.
+
+* Of pixels: `estimate_truth` by the name of a method in `TRUTH_METHODS`, or `vote`, `vote_any`,
+  `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
+* Of label maps: `class_truth`, `ClassTruth`.
+* Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.
+"""
 
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple

@@ -1,4 +1,4 @@
-"""LSML: a smooth truth as the level set of a function that moves by what raters say and by its curvature."""
+"""LSML: a smooth truth as the level set of a function that moves with the votes of raters and with its curvature."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
 
     with D_n the votes. phi begins as the signed distance to the majority's boundary, and moves at most half a pixel in
     an iteration. Shares are counted with half a pixel added to either side, so that no logarithm is infinite. The
-    result depends on where it begins, as the paper says of the method: what lies more than 16 pixels from the
-    majority's boundary stays as it is. Where the majority is empty or the whole image, it stays: no boundary moves.
+    result depends on where it begins, as the paper states for the method: pixels more than 16 from the majority's
+    boundary stay as they are. Where the majority is empty or the whole image, it stays: no boundary moves.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _evolve(
         return begin, 0, True
     free = np.ones(begin.shape, np.bool_) if patterns.ignore is None else ~patterns.ignore
     distance = signed_distance(begin)
-    moving = np.flatnonzero(np.abs(distance) <= REACH)  # what is further away cannot change sides in time
+    moving = np.flatnonzero(np.abs(distance) <= REACH)  # pixels further away cannot change sides in time
     slot, counts = patterns.slot_of_pixel.ravel()[moving], free.ravel()[moving]
     phi = np.pad(distance, 1, mode="edge")
     row, column = np.divmod(moving, begin.shape[1])
@@ -160,7 +160,7 @@ def pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.floa
 
 
 def curvature(phi: NDArray[np.float32], at: NDArray[np.intp]) -> NDArray[np.float32]:
-    """(M,) div(grad phi / |grad phi|) at places of the flat array: negative where what is inside bulges.
+    """(M,) div(grad phi / |grad phi|) at indices of the flat array: negative where the inside bulges.
 
     Examples
     --------

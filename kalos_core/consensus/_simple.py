@@ -20,7 +20,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     Our reading of Lampert et al.'s description: the estimate begins as the majority; each rater's Dice with it is their
     weight; raters whose Dice is below the mean minus `alpha` standard deviations (ddof 1) of those still there drop
     out for good; the estimate becomes what at least half of the weights mark; until neither changes. Two raters stay
-    both. Where all weights are 0, since nobody overlaps with the estimate, the truth is empty and `note` says so.
+    both. Where all weights are 0, since nobody overlaps with the estimate, the truth is empty and `note` tells why.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     Returns
     -------
     Truth
-        `kept` says who stayed.
+        `kept` holds who stayed.
 
     Examples
     --------

@@ -20,7 +20,7 @@ ITERATIONS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """Where expectation-maximisation came to rest. P patterns, N raters.
+    """The end of expectation-maximisation. P patterns, N raters.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATI
     -------
     Truth
         `mask` is where the probability is at least one half. `sensitivity` and `specificity` are the estimates. Where
-        raters never overlap the probabilities may all stay below one half: the truth is then empty and `note` says so.
+        raters never overlap, all probabilities may stay below one half: the truth is then empty, `note` tells why.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def expectation_maximisation(
 
 
 def _share(part: NDArray[np.float64], whole: float, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quotients in [0, 1]; what they were where there is nothing to take a share of."""
+    """Quotients in [0, 1]; the old ones where the whole is 0."""
     return np.minimum(part / whole, 1.0) if whole > 0 else otherwise
 
 
@@ -130,7 +130,7 @@ def _probability(
     specificity: NDArray[np.float64],
     otherwise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(P,) that a pixel is true, given who marked it; what it was where both explanations are impossible."""
+    """(P,) that a pixel is true, given the votes; the old probability where both explanations are impossible."""
     with np.errstate(divide="ignore", over="ignore"):  # the logarithm of 0: impossible; the odds of that: infinite
         if_true = np.log(prior) + np.log(np.where(votes, sensitivity, 1 - sensitivity)).sum(axis=1)
         if_false = np.log1p(-prior) + np.log(np.where(votes, 1 - specificity, specificity)).sum(axis=1)

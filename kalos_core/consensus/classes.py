@@ -1,4 +1,4 @@
-"""The truth of label maps: each class against all others, and one map of what is likeliest."""
+"""The truth of label maps: each class against all others, and one map of the likeliest class."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def class_truth(
     ----------
     labels : LabelStack
     classes : mapping of int to str
-        Value -> name; 0 is what is no class.
+        Value -> name; 0 is no class.
     method : name in `TRUTH_METHODS`
 
     Raises

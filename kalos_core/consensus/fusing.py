@@ -12,29 +12,29 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 from kalos_core.consensus._staple import expectation_maximisation
 from kalos_core.errors import InputError, listed
-from kalos_core.pixels.rasterisation import canvas_sizes, masks_of
 from kalos_core.pixels.patterns import find_patterns
+from kalos_core.pixels.rasterisation import canvas_sizes, masks_of
 from kalos_core.pixels.stack import MaskStack
 from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn
 from kalos_core.shapes.raster import pixels_of
 
 ITERATIONS = 1000
-"""Of STAPLE on one unit, at most: what two raters drew settles slowly, long after its mask has."""
+"""Of STAPLE on one unit, at most: the probabilities of two raters settle slowly, long after the mask has."""
 
 FUSED = ("box", "polygon", "mask", "keypoints")
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """M annotations that C marks are fused from.
+    """M annotations that C consensus annotations are fused from.
 
     Parameters
     ----------
     source : Annotations
     row : (M,) int
-        Annotations, those of one mark side by side.
+        Annotations, those of one result side by side.
     owner : (M,) int
-        Which mark, ascending.
+        Which result, ascending.
     count : int
         C.
     weight : (M,) float64
@@ -80,10 +80,10 @@ def fuse(members: Members, region: str) -> dict[str, ShapeColumn]:
 
 
 def fuse_boxes(boxes: Boxes, members: Members) -> Boxes:
-    """The weighted mean of each corner; no box where none of a mark's members has one."""
+    """The weighted mean of each corner; no box where no member has one."""
     given = members.where(~boxes.absent()[members.row])
     corners = boxes.corners[given.row]
-    # about the first corner of each mark, so that equal boxes stay as they are
+    # about the first corner of each result, so that equal boxes stay as they are
     first = np.zeros((members.count, 4))
     first[given.owner[::-1]] = corners[::-1]
     weight = total(given.owner, given.weight, members.count)
@@ -94,27 +94,27 @@ def fuse_boxes(boxes: Boxes, members: Members) -> Boxes:
 
 
 def fuse_poses(poses: Keypoints, members: Members) -> Keypoints:
-    """The median of each keypoint over those who labelled it, if at least half of those with a pose did."""
+    """The median of each keypoint over the raters who labelled it, if at least half of those with a pose did."""
     given = members.where(poses.present[members.row])
     starts = np.searchsorted(given.owner, np.arange(members.count + 1))
     joints = poses.points.shape[1]
     points, visible = np.full((members.count, joints, 2), np.nan), np.zeros((members.count, joints), np.bool_)
     size = np.full((members.count, 2), np.nan)
-    for mark, (begin, end) in enumerate(pairwise(starts.tolist())):
+    for unit, (begin, end) in enumerate(pairwise(starts.tolist())):
         rows = given.row[begin:end]
         if not len(rows):
             continue
-        size[mark] = poses.size[rows[0]]
+        size[unit] = poses.size[rows[0]]
         labelled = poses.visible[rows]
-        visible[mark] = 2 * labelled.sum(axis=0) >= len(rows)
-        visible[mark] &= labelled.any(axis=0)
-        for joint in np.flatnonzero(visible[mark]):
-            points[mark, joint] = np.median(poses.points[rows[labelled[:, joint]], joint], axis=0)
+        visible[unit] = 2 * labelled.sum(axis=0) >= len(rows)
+        visible[unit] &= labelled.any(axis=0)
+        for joint in np.flatnonzero(visible[unit]):
+            points[unit, joint] = np.median(poses.points[rows[labelled[:, joint]], joint], axis=0)
     return Keypoints(points, visible, size, np.diff(starts) > 0)
 
 
 def fuse_regions(members: Members, region: str) -> Masks:
-    """Pixels by vote or STAPLE of those who drew a region; no mask where none of a mark's members did."""
+    """Pixels by vote or STAPLE of the members with a region; no mask where no member has one."""
     shapes = members.source.shapes
     absent = [shapes[kind].absent()[members.row] for kind in ("polygon", "mask") if kind in shapes]
     given = members.where(~np.logical_and.reduce(absent))
@@ -134,7 +134,7 @@ def fuse_regions(members: Members, region: str) -> Masks:
 
 
 def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """C masks of the pixels that at least half of the masks of each owner have, without drawing a pixel.
+    """C masks of the pixels that at least half of the masks of each owner have, without rasterising.
 
     Parameters
     ----------
@@ -156,15 +156,15 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
     # one event where a run begins, one where it ends; between two events the number of masks stays the same
     index = np.concatenate([first, first + masks.length])
     change = np.repeat([1, -1], len(first))
-    whose = np.tile(owner_of_run, 2)
-    order = np.lexsort((index, whose))
-    index, whose = index[order], whose[order]
-    level = np.cumsum(change[order])  # 0 again at the end of each owner's events
+    owner_of_event = np.tile(owner_of_run, 2)
+    order = np.lexsort((index, owner_of_event))
+    index, owner_of_event = index[order], owner_of_event[order]
+    masks_there = np.cumsum(change[order])  # 0 again at the end of each owner's events
     members = np.bincount(owner, minlength=len(size))
-    inside = 2 * level >= members[whose]
-    inside &= level > 0
+    inside = 2 * masks_there >= members[owner_of_event]
+    inside &= masks_there > 0
     start = np.flatnonzero(inside)
-    return Masks.from_spans(size, whose[start], index[start], index[start + 1])
+    return Masks.from_spans(size, owner_of_event[start], index[start], index[start + 1])
 
 
 def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
@@ -172,16 +172,16 @@ def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]
     bounds = np.nan_to_num(masks.bounds()).astype(np.intp)
     starts = np.searchsorted(owner, np.arange(len(size) + 1))
     spans = []
-    for mark, (begin, end) in enumerate(pairwise(starts.tolist())):
-        drawn = [index for index in range(begin, end) if masks.run_start[index + 1] > masks.run_start[index]]
-        if not drawn:
+    for unit, (begin, end) in enumerate(pairwise(starts.tolist())):
+        with_pixels = [index for index in range(begin, end) if masks.run_start[index + 1] > masks.run_start[index]]
+        if not with_pixels:
             continue
-        left, top = bounds[drawn, :2].min(axis=0)
-        right, bottom = bounds[drawn, 2:].max(axis=0)
+        left, top = bounds[with_pixels, :2].min(axis=0)
+        right, bottom = bounds[with_pixels, 2:].max(axis=0)
         stack = np.stack([pixels_of(masks, index)[top:bottom, left:right] for index in range(begin, end)])
         column, row = np.nonzero(_likely(stack).T)
-        pixel = (column + left) * size[mark, 1] + row + top
-        spans.append(np.stack([np.full(len(pixel), mark), pixel, pixel + 1], axis=1))
+        pixel = (column + left) * size[unit, 1] + row + top
+        spans.append(np.stack([np.full(len(pixel), unit), pixel, pixel + 1], axis=1))
     which, start, stop = np.concatenate([np.zeros((0, 3), np.intp), *spans]).T
     return Masks.from_spans(size, which, start, stop)
 

@@ -1,4 +1,4 @@
-"""One consensus from matched units: which objects there are, of which class, where, and how sure."""
+"""One consensus from matched units: which objects there are, their class, position and confidence."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAME = "consensus"
-"""The rater a consensus is of."""
+"""Name of the rater that holds a consensus."""
 
 OUTCOMES = ("kept", "below quorum", "tied class")
-"""What can become of a unit."""
+"""The possible outcomes of a unit."""
 
 KEPT, BELOW, TIED = range(3)
 
@@ -40,22 +40,22 @@ class InstanceConsensus:
     Parameters
     ----------
     annotations : Annotations
-        C marks of one rater, "consensus", on all images; their ids are 1, 2, ...
+        C annotations of one rater, "consensus", on all images; their ids are 1, 2, ...
     score : (C,) float64
-        Share of the raters asked who drew it, as a detector's confidence is written.
+        Share of the assigned raters who annotated it, written like the confidence of a detector.
     unit : (C,) int
-        Unit of each mark.
+        Unit of each annotation.
     outcome : (U,) int
-        Place in `OUTCOMES`.
-    drew, asked : (U,) int
-        Raters who drew the unit, and who were asked.
+        Index in `OUTCOMES`.
+    annotated, assigned : (U,) int
+        Raters who annotated the unit, and who were assigned to its image and classes.
     class_votes : (U, K) int
-        How many of them chose each class.
+        How many of them gave it each class.
     member_start : (U + 1,) int
     member_row : (N,) int
         Unit u is made of the annotations ``member_row[member_start[u]:member_start[u + 1]]`` of `source`.
     source : Annotations
-        What was fused.
+        The annotations that were fused.
 
     Examples
     --------
@@ -77,16 +77,16 @@ class InstanceConsensus:
     score: NDArray[np.float64]
     unit: NDArray[np.intp]
     outcome: NDArray[np.intp]
-    drew: NDArray[np.intp]
-    asked: NDArray[np.intp]
+    annotated: NDArray[np.intp]
+    assigned: NDArray[np.intp]
     class_votes: NDArray[np.intp]
     member_start: NDArray[np.intp]
     member_row: NDArray[np.intp]
     source: Annotations
 
-    def sources(self, mark: int) -> list[Any]:
-        """Ids of the annotations that one mark of the consensus is made of."""
-        return self.members_of_unit(int(self.unit[mark]))
+    def sources(self, row: int) -> list[Any]:
+        """Ids of the annotations that one row of the consensus is made of."""
+        return self.members_of_unit(int(self.unit[row]))
 
     def members_of_unit(self, unit: int) -> list[Any]:
         """Ids of the annotations of one unit."""
@@ -106,11 +106,11 @@ class InstanceConsensus:
         return dict(zip(OUTCOMES, numbers, strict=True))
 
     def fields(self) -> dict[str, list[Any]]:
-        """What a COCO file says of each mark beside its shape: ``write_coco(found.annotations, path, found.fields())``.
+        """Further fields of each annotation for a COCO file: ``write_coco(found.annotations, path, found.fields())``.
 
         ``score``, and ``sources``: the ids of the annotations behind it.
         """
-        return {"score": self.score.tolist(), "sources": [self.sources(mark) for mark in range(len(self.unit))]}
+        return {"score": self.score.tolist(), "sources": [self.sources(row) for row in range(len(self.unit))]}
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it."""
@@ -125,9 +125,9 @@ class InstanceConsensus:
             {
                 "image": self.source.images[image],
                 "outcome": np.array(OUTCOMES, dtype=object)[self.outcome],
-                "drew": self.drew,
-                "asked": self.asked,
-                "score": self.drew / self.asked,
+                "annotated": self.annotated,
+                "assigned": self.assigned,
+                "score": self.annotated / self.assigned,
                 "classes": [", ".join(self.source.categories[row]) for row in leading],
                 "annotations": [self.members_of_unit(unit) for unit in range(len(self.outcome))],
             }
@@ -141,23 +141,23 @@ def instance_consensus(
     region: Literal["vote", "staple"] = "vote",
     weights: ArrayLike | None = None,
 ) -> InstanceConsensus:
-    """One mark for each unit that enough raters drew.
+    """One annotation for each unit that enough raters annotated.
 
-    Its class is the one that most of those who drew it chose. Its shape is fused from all of theirs, whatever class
-    they chose: the mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each
-    keypoint that at least half of them labelled.
+    Its class is the one that most of its raters gave. Its shape is fused from all of theirs, whatever the class: the
+    mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each keypoint that at least
+    half of them labelled.
 
     Parameters
     ----------
     agreement : Agreement
-        Who drew the same object.
+        Which annotations are of the same object.
     quorum : float in (0, 1]
-        Least share of the raters asked who drew it.
+        Least share of the assigned raters who annotated it.
     ties : "apart" or "first"
         Where several classes have the most votes, the unit is left out as ``"tied class"``, or takes the first of them
-        in the vocabulary. `InstanceConsensus.tied` says where, either way.
+        in the vocabulary. `InstanceConsensus.tied` has these units, either way.
     region : "vote" or "staple"
-        A pixel belongs to a polygon or mask if at least half of those who drew the unit have it, or if STAPLE, within
+        A pixel belongs to a polygon or mask if at least half of the raters of the unit have it, or if STAPLE, within
         the bounds of all of them, finds it at least as likely as not. The result is a mask.
     weights : (R,) float, optional
         Of each rater in the mean of boxes; equal by default.
@@ -169,7 +169,7 @@ def instance_consensus(
     Raises
     ------
     InputError
-        For an unknown choice, weights that are no positive numbers for all raters, volumes or cuboids, or polygons on
+        For an unknown option, weights that are no positive numbers for all raters, volumes or cuboids, or polygons on
         an image of unknown size.
 
     Examples
@@ -194,8 +194,8 @@ def instance_consensus(
     weight = _check_weights(weights, len(source.raters))
     units = agreement.units
     unit_of, count = agreement.unit_of, len(units)
-    drew = np.bincount(unit_of, minlength=count)
-    asked = (units.values != NOT_ASSIGNED).sum(axis=1)
+    annotated = np.bincount(unit_of, minlength=count)
+    assigned = (units.values != NOT_ASSIGNED).sum(axis=1)
     votes = np.zeros((count, len(source.categories)), np.intp)
     np.add.at(votes, (unit_of, source.category), 1)
     most = votes.max(axis=1, initial=0)
@@ -203,20 +203,20 @@ def instance_consensus(
     outcome = np.full(count, KEPT, np.intp)
     if ties == "apart":
         outcome[tied] = TIED
-    outcome[drew < share * asked - ROUNDING] = BELOW
+    outcome[annotated < share * assigned - ROUNDING] = BELOW
     unit = np.flatnonzero(outcome == KEPT)
     order = np.argsort(unit_of, kind="stable")
     members = Members.of(source, unit_of, unit, weight)
     chosen = votes[unit].argmax(axis=1) if len(unit) else np.zeros(0, np.intp)
     return InstanceConsensus(
         annotations=_as_annotations(source, units.image[unit], chosen, members, region),
-        score=drew[unit] / asked[unit],
+        score=annotated[unit] / assigned[unit],
         unit=unit,
         outcome=outcome,
-        drew=drew,
-        asked=asked,
+        annotated=annotated,
+        assigned=assigned,
         class_votes=votes,
-        member_start=run_starts(drew),
+        member_start=run_starts(annotated),
         member_row=order,
         source=source,
     )

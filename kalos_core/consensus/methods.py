@@ -1,4 +1,4 @@
-"""The table of how a truth is estimated from masks."""
+"""The table of methods that estimate a truth from masks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "simple": simple,
     "lsml": lsml,
 }
-"""Name -> how a truth is estimated from masks: those that Lampert et al. compare (§III-D)."""
+"""Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D)."""
 
 
 def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
-    """The truth by the name of a method in `TRUTH_METHODS`.
+    """The truth of masks by the name of a method in `TRUTH_METHODS`.
 
     Examples
     --------

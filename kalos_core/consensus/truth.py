@@ -1,4 +1,4 @@
-"""What every estimate of the truth answers: a mask, how well each rater does, and what to know about it."""
+"""The result of every estimate of a truth: a mask, how well each rater does, and what to know about it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Truth:
     method : str
         Such as ``"vote 0.5"`` or ``"staple"``.
     mask : (H, W) bool
-        What is estimated to be true; False where pixels are ignored.
+        Pixels estimated to be true; False where they are ignored.
     raters : (N,) object
     sensitivity, specificity : (N,) float64
-        Of what is true the share each rater marked, of what is not the share they left: with STAPLE its estimates,
+        Of the true pixels the share each rater marked, of the others the share they left: with STAPLE its estimates,
         else counted. Always a number: a share of no pixel is 1, since nothing was missed, and `note` says so.
     kept : (N,) bool
         Raters the estimate rests on.
@@ -70,7 +70,7 @@ class Truth:
 
     @cached_property
     def performance(self) -> RaterPerformance:
-        """Each rater beside the mask, pixel by pixel; NaN where a share is of no pixel."""
+        """Each rater against the mask, pixel by pixel; NaN where a share is of no pixel."""
         counts = self.patterns.counts_in(self.mask)
         return RaterPerformance(self.raters, confusions(self.patterns.votes, self.patterns.count, counts))
 

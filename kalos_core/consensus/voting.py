@@ -1,4 +1,4 @@
-"""The truth as a vote: of any rater, of a share of them, of those who do not stand out."""
+"""The truth as a vote: of any rater, of a share of them, of those who are no outliers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 def vote(masks: Masks3D, share: float = 0.5) -> Truth:
-    """What at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
+    """Pixels that at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def vote(masks: Masks3D, share: float = 0.5) -> Truth:
 
 
 def vote_any(masks: Masks3D) -> Truth:
-    """What anybody marked: the Any-GT, a lower bound on what a detector reaches (Lampert et al., §V-B).
+    """Pixels that anybody marked: the Any-GT, a lower bound on what a detector reaches (Lampert et al., §V-B).
 
     Examples
     --------
@@ -59,22 +59,22 @@ def vote_any(masks: Masks3D) -> Truth:
 
 
 def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None) -> Truth:
-    """What at least half of the raters marked who do not stand out: the Excl-0.5-GT (Lampert et al., §III-D).
+    """Pixels that at least half of the raters without outliers marked: the Excl-0.5-GT (Lampert et al., §III-D).
 
-    A rater stands out whose mean 1 - F1 with the others is above that of all plus one standard deviation. With two
-    raters nobody does, and it is the majority.
+    An outlier is a rater with a mean 1 - F1 to the others above that of all plus one standard deviation. Of two raters
+    nobody is one, and the truth is the majority.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     outliers : iterable of str, optional
-        Who stands out, such as ``found.raters[found.outliers]`` of the `pixel_agreement` of all images, which the paper
-        takes as one; by default it is decided within these masks. Names that the stack does not have are passed over.
+        Names, such as ``found.raters[found.outliers]`` of the `pixel_agreement` of all images, which the paper
+        takes as one; by default it is decided within these masks. Names that the stack does not have are ignored.
 
     Returns
     -------
     Truth
-        `kept` says who had a vote.
+        `kept` holds who had a vote.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None)
 
 
 def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
-    """(N,) raters of one stack who stand out, see `PixelAgreement.outliers`; none below three raters."""
+    """(N,) outliers among the raters of one stack, see `PixelAgreement.outliers`; none below three raters."""
     raters = patterns.votes.shape[1]
     if raters < FEWEST_FOR_OUTLIERS:
         return np.zeros(raters, np.bool_)

@@ -1,4 +1,11 @@
-"""How systems, detectors and models rank under each truth, and how far these rankings agree."""
+"""How classifiers, detectors and models rank under each truth, and how far these rankings agree.
+
+* Classifiers of image-level labels: `rank_systems`, `SystemRanking`, `SystemScores`, `ConceptTruths`.
+* Detectors of pixels: `DetectorAccumulator`, `DetectorRanking`, `rank_over_classes`; precision over a range of skew:
+  `skew_range`, `mean_precision`, `curve_area`.
+* Models that detect objects: `rank_models`, `ModelRanking`.
+* What they share: `Rankings`, `concordance`, `Concordance`.
+"""
 
 from kalos_core.ranking.accumulator import DetectorAccumulator
 from kalos_core.ranking.detectors import DetectorRanking, rank_over_classes

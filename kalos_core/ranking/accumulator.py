@@ -1,4 +1,4 @@
-"""What is counted of each image so that detectors can be ranked under each truth: pixels by level of score."""
+"""Counts of pixels by truth and level of score, image by image, from which detectors are ranked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kalos_core.ranking.detectors import DetectorRanking
 from kalos_core.ranking.skew import check_skew, skew_range
 
 METHODS = ("any", "0.5", "0.75")
-"""Truths by vote that bound what is measured under single raters (Lampert et al. §V-B)."""
+"""Truths by vote that bound the areas under single raters (Lampert et al. §V-B)."""
 
 LEVELS = 1024
 """Levels that scores are rounded to: points of a curve."""
@@ -51,11 +51,11 @@ class TruthCounts:
 
 
 class DetectorAccumulator:
-    """Counts pixels of score maps under every truth, image by image; of an image nothing else is kept.
+    """Counts pixels of score maps under every truth, image by image; nothing else of an image is kept.
 
     The truths are each rater's mask, estimates from all of them, and whatever masks the caller adds under other names.
-    An image that a rater was not asked about counts for nothing under that rater's truth; one that a single rater was
-    asked about, for nothing under an estimate.
+    An image that a rater is not assigned to counts for nothing under that rater's truth; one with a single assigned
+    rater, for nothing under an estimate.
 
     For contours, with a tolerance: a pixel of the truth is found at the highest score within reach; a pixel that is
     within reach of the truth, and not on it, is neither positive nor negative.
@@ -69,7 +69,7 @@ class DetectorAccumulator:
     methods : sequence of names in `TRUTH_METHODS`
         How truth is estimated from the raters' masks.
     tolerance : float
-        How far a contour may miss its place, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
+        How far a contour may be off, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
     thin : bool
         Whether each truth is thinned to lines before it is used.
 
@@ -125,19 +125,19 @@ class DetectorAccumulator:
         scores : mapping of detector to (H, W) float
             The same detectors for every image.
         masks : `MaskStack`, or mapping of rater to (H, W) mask
-            Of the raters asked about this image; None for one who marked nothing.
+            Of the raters assigned to this image; None for one who marked nothing.
         truths : mapping of name to (H, W) mask, optional
             Further truths, such as an estimate.
         ignore : (H, W) mask, optional
             Pixels that count for nothing; by default those of the stack.
         image : object, optional
-            What to call the image in an error; by default as the stack does, or by number.
+            Name of the image in an error; by default that of the stack, or its number.
 
         Raises
         ------
         InputError
             For other detectors than before, sizes that differ, a score that is missing, NaN or out of range, a mask
-            that is not binary, or a truth that is called as another. Nothing of the image is counted then.
+            that is not binary, or a truth with the name of another. Nothing of the image is counted then.
         """
         stack = masks if isinstance(masks, MaskStack) else as_stack(MaskStack.of(masks), least=1)
         size = stack.masks.shape[1:]
@@ -235,8 +235,8 @@ class DetectorAccumulator:
         Parameters
         ----------
         skew : (2,) float, optional
-            Range of the fraction of positives over which precision is averaged; by default `skew_range` of what each
-            rater marked of each image.
+            Range of the fraction of positives over which precision is averaged; by default `skew_range` of the share
+            that each rater marked of each image.
 
         Raises
         ------

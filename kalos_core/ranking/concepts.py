@@ -1,6 +1,6 @@
-"""Measures of systems that score concepts of whole images, against one truth (Nowak & Rüger §4.2).
+"""Measures of classifiers that score concepts of images, against one truth (Nowak & Rüger §4.2).
 
-Letters used in shapes: S systems, I images, K concepts, n images of one concept.
+Letters used in shapes: S classifiers, I images, K concepts, n images of one concept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kalos_core.pixels.sums import divide
 def roc_points(
     scores: NDArray[np.float64], truth: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The receiver operating curve of each system, from the highest score down.
+    """The receiver operating curve of each classifier, from the highest score down.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def equal_error_rate(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDAr
 
 
 def concept_measures(
-    scores: NDArray[np.float64], truth: NDArray[np.bool_], asked: NDArray[np.bool_]
+    scores: NDArray[np.float64], truth: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """AUC and EER of each system and concept.
+    """AUC and EER of each classifier and concept.
 
     Parameters
     ----------
     scores : (S, I, K) float64
-    truth, asked : (I, K) bool
+    truth, known : (I, K) bool
         Whether a concept was chosen, and whether there is an answer at all.
 
     Returns
@@ -101,10 +101,10 @@ def concept_measures(
     >>> auc.tolist(), eer.tolist()
     ([[1.0, nan]], [[0.0, nan]])
     """
-    systems, _, concepts = scores.shape
-    auc, eer = np.full((2, systems, concepts), np.nan)
+    classifiers, _, concepts = scores.shape
+    auc, eer = np.full((2, classifiers, concepts), np.nan)
     for concept in range(concepts):
-        rows = asked[:, concept]
+        rows = known[:, concept]
         chosen = truth[rows, concept]
         if chosen.any() and not chosen.all():
             curve = roc_points(scores[:, rows, concept], chosen)
@@ -167,51 +167,51 @@ def _shared(first: list[str], second: list[str]) -> int:
 
 
 def ontology_scores(
-    said: NDArray[np.bool_],
+    named: NDArray[np.bool_],
     truth: NDArray[np.bool_],
-    asked: NDArray[np.bool_],
+    known: NDArray[np.bool_],
     distances: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """How near the concepts that systems name lie to the true ones: 1 minus the mean cost of a concept.
+    """How near the concepts that classifiers name lie to the true ones: 1 minus the mean cost of a concept.
 
-    A miss costs its distance in the tree to the nearest concept that the system names, a false label its distance to
-    the nearest true one, each 1 if there is none; a hit costs nothing. The mean is over the concepts that are true or
-    named, with weights. (After Nowak & Lukashevich 2009, in the reading of Nowak & Rüger §4.2: the costs of links are
-    ours, and of the agreement between raters only a weight remains.)
+    A miss costs its distance in the tree to the nearest concept that the classifier names, a false label its
+    distance to the nearest true one, each 1 if there is none; a hit costs nothing. The mean is over the concepts that
+    are true or named, with weights. (After Nowak & Lukashevich 2009, in the reading of Nowak & Rüger §4.2: the costs of
+    links are ours, and of the agreement between raters only a weight remains.)
 
     Parameters
     ----------
-    said : (S, I, K) bool
-        Concepts that each system names.
-    truth, asked : (I, K) bool
-        Concepts that are not asked for count for nothing.
+    named : (S, I, K) bool
+        Concepts that each classifier names.
+    truth, known : (I, K) bool
+        Concepts without an answer count for nothing.
     distances : (K, K) float64 in [0, 1]
     weights : (K,) float64
 
     Returns
     -------
     (S, I) float64 in [0, 1]
-        1 where nothing is true and nothing named; NaN where nothing was asked, or nothing that counts has weight.
+        1 where nothing is true and nothing named; NaN without any answer, or where nothing that counts has weight.
 
     Examples
     --------
     Truth: cat. Naming cat is right; naming dog is a miss and a false label at 1/2 each; naming nothing misses by 1.
 
     >>> distances = tree_distances({"cat": "animal", "dog": "animal", "oak": "plant"}, ["cat", "dog", "oak"])
-    >>> said = np.array([[[True, False, False]], [[False, True, False]], [[False, False, False]]])
-    >>> truth, asked = np.array([[True, False, False]]), np.ones((1, 3), bool)
-    >>> ontology_scores(said, truth, asked, distances, np.ones(3)).ravel().tolist()
+    >>> named = np.array([[[True, False, False]], [[False, True, False]], [[False, False, False]]])
+    >>> truth, known = np.array([[True, False, False]]), np.ones((1, 3), bool)
+    >>> ontology_scores(named, truth, known, distances, np.ones(3)).ravel().tolist()
     [1.0, 0.5, 0.0]
     """
-    named, true = said & asked, truth & asked
+    named, true = named & known, truth & known
     cost = np.where(true & ~named, _nearest(named, distances), 0.0)
     cost += np.where(named & ~true, _nearest(true, distances), 0.0)
     either = named | true
     total = either @ weights
     score = 1 - divide(cost @ weights, total)
     score[~either.any(axis=-1)] = 1.0
-    score[:, ~asked.any(axis=-1)] = np.nan
+    score[:, ~known.any(axis=-1)] = np.nan
     return np.asarray(score)
 
 

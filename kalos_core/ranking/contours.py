@@ -1,4 +1,4 @@
-"""The tolerance of contour tasks for scores: how surely a place is found by something near it."""
+"""The tolerance of contour tasks for scores: how surely a pixel is found by something near it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detectors on pixels under each truth: curves, areas, ranks, and who can be told apart (Lampert et al. §III-C, D)."""
+"""Detectors on pixels under each truth: curves, areas, ranks, bounds (Lampert et al. §III-C, D)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DetectorRanking:
 
     Examples
     --------
-    Two detectors of which one finds what the raters agree about:
+    Two detectors, one of which finds what the raters agree about:
 
     >>> from kalos_core.ranking import DetectorAccumulator
     >>> accumulator = DetectorAccumulator(methods=("any", "0.75"))
@@ -56,7 +56,7 @@ class DetectorRanking:
     >>> result = accumulator.result(skew=(0.1, 0.5))
     >>> result.truths.tolist(), result.area.round(3).tolist()
     (['ann', 'bob', 'any', '0.75'], [[1.0, 1.0], [1.0, 0.351], [1.0, 1.0], [1.0, 0.351]])
-    >>> result.bounds.round(3).tolist(), bool(result.told_apart[0, 1])
+    >>> result.bounds.round(3).tolist(), bool(result.distinguishable[0, 1])
     ([[1.0, 1.0], [0.351, 1.0]], False)
     """
 
@@ -83,7 +83,7 @@ class DetectorRanking:
         return curve_area(self.tpr, self.fpr, self.skew.tolist())
 
     def sampled(self, points: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Recalls (P,) in even steps up to 1, and precision (T, S, P) there: what a figure draws of a curve."""
+        """Recalls (P,) in even steps up to 1, and precision (T, S, P) there: the points of a plotted curve."""
         recall = np.arange(1, points + 1) / points
         skew = self.skew.tolist()
         found = [
@@ -96,16 +96,18 @@ class DetectorRanking:
     def ranking(self) -> Rankings:
         """Detectors ranked by area under each truth."""
         nothing, all_ = (np.isnan(rate).all(axis=(1, 2)) for rate in (self.tpr, self.fpr))
-        said = [f"{AREA} is undefined under {truth}: it marks no pixel" for truth in self.truths[nothing]]
-        said += [f"{AREA} is undefined under {truth}: it marks every pixel" for truth in self.truths[all_ & ~nothing]]
-        return Rankings(AREA, self.truths, self.detectors, self.area, undefined=tuple(said))
+        reasons = [f"{AREA} is undefined under {truth}: it marks no pixel" for truth in self.truths[nothing]]
+        reasons += [
+            f"{AREA} is undefined under {truth}: it marks every pixel" for truth in self.truths[all_ & ~nothing]
+        ]
+        return Rankings(AREA, self.truths, self.detectors, self.area, undefined=tuple(reasons))
 
     @property
     def bounds(self) -> NDArray[np.float64]:
         """(S, 2) least and greatest area under the truths by vote, NaN where none is defined.
 
-        In the paper's data the truth of what any rater marked is the lower bound of what is measured under single
-        raters, one of high agreement the upper bound (§V-B); `raters_outside` says how far that holds here.
+        In the paper's data the truth that any rater marked is the lower bound of the areas under single raters, one of
+        high agreement the upper bound (§V-B); `raters_outside` counts where that fails here.
         """
         areas = self.area[np.isin(self.truths, self.bounding)]
         areas = areas[np.isfinite(areas).all(axis=1)]
@@ -129,8 +131,8 @@ class DetectorRanking:
         return np.asarray(overlap)
 
     @property
-    def told_apart(self) -> NDArray[np.bool_]:
-        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, labels say which is better."""
+    def distinguishable(self) -> NDArray[np.bool_]:
+        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, one is better."""
         low, high = self.bounds.T
         above = low[:, None] > high
         return np.asarray(above | above.T)
@@ -217,5 +219,5 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
                 raise InputError(f"by_class, {name!r}: expected the {what} {listed(expected)}, got {listed(actual)}")
     values = mean_of_defined(np.stack([found.area for found in by_class.values()]))
     without = first.truths[np.isnan(values).all(axis=1)]
-    said = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)
-    return Rankings(f"mean {AREA}", first.truths, first.detectors, values, undefined=said)
+    reasons = tuple(f"{AREA} is undefined under {truth}: no class is marked in part" for truth in without)
+    return Rankings(f"mean {AREA}", first.truths, first.detectors, values, undefined=reasons)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Predictions = tuple[Annotations, ArrayLike | Sequence[Any] | None]
-"""What a model says: its annotations, of one rater, and the confidence of each."""
+"""The output of a model: its annotations, as those of one rater, and the confidence of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class ModelRanking:
     truths, models : (T,), (M,) object
         Names; the raters come first.
     by_threshold : (L, T, M) float64
-        mAP; NaN under a truth without a mark.
+        mAP; NaN under a truth without an annotation.
     unknown_classes : (M,) int
-        Predictions of classes that the raters' annotations do not know; they count under nobody.
+        Predictions of classes that are not among those of the raters; they count nowhere.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class ModelRanking:
     >>> result.to_pandas()["map"].tolist()
     [1.0, nan]
     >>> result.ranking.undefined
-    ('mAP is undefined under quorum 2: it has no mark',)
+    ('mAP is undefined under quorum 2: it has no annotation',)
     """
 
     similarity_name: str
@@ -62,8 +62,8 @@ class ModelRanking:
         """Models ranked under each truth by mAP, the mean over the thresholds."""
         means = self.by_threshold.mean(axis=0)
         without = self.truths[np.isnan(means).all(axis=1)]
-        said = tuple(f"mAP is undefined under {truth}: it has no mark" for truth in without)
-        return Rankings("mAP", self.truths, self.models, means, undefined=said)
+        reasons = tuple(f"mAP is undefined under {truth}: it has no annotation" for truth in without)
+        return Rankings("mAP", self.truths, self.models, means, undefined=reasons)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""
@@ -79,7 +79,7 @@ def rank_models(
 ) -> ModelRanking:
     """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
 
-    Each mAP is that of `map_of_predictions`: an image on which a model predicts nothing counts as looked at.
+    Each mAP is that of `map_of_predictions`: an image on which a model predicts nothing counts as assigned.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def rank_models(
     annotations : Annotations
         Of the raters; each is a truth.
     consensus : mapping of name to Annotations, optional
-        Further truths, of one rater each. One without a mark, such as a quorum that nothing reaches, has no mAP.
+        Further truths, of one rater each. One without an annotation, such as a quorum that nothing reaches, has no mAP.
     similarity, thresholds
         As in `map_of_predictions`.
 
@@ -98,7 +98,7 @@ def rank_models(
     Raises
     ------
     InputError
-        Without a model, for a name used twice, a consensus of several raters, no mark of any rater, or what
+        Without a model, for a name used twice, a consensus of several raters, no annotation of any rater, or input that
         `map_of_predictions` refuses; the model is named.
 
     Examples
@@ -148,13 +148,13 @@ def _maps_of(
     similarity: str | Similarity,
     thresholds: Sequence[float] | NDArray[np.float64],
 ) -> _Column:
-    marks, scores = predictions
+    detected, scores = predictions
     try:
-        found = map_of_predictions(annotations, marks, scores, similarity, thresholds)
+        found = map_of_predictions(annotations, detected, scores, similarity, thresholds)
         maps = [found.by_rater]
         for truth in consensus.values():
             if len(truth):
-                maps.append(map_of_predictions(truth, marks, scores, similarity, thresholds).by_rater)
+                maps.append(map_of_predictions(truth, detected, scores, similarity, thresholds).by_rater)
             else:
                 maps.append(np.full((len(found.thresholds), 1), np.nan))
     except InputError as error:
@@ -165,7 +165,7 @@ def _maps_of(
 def _check_consensus(annotations: Annotations, consensus: Mapping[str, Annotations]) -> None:
     several = [name for name, truth in consensus.items() if len(truth.raters) > 1]
     if several:
-        raise InputError(f"consensus: expected marks of one rater each, got several raters in {listed(several)}")
+        raise InputError(f"consensus: expected annotations of one rater each, got several raters in {listed(several)}")
     twice = [name for name in consensus if name in annotations.raters.tolist()]
     if twice:
         raise InputError(f"consensus: expected names that no rater has, got {listed(map(repr, twice))}")

@@ -1,4 +1,4 @@
-"""Rankings of systems under several truths, and how far they agree: what systems, detectors and models share."""
+"""Rankings under several truths, and how far they agree: shared by classifiers, detectors and models."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """How S systems rank by one measure under each of T truths.
+    """How S systems (classifiers, detectors or models) rank by one measure under each of T truths.
 
     Parameters
     ----------
     measure : str
-        What the values are.
+        Name of the values.
     truths : (T,) object
         Names.
     systems : (S,) object
         Names.
     values : (T, S) float64
-        NaN where undefined; `undefined` says why.
+        NaN where undefined; `undefined` has the reasons.
     less_is_better : bool
     undefined : tuple of str
         A sentence for each reason why a value is missing.
@@ -122,9 +122,9 @@ class Concordance:
     ----------
     truths : (T,) object
     distance : (T, T) float64 in [0, 1/2)
-        Row: the truth whose order is taken; column: the truth whose ranks are cumulated. Not symmetric.
+        Row: the truth that gives the order; column: the truth that gives the cumulated ranks. Not symmetric.
     p : (T, T) float64
-        Share of orders drawn at random that come as near: small where the rankings are concordant.
+        Share of random orders that are as near: small where the rankings are concordant.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
 
     Examples
     --------
-    Ranks 1, 3, 2 in the order of ann run up to 1, 4, 6, against 1, 3, 6: a gap of 1 in 6. Of six orders, three come
+    Ranks 1, 3, 2 in the order of ann run up to 1, 4, 6, against 1, 3, 6: a gap of 1 in 6. Of six orders, three are
     that near: her own, and those with one pair of neighbours swapped.
 
     >>> values = np.array([[0.9, 0.8, 0.7], [0.9, 0.6, 0.7]])
@@ -190,9 +190,9 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     orders = {size: _orders(size, tries, rng) for size in sizes if size > 1}
 
     def share_as_near(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-        drawn, complete = orders[len(first)]
-        near = _gap(first, second[drawn]) <= _gap(first, second) + 1e-12
-        return float(near.mean()) if complete else float((near.sum() + 1) / (len(drawn) + 1))
+        permuted, complete = orders[len(first)]
+        near = _gap(first, second[permuted]) <= _gap(first, second) + 1e-12
+        return float(near.mean()) if complete else float((near.sum() + 1) / (len(permuted) + 1))
 
     return Concordance(
         truths=rankings.truths,
@@ -226,7 +226,7 @@ def _gap(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.
     """(...,) D of ranks (..., S) in the order of the ranks (S,)."""
     order = np.argsort(first, kind="stable")
     in_order = first[order]
-    ends = np.append(in_order[1:] != in_order[:-1], True)  # those who tie enter together
+    ends = np.append(in_order[1:] != in_order[:-1], True)  # ties enter together
     gaps = np.cumsum(second[..., order] - in_order, axis=-1)[..., ends]
     return np.asarray(np.abs(gaps).max(axis=-1) / first.sum())
 

@@ -1,4 +1,4 @@
-"""What systems say about whole images, and what raters do: two aligned tables."""
+"""The image-level scores of classifiers, and the decisions of raters: two aligned tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kalos_core.reliability import NOT_ASSIGNED
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """How sure each of S systems is of each of K concepts in each of I images.
+    """How sure each of S classifiers is of each of K concepts in each of I images.
 
     Parameters
     ----------
     systems, images, concepts : (S,), (I,), (K,) object
         Names, each once.
     values : (S, I, K) float64
-        The higher, the surer; NaN where a system gives no score.
+        The higher, the surer; NaN where a classifier gives no score.
 
     Raises
     ------
@@ -57,14 +57,14 @@ class SystemScores:
         tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]],
         unlisted: float | None = None,
     ) -> SystemScores:
-        """Scores of each system, by image and concept.
+        """Scores of each classifier, by image and concept.
 
         Parameters
         ----------
-        tables : mapping of system to mapping of image to mapping of concept to score
+        tables : mapping of classifier to mapping of image to mapping of concept to score
         unlisted : float, optional
-            The score of a concept that a system does not list for an image it has an entry for, such as 0 for systems
-            that list the likely ones only. By default it is missing.
+            The score of a concept that a classifier does not list for an image it has an entry for, such as 0 for
+            those that list the likely ones only. By default it is missing.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class ConceptTruths:
     truths, images, concepts : (T,), (I,), (K,) object
         Names, each once.
     decisions : (T, I, K) int8
-        1 chosen, 0 not chosen, `NOT_ASSIGNED` where a truth says nothing.
+        1 chosen, 0 not chosen, `NOT_ASSIGNED` where a truth has no decision.
 
     Raises
     ------
@@ -137,18 +137,18 @@ class ConceptTruths:
 
     @classmethod
     def from_labels(cls, labels: LabelTable, majority: str = MERGED) -> ConceptTruths:
-        """The decisions of every rater of a table, and last those of their majority, which says nothing at a tie.
+        """The decisions of every rater of a table, and last those of their majority, which decides nothing at a tie.
 
         Parameters
         ----------
         labels : LabelTable
         majority : str
-            What to call the truth of `merge_raters`; no rater may be called so.
+            Name of the truth of `merge_raters`; no rater may have it.
 
         Raises
         ------
         InputError
-            If a rater is.
+            If a rater has it.
 
         Examples
         --------

@@ -151,8 +151,8 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     >>> curve_area(tpr, fpr, (0.1, 0.5)).round(4)
     np.float64(0.7212)
     """
-    index, weight = np.polynomial.legendre.leggauss(NODES)
-    share, weight = ((index + 1) / 2) ** 2, weight * (index + 1) / 2  # dense where a segment starts: there it is steep
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    share, weight = ((node + 1) / 2) ** 2, weight * (node + 1) / 2  # dense where a segment starts: there it is steep
     zero = np.zeros((*tpr.shape[:-1], 1))
     steps = [np.diff(rate, axis=-1, prepend=zero) for rate in (tpr, fpr)]
     rising = np.nonzero(steps[0] > 0)

@@ -1,4 +1,4 @@
-"""Systems that annotate whole images, ranked under the truth of each rater and of the majority (Nowak & Rüger §5.2)."""
+"""Classifiers of images ranked under the truth of each rater and of the majority (Nowak & Rüger §5.2)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Missing = Literal["raise", "skip"]
-"""What becomes of an image that a system gives no score for: an error, or it is left out for all systems."""
+"""What to do with an image that a classifier gives no score for: an error, or it is left out for all of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class SystemRanking:
-    """The result of `rank_systems`. T truths, S systems, I images, K concepts.
+    """The result of `rank_systems`. T truths, S classifiers, I images, K concepts.
 
     Parameters
     ----------
@@ -35,15 +35,15 @@ class SystemRanking:
     auc, eer : (T, S, K) float64
         Of each concept; NaN for one that a truth finds in no image, or in all of them.
     ontology : (T, S, I) float64 or None
-        Ontology score of each image, None without a tree; NaN where the truth says nothing.
+        Ontology score of each image, None without a tree; NaN where the truth has no decision.
     skipped_images : int
-        Images left out because a system has no score for them.
+        Images left out because a classifier has no score for them.
     unknown_images, unknown_concepts : int
         Of the scores, in no truth; they count for nothing.
 
     Examples
     --------
-    A system that takes the dog for a cat, under a truth and a tree of the concepts:
+    A classifier that takes the dog for a cat, under a truth and a tree of the concepts:
 
     >>> truths = ConceptTruths(["ann"], [1, 2], ["cat", "dog", "oak"], [[[1, 0, 0], [0, 1, 0]]])
     >>> scores = SystemScores(["a"], [1, 2], ["cat", "dog", "oak"], [[[0.9, 0, 0], [0.8, 0, 0]]])
@@ -98,7 +98,7 @@ class SystemRanking:
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth, system and measure."""
+        """One row for each truth, classifier and measure."""
         import pandas as pd
 
         tables = [ranking.to_pandas().assign(measure=name) for name, ranking in self.rankings.items()]
@@ -106,7 +106,7 @@ class SystemRanking:
         return pd.concat(tables, ignore_index=True)[columns]
 
     def by_concept(self) -> pd.DataFrame:
-        """One row for each truth, system and concept that is not left out."""
+        """One row for each truth, classifier and concept that is not left out."""
         import pandas as pd
 
         truth, system, concept = np.nonzero(np.isfinite(self.auc))
@@ -129,24 +129,24 @@ def rank_systems(
     decision: float = 0.5,
     missing: Missing = "raise",
 ) -> SystemRanking:
-    """How systems that annotate whole images rank under each truth.
+    """How classifiers of images rank under each truth.
 
     AUC and equal error rate of each concept, and their mean over the concepts (Nowak & Rüger §4.2); with a tree of the
     concepts also the ontology score of each image, and its mean. A concept that a truth finds in no image, or in all
-    of them, is left out under that truth; one that a truth says nothing about in an image is left out there.
+    of them, is left out under that truth; one without a decision in an image is left out there.
 
     Parameters
     ----------
     scores : SystemScores
     truths : ConceptTruths
-        Images and concepts are found in `scores` by name; what only `scores` has counts for nothing.
+        Images and concepts are found in `scores` by name; those that only `scores` has count for nothing.
     tree : mapping of node to the node above it, optional
         See `tree_distances`.
     weights : (K,) float, optional
         Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it
         (``majority_agreement(table).concept_all``); all 1 by default.
     decision : float
-        For the ontology score, a system names the concepts with at least this score.
+        For the ontology score, a classifier names the concepts with at least this score.
     missing : "raise" or "skip"
         See `Missing`.
 
@@ -184,7 +184,7 @@ def rank_systems(
         raise InputError(_without_scores(gone, scores.systems, truths.images))
     kept = ~gone.any(axis=0) & needed.any(axis=1)
     if not kept.any():
-        raise InputError("scores: expected an image that every system has scores for and a truth speaks of, got none")
+        raise InputError("scores: expected an image with scores of every system and a decision of a truth, got none")
     values, decisions = values[:, kept], truths.decisions[:, kept]
     measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
     return SystemRanking(
@@ -202,10 +202,10 @@ def rank_systems(
 
 
 def _ontology(
-    said: NDArray[np.bool_], decisions: NDArray[np.int8], distances: NDArray[np.float64], weights: NDArray[np.float64]
+    named: NDArray[np.bool_], decisions: NDArray[np.int8], distances: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     scored = [
-        ontology_scores(said, of_truth == 1, of_truth != NOT_ASSIGNED, distances, weights) for of_truth in decisions
+        ontology_scores(named, of_truth == 1, of_truth != NOT_ASSIGNED, distances, weights) for of_truth in decisions
     ]
     return np.stack(scored)
 
@@ -225,7 +225,7 @@ def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]
 
 
 def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], images: NDArray[np.object_]) -> str:
-    """Which systems lack scores for which images (S, I)."""
+    """Which classifiers lack scores for which images (S, I)."""
     rows = np.flatnonzero(gone.any(axis=1))
     lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr, images[gone[row]]), 3)})" for row in rows]
     return (

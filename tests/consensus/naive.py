@@ -26,8 +26,8 @@ def simple(votes, alpha):
     raters = list(range(len(votes[0])))
     truth = {at for at, v in enumerate(votes) if 2 * sum(v) >= len(v)}
     while True:
-        marks = {n: {at for at, v in enumerate(votes) if v[n]} for n in raters}
-        fit = {n: 2 * len(m & truth) / (len(m) + len(truth)) if m or truth else 1.0 for n, m in marks.items()}
+        marked = {n: {at for at, v in enumerate(votes) if v[n]} for n in raters}
+        fit = {n: 2 * len(m & truth) / (len(m) + len(truth)) if m or truth else 1.0 for n, m in marked.items()}
         least = mean(fit.values()) - alpha * stdev(fit.values()) - 1e-12 if len(fit) > 1 else 0
         kept = [n for n in raters if fit[n] >= least]
         whole = sum(fit[n] for n in kept)
@@ -58,7 +58,7 @@ def lsml(masks, iterations, smoothness):
             def at(dy, dx, y=y, x=x, phi=phi):
                 return phi[min(max(y + dy, 0), height - 1), min(max(x + dx, 0), width - 1)]
 
-            said = sum(
+            votes_force = sum(
                 math.log(p[n] / (1 - q[n])) if mask[y][x] else math.log((1 - p[n]) / q[n])
                 for n, mask in enumerate(masks)
             )
@@ -66,7 +66,7 @@ def lsml(masks, iterations, smoothness):
             xx, yy = at(0, 1) - 2 * at(0, 0) + at(0, -1), at(1, 0) - 2 * at(0, 0) + at(-1, 0)
             xy = (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / 4
             bend = (xx * by_y**2 - 2 * by_x * by_y * xy + yy * by_x**2) / max(by_x**2 + by_y**2, 1e-6) ** 1.5
-            force[y, x] = (said + smoothness * min(max(bend, -1), 1)) * 1.5 / math.pi / (1.5**2 + at(0, 0) ** 2)
+            force[y, x] = (votes_force + smoothness * min(max(bend, -1), 1)) * 1.5 / math.pi / (1.5**2 + at(0, 0) ** 2)
         largest = max(map(abs, force.values()))
         phi = {index: value + 0.5 * force[index] / largest for index, value in phi.items()}
     return [[phi[y, x] > 0 for x in range(width)] for y in range(height)]

@@ -38,7 +38,7 @@ def test_quorum_class_shape_score_and_provenance_by_hand():
     assert found.counts() == {"kept": 1, "below quorum": 1, "tied class": 1}
     assert found.annotations.shapes["box"].xywh().tolist() == [[0, 0, 10, 10]]
     assert found.annotations.categories[found.annotations.category].tolist() == ["cat"]
-    assert found.score.tolist() == [1.0]  # dan was not asked
+    assert found.score.tolist() == [1.0]  # dan is not assigned
     assert found.sources(0) == [1, 2, 3]
     frame = found.to_pandas()
     assert sorted(frame["outcome"]) == sorted(OUTCOMES)
@@ -155,11 +155,11 @@ def test_a_loop_over_units_says_the_same(table, quorum):
     for unit, values in enumerate(result.units.values.tolist()):
         rows = np.flatnonzero(result.unit_of == unit)
         assert found.members_of_unit(unit) == table.id[rows].tolist()
-        drew, asked = sum(v >= 0 for v in values), sum(v >= -1 for v in values)
+        annotated, assigned = sum(v >= 0 for v in values), sum(v >= -1 for v in values)
         classes = [v for v in values if v >= 0]
         best = [c for c in set(classes) if classes.count(c) == max(map(classes.count, classes))]
-        if drew / asked >= quorum and len(best) == 1:
-            kept.append((unit, best[0], drew / asked, table.shapes["box"].corners[rows].mean(axis=0)))
+        if annotated / assigned >= quorum and len(best) == 1:
+            kept.append((unit, best[0], annotated / assigned, table.shapes["box"].corners[rows].mean(axis=0)))
     assert found.unit.tolist() == [unit for unit, *_ in kept]
     assert found.annotations.category.tolist() == [best for _, best, *_ in kept]
     assert found.score.tolist() == [score for *_, score, _ in kept]

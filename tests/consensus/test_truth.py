@@ -54,7 +54,7 @@ def test_any_share_of_whole_raters_is_that_many(raters):
         assert vote(stack, enough / raters).mask.sum() == raters + 1 - enough
 
 
-def test_one_who_stands_out_has_no_vote():
+def test_an_outlier_has_no_vote():
     same = [[1, 1, 0, 0, 0, 0]]
     stack = [same, same, [[1, 0, 0, 0, 0, 0]], [[0, 0, 1, 1, 1, 1]]]
     found = vote_without_outliers(stack)
@@ -66,7 +66,7 @@ def test_one_who_stands_out_has_no_vote():
     assert vote_without_outliers(two).mask.tolist() == vote(two).mask.tolist()
 
 
-def test_who_stands_out_over_all_images_may_be_told():
+def test_outliers_over_all_images_may_be_given():
     stack = {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]], "cid": [[0, 0, 1]]}
     found = vote_without_outliers(stack, ["bob", "eve"])
     assert found.kept.tolist() == [True, False, True]

@@ -382,7 +382,7 @@ def test_models_on_objects_as_the_library_ranks_them(make: Make) -> None:
     assert run.figures["truths"] == [*RATERS, "quorum 0.5", "quorum 1"]
     # IoU .95 with ann and 36/38 with bob: found at .5 only; exactly the consensus: found at both; nothing of cid's
     assert run.figures["values"] == [[0.5], [0.5], [0.0], [1.0], [None]]
-    assert run.figures["undefined"] == ["mAP is undefined under quorum 1: it has no mark"]
+    assert run.figures["undefined"] == ["mAP is undefined under quorum 1: it has no annotation"]
     drawn = kf.read_annotations(dataset, raters=RATERS)
     model = kf.read_annotations(dataset, raters=("net",), assigned="all")
     consensus = instance_consensus(agreement(drawn, bootstrap=0)).annotations

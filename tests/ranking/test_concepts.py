@@ -1,4 +1,4 @@
-"""Measures of one system under one truth: curves, AUC, EER, distances in a tree, ontology score."""
+"""Measures of one classifier under one truth: curves, AUC, EER, distances in a tree, ontology score."""
 
 import numpy as np
 import pytest
@@ -46,9 +46,9 @@ def naive_eer(scores, truth):
 def test_auc_and_eer_are_those_of_scikit_learn(case):
     scores, truth = case
     curve = roc_points(scores, truth)
-    for system, of_system in enumerate(scores):
-        assert roc_area(*curve)[system] == pytest.approx(roc_auc_score(truth, of_system))
-        assert equal_error_rate(*curve)[system] == pytest.approx(naive_eer(of_system, truth), abs=1e-12)
+    for classifier, of_classifier in enumerate(scores):
+        assert roc_area(*curve)[classifier] == pytest.approx(roc_auc_score(truth, of_classifier))
+        assert equal_error_rate(*curve)[classifier] == pytest.approx(naive_eer(of_classifier, truth), abs=1e-12)
 
 
 def test_by_hand():
@@ -66,21 +66,21 @@ def test_by_hand():
 def test_a_concept_that_is_nowhere_or_everywhere_is_undefined():
     scores = np.random.default_rng(0).random((2, 4, 3))
     truth = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1], [1, 0, 0]], bool)
-    asked = np.ones((4, 3), bool)
-    asked[3, 2] = False  # the one image without the third concept
-    auc, eer = concept_measures(scores, truth, asked)
+    known = np.ones((4, 3), bool)
+    known[3, 2] = False  # the one image without the third concept
+    auc, eer = concept_measures(scores, truth, known)
     assert np.isfinite([auc[:, 0], eer[:, 0]]).all()
     assert np.isnan([auc[:, 1:], eer[:, 1:]]).all()
 
 
-def test_images_not_asked_about_do_not_count():
-    scores, truth, asked = (
+def test_images_without_an_answer_do_not_count():
+    scores, truth, known = (
         np.random.default_rng(0).random((1, 6, 1)),
         np.array([[1], [0], [1], [0], [1], [0]], bool),
         None,
     )
-    asked = np.array([[1], [1], [1], [1], [0], [0]], bool)
-    auc, _ = concept_measures(scores, truth, asked)
+    known = np.array([[1], [1], [1], [1], [0], [0]], bool)
+    auc, _ = concept_measures(scores, truth, known)
     assert auc[0, 0] == roc_auc_score(truth[:4, 0], scores[0, :4, 0])
 
 
@@ -126,12 +126,12 @@ def test_a_tree_that_is_none_is_refused(tree, message):
         tree_distances(tree, ["cat", "emu"])
 
 
-def naive_ontology(said, truth, asked, distances, weights):
-    """One image of one system, concept by concept."""
-    if not asked.any():
+def naive_ontology(named, truth, known, distances, weights):
+    """One image of one classifier, concept by concept."""
+    if not known.any():
         return np.nan
-    named = [k for k in range(len(said)) if said[k] and asked[k]]
-    true = [k for k in range(len(said)) if truth[k] and asked[k]]
+    named = [k for k in range(len(named)) if named[k] and known[k]]
+    true = [k for k in range(len(truth)) if truth[k] and known[k]]
     cost, total = 0.0, 0.0
     for k in set(named) | set(true):
         total += weights[k]
@@ -149,26 +149,26 @@ def naive_ontology(said, truth, asked, distances, weights):
 def test_ontology_score_is_that_of_a_loop(seed, weights):
     rng = np.random.default_rng(seed)
     distances = tree_distances(ANIMALS, ["cat", "dog", "wolf", "oak"])
-    said, truth, asked = rng.random((2, 5, 4)) < 0.4, rng.random((5, 4)) < 0.4, rng.random((5, 4)) < 0.7
-    found = ontology_scores(said, truth, asked, distances, np.array(weights, float))
-    for system in range(2):
-        expected = [naive_ontology(said[system, i], truth[i], asked[i], distances, weights) for i in range(5)]
-        np.testing.assert_allclose(found[system], expected, atol=1e-12)
+    named, truth, known = rng.random((2, 5, 4)) < 0.4, rng.random((5, 4)) < 0.4, rng.random((5, 4)) < 0.7
+    found = ontology_scores(named, truth, known, distances, np.array(weights, float))
+    for classifier in range(2):
+        expected = [naive_ontology(named[classifier, i], truth[i], known[i], distances, weights) for i in range(5)]
+        np.testing.assert_allclose(found[classifier], expected, atol=1e-12)
 
 
 def test_ontology_score_by_hand():
     distances = tree_distances(ANIMALS, ["cat", "dog", "wolf", "oak"])
-    truth, asked = np.array([[1, 0, 0, 0]], bool), np.ones((1, 4), bool)
+    truth, known = np.array([[1, 0, 0, 0]], bool), np.ones((1, 4), bool)
     named = np.array([[[1, 0, 0, 0]], [[0, 1, 0, 0]], [[0, 0, 0, 1]], [[0, 0, 0, 0]], [[1, 0, 1, 0]]], bool)
     # right; a sibling, twice 2/5; the farthest; nothing; right with a false label at 3/5, one of two
-    scores = ontology_scores(named, truth, asked, distances, np.ones(4))[:, 0]
+    scores = ontology_scores(named, truth, known, distances, np.ones(4))[:, 0]
     np.testing.assert_allclose(scores, [1, 0.6, 0, 0, 0.7])
     # raters agree less about wolf: its false label weighs 1/2 against 1
-    light = ontology_scores(named, truth, asked, distances, np.array([1, 1, 0.5, 1]))[4, 0]
+    light = ontology_scores(named, truth, known, distances, np.array([1, 1, 0.5, 1]))[4, 0]
     assert light == pytest.approx(1 - 0.3 / 1.5)
 
 
 def test_nothing_true_and_nothing_named_is_right():
-    none, asked = np.zeros((1, 1, 2), bool), np.ones((1, 2), bool)
-    assert ontology_scores(none, none[0], asked, np.zeros((2, 2)), np.ones(2)).tolist() == [[1]]
-    assert np.isnan(ontology_scores(none, none[0], ~asked, np.zeros((2, 2)), np.ones(2))).all()
+    none, known = np.zeros((1, 1, 2), bool), np.ones((1, 2), bool)
+    assert ontology_scores(none, none[0], known, np.zeros((2, 2)), np.ones(2)).tolist() == [[1]]
+    assert np.isnan(ontology_scores(none, none[0], ~known, np.zeros((2, 2)), np.ones(2))).all()

@@ -22,8 +22,8 @@ def counted(*images, skew=SKEW, **arguments):
     return accumulator.result(skew)
 
 
-def drawn(seed, images=2, raters=3, levels=11):
-    """Images of other sizes each, with ties, all raters asked."""
+def random_images(seed, images=2, raters=3, levels=11):
+    """Images of other sizes each, with ties, all raters assigned."""
     rng = np.random.default_rng(seed)
     for index in range(images):
         size = (4 + index, 5)
@@ -51,7 +51,7 @@ def pooled(images, truth):
 @settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_curves_are_those_of_scikit_learn(seed):
-    images = list(drawn(seed))
+    images = list(random_images(seed))
     result = counted(*images, levels=11)
     for row, truth in enumerate(result.truths):
         scores, positive = pooled(images, truth)
@@ -65,7 +65,7 @@ def test_curves_are_those_of_scikit_learn(seed):
 
 
 def test_precision_at_the_data_sets_own_skew_is_that_of_scikit_learn():
-    images = list(drawn(3))
+    images = list(random_images(3))
     scores, positive = pooled(images, "0.5")
     result = counted(*images, skew=(positive.mean(), positive.mean()), levels=11)
     precision, _, thresholds = precision_recall_curve(positive, scores)
@@ -89,7 +89,7 @@ def test_by_hand():
 
 
 def test_images_are_counted_one_by_one():
-    images = list(drawn(7, images=3))
+    images = list(random_images(7, images=3))
     parts_of = {key: [image[key] for image in images] for key in images[0]}
     wide = {
         key: {name: np.concatenate([part[name].ravel() for part in parts_of[key]])[None] for name in images[0][key]}
@@ -103,14 +103,14 @@ def test_images_are_counted_one_by_one():
 
 
 def test_the_order_of_images_and_detectors_changes_nothing():
-    images = list(drawn(8, images=3))
+    images = list(random_images(8, images=3))
     turned = [{**image, "scores": dict(reversed(image["scores"].items()))} for image in images[::-1]]
     straight, back = counted(*images), counted(*turned)
     np.testing.assert_array_equal(straight.area, back.area[:, ::-1])
 
 
 def test_a_rater_counts_only_where_they_were_asked():
-    first, second = drawn(9)
+    first, second = random_images(9)
     del second["masks"]["r2"]
     result = counted(first, second)
     alone = counted({**first, "masks": {"r2": first["masks"]["r2"]}})
@@ -130,7 +130,7 @@ def test_a_rater_who_marked_nothing_is_a_truth_all_the_same():
 
 
 def test_an_image_of_one_rater_counts_under_no_estimate():
-    first, second = drawn(9)
+    first, second = random_images(9)
     second["masks"] = {"r1": second["masks"]["r1"]}
     result = counted(first, second)
     assert dict(zip(result.truths, result.images, strict=True)) == {"r0": 1, "r1": 2, "r2": 1} | dict.fromkeys(
@@ -139,7 +139,7 @@ def test_an_image_of_one_rater_counts_under_no_estimate():
 
 
 def test_every_method_is_a_truth():
-    image = next(drawn(2))
+    image = next(random_images(2))
     result = counted(image, methods=("any", "staple"))
     assert result.truths.tolist() == ["r0", "r1", "r2", "any", "staple"]
     stack = MaskStack.of(image["masks"], ignore=image["ignore"])
@@ -149,7 +149,7 @@ def test_every_method_is_a_truth():
 
 
 def test_further_truths():
-    image = next(drawn(2))
+    image = next(random_images(2))
     result = counted({**image, "truths": {"STAPLE": image["masks"]["r1"]}})
     assert result.truths[-1] == "STAPLE"
     np.testing.assert_array_equal(result.area[-1], result.area[1])
@@ -166,7 +166,7 @@ def test_scores_are_rounded_to_levels():
 
 
 def test_default_skew_is_of_all_raters_and_images():
-    images = list(drawn(4))
+    images = list(random_images(4))
     fractions = []
     for image in images:
         fractions += [mask[~image["ignore"]].mean() for mask in image["masks"].values()]
@@ -175,7 +175,7 @@ def test_default_skew_is_of_all_raters_and_images():
 
 
 def test_correlation_with_agreement():
-    images = list(drawn(6))
+    images = list(random_images(6))
     result = counted(*images)
     share = np.concatenate([np.stack(list(i["masks"].values())).mean(axis=0)[~i["ignore"]] for i in images])
     output = np.concatenate([i["scores"]["edge"][~i["ignore"]] for i in images])
@@ -194,7 +194,7 @@ def test_correlation_by_hand():
 
 
 def test_a_constant_map_has_an_area_and_no_correlation():
-    image = next(drawn(1))
+    image = next(random_images(1))
     image["scores"]["net"] = np.full((4, 5), 0.3)
     result = counted(image)
     assert result.area[0, 0] == pytest.approx(sum(SKEW) / 2)  # everything is found at once
@@ -203,14 +203,14 @@ def test_a_constant_map_has_an_area_and_no_correlation():
     assert np.isnan(result.by_detector()["cci"][0])
 
 
-def test_bounds_and_who_can_be_told_apart():
+def test_bounds_and_which_are_distinguishable():
     image = {"masks": {"ann": [[1, 1, 1, 0, 0, 0]], "bob": [[1, 1, 0, 0, 0, 0]]}}
     scores = {"best": [[0.9, 0.8, 0.7, 0.3, 0.2, 0.1]], "good": [[0.7, 0.9, 0.8, 0.3, 0.2, 0.1]], "bad": [[0.1] * 6]}
     result = counted({**image, "scores": scores}, methods=("any", "0.75"))
     area = dict(zip(result.truths, result.area, strict=True))
     expected = np.sort([area["any"], area["0.75"]], axis=0).T
     np.testing.assert_array_equal(result.bounds, expected)
-    assert result.told_apart.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
+    assert result.distinguishable.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
     # best and good are both perfect under any; under 0.75 good falls: bounds [1, 1] and [x, 1] share a point
     assert result.bounds[0].tolist() == [1, 1]
     assert result.overlap.diagonal().tolist() == [1, 1, 1]
@@ -228,7 +228,7 @@ def test_raters_outside_the_bounds():
 
 
 def test_overlap_by_hand():
-    result = counted(next(drawn(0)))
+    result = counted(next(random_images(0)))
     object.__setattr__(result, "area", np.array([[0.1, 0.2], [0.5, 0.6], [0.4, 0.4]]))
     object.__setattr__(result, "truths", np.array(["any", "0.75", "0.5"], object))
     assert result.bounds.tolist() == [[0.1, 0.5], [0.2, 0.6]]
@@ -236,7 +236,7 @@ def test_overlap_by_hand():
 
 
 def test_tables():
-    result = counted(*drawn(5))
+    result = counted(*random_images(5))
     assert result.to_pandas().columns.tolist() == ["truth", "detector", "area", "rank", "images"]
     assert result.by_detector()["detector"].tolist() == ["net", "edge"]
     curves = result.curves()

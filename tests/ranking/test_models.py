@@ -52,7 +52,7 @@ def test_consensus_at_several_quorums():
     models = {"careful": (careful, [0.9]), "eager": (eager, [0.9, 0.8, 0.7])}
     ranking = rank_models(models, table, consensus, thresholds=[0.5]).ranking
     assert ranking.truths.tolist() == ["ann", "bob", "cid", "quorum 1", "quorum 2", "quorum 3"]
-    np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater drew
+    np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater annotated
     # careful: precision 1 up to a third of recall, 34 of 101 points; eager: right first under ann, last under cid
     np.testing.assert_allclose(ranking.values[:3], [[34 / 101, 1], [51 / 101, 2 / 3], [1, 1 / 3]])
     assert ranking.best_changes == pytest.approx(8 / 15)  # two truths of six against four
@@ -62,12 +62,12 @@ def test_each_column_is_map_of_predictions(lvis):
     part = lvis.select(images=np.arange(25))
     first, second = part.select(raters=[0]), part.select(raters=[1])
     rng = np.random.default_rng(0)
-    models = {name: (marks, rng.random(len(marks))) for name, marks in (("a", first), ("b", second))}
+    models = {name: (predicted, rng.random(len(predicted))) for name, predicted in (("a", first), ("b", second))}
     result = rank_models(models, part, {"first again": first}, thresholds=(0.5, 0.7))
-    for column, (marks, scores) in enumerate(models.values()):
-        expected = map_of_predictions(part, marks, scores, thresholds=(0.5, 0.7)).by_rater
+    for column, (predicted, scores) in enumerate(models.values()):
+        expected = map_of_predictions(part, predicted, scores, thresholds=(0.5, 0.7)).by_rater
         np.testing.assert_array_equal(result.by_threshold[:, :2, column], expected)
-    # the same marks rank the same, whoever's they are called
+    # the same annotations rank the same, under any name
     np.testing.assert_allclose(result.by_threshold[:, 2], result.by_threshold[:, 0])
     assert result.ranking.ranks[:2].tolist() == [[1, 2], [2, 1]]
 
@@ -76,7 +76,7 @@ def test_a_truth_without_a_mark_is_undefined_and_says_so(raters):
     empty = of("consensus").select(rows=[])
     result = rank_models({"wide": (of("w", 10), [0.9]), "low": (of("l", 6), [0.9])}, raters, {"quorum 3": empty})
     assert np.isnan(result.ranking.values[2]).all()
-    assert result.ranking.undefined == ("mAP is undefined under quorum 3: it has no mark",)
+    assert result.ranking.undefined == ("mAP is undefined under quorum 3: it has no annotation",)
 
 
 def test_a_model_that_predicts_nothing_comes_last(raters):
@@ -109,5 +109,5 @@ def test_what_cannot_be_ranked_is_said(raters, models, consensus, message):
 
 
 def test_a_consensus_is_of_one_rater(raters):
-    with pytest.raises(InputError, match="expected marks of one rater each, got several raters in quorum 2"):
+    with pytest.raises(InputError, match="expected annotations of one rater each, got several raters in quorum 2"):
         rank_models({"wide": (of("w", 10), [0.5])}, raters, {"quorum 2": raters})

@@ -118,8 +118,8 @@ def test_the_p_of_concordance_counts_orders():
     near = [naive_gap(first, order) <= naive_gap(first, second) for order in permutations(first)]
     result = concordance(of([4, 3, 2, 1], [3, 4, 1, 2]))
     assert result.p[0, 1] == pytest.approx(np.mean(near))
-    drawn = concordance(of([4, 3, 2, 1], [3, 4, 1, 2]), permutations=23)  # one less than all: at random
-    assert drawn.p[0, 1] == pytest.approx(np.mean(near), abs=0.25)
+    permuted = concordance(of([4, 3, 2, 1], [3, 4, 1, 2]), permutations=23)  # one less than all: at random
+    assert permuted.p[0, 1] == pytest.approx(np.mean(near), abs=0.25)
 
 
 @pytest.mark.parametrize("systems", [2, 3, 4, 5])

@@ -25,7 +25,7 @@ def scores(values, systems=("net", "svm")):
 
 
 @pytest.fixture
-def drawn():
+def random_study():
     rng = np.random.default_rng(5)
     return scores(rng.random((2, 4, 3))), truths(rng.integers(0, 2, (2, 4, 3)))
 
@@ -89,8 +89,8 @@ def test_truths_by_name():
     assert (result.unknown_images, result.unknown_concepts) == (1, 1)
 
 
-def test_images_without_a_score_are_refused_or_left_out_for_all(drawn):
-    table, of_raters = drawn
+def test_images_without_a_score_are_refused_or_left_out_for_all(random_study):
+    table, of_raters = random_study
     values = table.values.copy()
     values[1, 2] = np.nan
     gone = scores(values)
@@ -106,25 +106,25 @@ def test_images_without_a_score_are_refused_or_left_out_for_all(drawn):
     np.testing.assert_array_equal(result.auc, fewer.auc)
 
 
-def test_a_score_that_no_truth_asks_for_may_be_missing(drawn):
-    table, of_raters = drawn
+def test_a_score_that_no_truth_asks_for_may_be_missing(random_study):
+    table, of_raters = random_study
     values, decisions = table.values.copy(), of_raters.decisions.copy()
     values[0, 1, 2], decisions[:, 1, 2] = np.nan, NOT_ASSIGNED
     assert rank_systems(scores(values), truths(decisions)).skipped_images == 0
 
 
-def test_systems_with_other_images(drawn):
-    _, of_raters = drawn
+def test_systems_with_other_images(random_study):
+    _, of_raters = random_study
     tables = {"net": {"a": {"cat": 1, "dog": 0, "oak": 0}}, "svm": {"x": {"cat": 1, "dog": 0, "oak": 0}}}
     other = SystemScores.from_tables(tables)
     with pytest.raises(InputError, match=r"without in net: 3 \('b', 'c', 'd'\), svm: 4 \('a', 'b', 'c' and 1 more\)"):
         rank_systems(other, of_raters)
-    with pytest.raises(InputError, match="expected an image that every system has scores for"):
+    with pytest.raises(InputError, match="expected an image with scores of every system"):
         rank_systems(other, of_raters, missing="skip")
 
 
-def test_a_truth_that_finds_nothing_is_undefined_and_says_so(drawn):
-    table, _ = drawn
+def test_a_truth_that_finds_nothing_is_undefined_and_says_so(random_study):
+    table, _ = random_study
     decisions = np.zeros((2, 4, 3), int)
     decisions[1, :2] = 1
     ranking = rank_systems(table, truths(decisions)).rankings["AUC"]
@@ -181,8 +181,8 @@ def test_from_labels_to_rankings():
     assert result.rankings["AUC"].values[0, 0] == result.rankings["ontology score"].values[0, 0] == 1
 
 
-def test_tables(drawn):
-    result = rank_systems(*drawn, tree=TREE)
+def test_tables(random_study):
+    result = rank_systems(*random_study, tree=TREE)
     table = result.to_pandas()
     assert len(table) == 3 * 2 * 2
     assert table["measure"].unique().tolist() == ["AUC", "EER", "ontology score"]
@@ -202,9 +202,9 @@ def test_tables(drawn):
         ({"decision": math.nan}, "decision: expected a number"),
     ],
 )
-def test_what_cannot_be_computed_is_said(drawn, arguments, message):
+def test_what_cannot_be_computed_is_said(random_study, arguments, message):
     with pytest.raises(InputError, match=message):
-        rank_systems(*drawn, **arguments)
+        rank_systems(*random_study, **arguments)
 
 
 @pytest.mark.parametrize(
