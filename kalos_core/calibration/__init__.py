@@ -1,6 +1,12 @@
 """Which similarity tells signal from chance, and from which threshold on: observed against expected distances.
 
 Distances (1 - similarity) occur here and nowhere else.
+
+* the answer: `calibrate` -> `Calibration`, a `Separation` for each similarity
+* sizes of annotations: `SIZES`, `size_classes`
+* distances: `observed_distances`, `expected_distances`, `draw_references`
+* densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `kolmogorov_smirnov`,
+  `once_each`
 """
 
 from kalos_core.calibration.compute import SIZES, calibrate, size_classes

@@ -1,4 +1,11 @@
-"""Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025)."""
+"""Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025).
+
+* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `FEW_IMAGES`, `MEANINGS`
+* raters against raters: `modified_map` -> `ModifiedMap`; `THRESHOLDS`, `SIZES`
+* from alpha to mAP: `fit_line` -> `Line`, `PUBLISHED_LINE`
+* models: `map_of_predictions` -> `PredictionMap`, `read_models`
+* may it be used: `check_convergence`, a `Criterion` for each condition
+"""
 
 from kalos_core.convergence.criteria import Criterion, check_convergence
 from kalos_core.convergence.interval import FEW_IMAGES, LabelConvergence, label_convergence

@@ -12,6 +12,11 @@ solver     joins                                                              tw
 `ahc`      the two clusters whose worst pair is best                          are a candidate
 `mgm`      what makes the sum over all pairs small (optional library)         are a candidate
 =========  =================================================================  ====================================
+
+* the units: `correspond`
+* solvers: `SOLVERS`, `usable_solvers`, `Solver`, `greedy`, `shm`, `ahc`, `mgm`
+* costs: `COSTS`, `Cost`, `soft_cost`, `neg_cost`
+* the strict order: `strict_order`, `rank_rows`
 """
 
 from __future__ import annotations

@@ -2,6 +2,12 @@
 
 All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
 heeds who is assigned to which image and class; what is undefined is NaN, is left out of means and never counts as 1.
+
+* thresholds: `sensitivity` -> `Sensitivity`
+* classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
+* raters: `rater_vitality` -> `RaterVitality`
+* pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
+* sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha

@@ -1,4 +1,11 @@
-"""One file per format: labels of several raters in, `Annotations` out; and the COCO writer."""
+"""One file per format: labels of several raters in, `Annotations` out; and the COCO writer.
+
+* any format: `read_labels`, `FORMATS`
+* objects in images: `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`; `write_coco`
+* nodules in scans: `read_lidc`
+* image-level labels: `read_long_labels`, `read_wide_labels`
+* masks: `read_mask_folders` -> `MaskFolders`
+"""
 
 from kalos_core.readers.coco import read_coco, write_coco
 from kalos_core.readers.cvat import read_cvat

@@ -3,6 +3,10 @@
 Every column offers the same few verbs, so that similarities, ties and unions of shapes need not know the kind:
 ``len``, ``take(rows)``, ``absent()``, ``bounds()``, ``outline_bounds()``, ``area()``, ``union(rows)`` and
 ``tie_keys(rows)``.
+
+* the table of kinds: `SHAPE_KINDS`, and `ShapeColumn`, which says the verbs
+* in images: `Boxes`, `Polygons`, `Masks`, `Keypoints`
+* in scans and scenes: `Volumes`, `Cuboids`
 """
 
 from __future__ import annotations

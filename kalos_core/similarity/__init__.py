@@ -2,6 +2,14 @@
 
 A similarity compares rows of two columns of one shape kind. It is given the smallest value that matters (`floor`) and
 may answer 0 for a pair that is certain to stay below.
+
+* the table: `SIMILARITIES`, `get_similarity`, `register_similarity`
+* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `check_threshold`, `ROUNDING`
+* boxes: `box_iou`, `box_giou`, `centroid_box`
+* polygons and masks: `polygon_iou`, `polygon_giou`, `polygon_raster_iou`, `mask_iou`, `iou_bound`
+* keypoints: `pose`, `oks`
+* volumes and cuboids: `volume_iou`, `volume_grid_iou`, `cuboid_iou`
+* any shape: `centroid`
 """
 
 from __future__ import annotations

@@ -11,6 +11,10 @@ Per image and pair of raters, strictly one-to-one and in this order (Tschirschwi
 
 Within a step the highest similarity goes first. Every annotation ends in exactly one finding of each pair of raters.
 (The authors' extension joins a pair as soon as *either* side is free and so counts some annotations twice.)
+
+* the findings: `variations` -> `Variations`, of `AnnotationVariations` and `Confusions`; `VARIATION_TYPES`, `TOUCHING`
+* over thresholds: `variation_shares` -> `VariationShares`
+* outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
 """
 
 from kalos_core.variation.find import TOUCHING, variations
