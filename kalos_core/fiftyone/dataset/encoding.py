@@ -1,50 +1,147 @@
-"""Shapes of annotations as FiftyOne's labels hold them: coordinates as fractions of the picture."""
+"""From annotations to FiftyOne's labels, as plain documents in the form in which the database holds them.
+
+Coordinates become fractions of the image. No label is ever an object: FiftyOne takes 140 µs to make and write one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import fiftyone as fo
+import fiftyone.core.utils as fou
 import numpy as np
+from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
+from kalos_core.fiftyone.dataset.database import BLOCK
+from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons, ShapeColumn
 
-LabelType = Literal["auto", "detections", "polylines", "keypoints"]
+LabelTypeName = Literal["auto", "detections", "polylines", "keypoints"]
 
-WHOLE = 1e-6
-"""Pixels by which the edge of a box may lie beside that of a pixel and still be meant to lie there."""
+ON_EDGE = 1e-6
+"""Pixels by which the edge of a box may miss that of a pixel and still be meant to lie on it."""
 
-Fields = list[dict[str, Any]]
-"""What each label of a table is made with, beside its class."""
+Document = dict[str, Any]
+"""As the database holds it."""
+
+Rows = NDArray[np.intp]
+
+Attributes = Callable[[Rows], Mapping[str, Sequence[Any]]]
+"""Rows of a table -> name of an attribute -> its value for each of these rows."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class LabelType:
     """A type of FiftyOne's labels.
 
     Parameters
     ----------
     document, label : type
         Of the field and of one label in it.
-    list : str
-        The document's list of labels.
-    fields : callable
-        Annotations -> what each label is made with.
+    list_name : str
+        What the document calls its list of labels.
+    shape : str
+        The kind of shape that every annotation must have.
+    encode : callable
+        ``encode(shapes, sizes)``: what the document of each label holds of its shape. `shapes`: kind -> column of M
+        shapes; `sizes`: (M, 2) width and height of their images.
     """
 
     document: type
     label: type
-    list: str
-    fields: Callable[[Annotations], Fields]
+    list_name: str
+    shape: str
+    encode: Callable[[Mapping[str, ShapeColumn], NDArray[np.float64]], Iterable[Document]]
+
+    @cached_property
+    def template(self) -> Document:
+        """The document of a label, of this version of FiftyOne."""
+        return dict(self.label(label="").to_dict())
+
+    def labels(self, annotations: Annotations, rows: Rows, attributes: Attributes | None = None) -> list[Document]:
+        """The documents of some annotations.
+
+        Parameters
+        ----------
+        annotations : Annotations
+            With the shapes that `choose_label_type` asks for and the sizes of all images.
+        rows : (M,) int
+        attributes : callable, optional
+            Further attributes of each; also ``_id``, an ObjectId, which is a new one by default.
+
+        Examples
+        --------
+        >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 10, 20, 30]}]
+        >>> table = Annotations.from_rows(rows, image_size={1: (100, 40)})
+        >>> (label,) = LABEL_TYPES["detections"].labels(table, np.array([0]), lambda rows: {"number": rows.tolist()})
+        >>> {name: label[name] for name in ("_cls", "label", "bounding_box", "number")}
+        {'_cls': 'Detection', 'label': 'cat', 'bounding_box': [0.0, 0.25, 0.2, 0.75], 'number': 0}
+        """
+        shapes = {kind: column.take(rows) for kind, column in annotations.shapes.items()}
+        encoded = self.encode(shapes, annotations.image_size[annotations.image[rows]])
+        columns = {} if attributes is None else attributes(rows)
+        names = list(columns)
+        values = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
+        categories = [str(name) for name in annotations.categories]
+        return [
+            {
+                **self.template,
+                "_id": ObjectId(),
+                "label": categories[category],
+                **shape,
+                **dict(zip(names, own, strict=True)),
+            }
+            for category, shape, own in zip(annotations.category[rows].tolist(), encoded, values, strict=True)
+        ]
+
+    def fields(
+        self,
+        annotations: Annotations,
+        names: Sequence[str],
+        attributes: Attributes | None = None,
+        images: Sequence[int] | None = None,
+    ) -> Iterator[dict[str, Document]]:
+        """Of each image, field -> labels: empty for a rater who annotated nothing, none for one not assigned.
+
+        Made a block of images at a time; no more than the labels of a block are held.
+
+        Parameters
+        ----------
+        annotations : Annotations
+        names : (R,) names
+            The field of each rater.
+        attributes : callable, optional
+            As in `labels`.
+        images : codes, optional
+            Which images, in this order; by default all.
+        """
+        order = np.argsort(annotations.image, kind="stable")
+        start = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
+        chosen = np.arange(len(annotations.images)) if images is None else np.asarray(images, np.intp)
+        for begin in range(0, len(chosen), BLOCK):
+            block = chosen[begin : begin + BLOCK]
+            owner, position = expand_runs(start[block], start[block + 1] - start[block])
+            rows = order[position]
+            found = [
+                {name: self._list([]) for name, there in zip(names, assigned, strict=True) if there}
+                for assigned in annotations.assigned[block].tolist()
+            ]
+            labels = self.labels(annotations, rows, attributes)
+            for image, rater, label in zip(owner.tolist(), annotations.rater[rows].tolist(), labels, strict=True):
+                found[image][names[rater]][self.list_name].append(label)
+            yield from found
+
+    def _list(self, labels: list[Document]) -> Document:
+        return {"_cls": self.document.__name__, self.list_name: labels}
 
 
-def choose_kind(annotations: Annotations, label_type: LabelType) -> Kind:
+def choose_label_type(annotations: Annotations, name: LabelTypeName) -> LabelType:
     """The labels that can hold the annotations' shapes.
 
     Auto is polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
@@ -53,27 +150,26 @@ def choose_kind(annotations: Annotations, label_type: LabelType) -> Kind:
     Raises
     ------
     InputError
-        For shapes that FiftyOne's pictures cannot hold, and for annotations that lack the shape asked for.
+        For shapes that FiftyOne's images cannot hold, and for annotations that lack the shape asked for.
     """
     others = [kind for kind in ("volume", "cuboid") if kind in annotations.shapes]
     if others:
         raise InputError(
-            f"labels: expected boxes, polygons, masks or keypoints, got {listed(others)}, which have no place on a "
-            "picture; their agreement is computed from the table that the reader returns"
+            f"labels: expected boxes, polygons, masks or keypoints, got {listed(others)}, which cannot be shown on an "
+            "image; their agreement is computed from the table that the reader returns"
         )
-    if label_type == "auto":
+    if name == "auto":
         outlined = {"polygon", "mask"} & set(annotations.shapes)
         if not _lacking(annotations, "polygon"):
-            label_type = "polylines"
+            name = "polylines"
         else:
-            label_type = "detections" if outlined or _lacking(annotations, "keypoints") else "keypoints"
-    lookup({"auto": None, **KINDS}, label_type, "label_type")
-    shape = {"polylines": "polygon", "keypoints": "keypoints", "detections": "box"}[label_type]
+            name = "detections" if outlined or _lacking(annotations, "keypoints") else "keypoints"
+    lookup({"auto": None, **LABEL_TYPES}, name, "label_type")
+    shape = LABEL_TYPES[name].shape
     lacking = _lacking(annotations, shape)
     if lacking and len(annotations):
-        have = f"{label_type} need a {shape} for every annotation, {lacking:,} have none"
-        raise InputError(f"label_type: {have}")
-    return KINDS[label_type]
+        raise InputError(f"label_type: {name} need a {shape} for every annotation, {lacking:,} have none")
+    return LABEL_TYPES[name]
 
 
 def _lacking(annotations: Annotations, kind: str) -> int:
@@ -82,21 +178,18 @@ def _lacking(annotations: Annotations, kind: str) -> int:
     return max(len(annotations), 1) if column is None else int(column.absent().sum())
 
 
-def _sizes(annotations: Annotations) -> NDArray[np.float64]:
-    return annotations.image_size[annotations.image]
-
-
-def _detections(annotations: Annotations) -> Fields:
-    boxes, masks = annotations.shapes.get("box"), annotations.shapes.get("mask")
+def _detections(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -> Iterable[Document]:
+    boxes, masks = shapes.get("box"), shapes.get("mask")
     if not isinstance(boxes, Boxes):
         return []
     corners = boxes.corners.copy()
-    crops: dict[int, NDArray[np.bool_]] = {}
+    crops: dict[int, bytes] = {}
     if isinstance(masks, Masks):
         rows = np.flatnonzero(~masks.absent())
-        corners[rows] = _frames(corners[rows], masks.take(rows))
-        crops = dict(zip(rows.tolist(), _crops(masks.take(rows), corners[rows].astype(np.intp)), strict=True))
-    sizes = _sizes(annotations)
+        there = masks.take(rows)
+        corners[rows] = _frames(corners[rows], there)
+        cut = _crops(there, corners[rows].astype(np.intp))
+        crops = {row: fou.serialize_numpy_array(crop) for row, crop in zip(rows.tolist(), cut, strict=True)}
     xywh = np.hstack([corners[:, :2] / sizes, (corners[:, 2:] - corners[:, :2]) / sizes]).tolist()
     return [{"bounding_box": box} | ({"mask": crops[row]} if row in crops else {}) for row, box in enumerate(xywh)]
 
@@ -105,9 +198,9 @@ def _frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
     """(N, 4) whole pixels a crop of each mask is cut at: its box where that holds it, else the mask's own bounds."""
     whole, bounds, size = np.rint(corners), masks.bounds(), masks.size
     empty = np.isnan(bounds[:, 0])
-    beside = (whole[:, :2] > bounds[:, :2]) | (whole[:, 2:] < bounds[:, 2:])  # never of an empty mask's NaN
+    outside = (whole[:, :2] > bounds[:, :2]) | (whole[:, 2:] < bounds[:, 2:])  # never of an empty mask's NaN
     inside = (whole[:, :2] >= 0) & (whole[:, 2:] <= size)
-    fits = np.asarray(np.hstack([np.abs(whole - corners) <= WHOLE, ~beside, inside]).all(axis=1))
+    fits = np.asarray(np.hstack([np.abs(whole - corners) <= ON_EDGE, ~outside, inside]).all(axis=1))
     low = np.clip(np.floor(corners[:, :2]), 0, size - 1)
     around = np.hstack([low, np.clip(np.ceil(corners[:, 2:]), low + 1, size)])
     return np.where(fits[:, None], whole, np.where(empty[:, None], around, bounds))
@@ -115,9 +208,9 @@ def _frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
 
 def _crops(masks: Masks, frames: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
     """The pixels (height, width) of each mask within its frame."""
-    place, column, top, bottom = masks.strips(np.arange(len(masks)))
+    owner, column, top, bottom = masks.strips(np.arange(len(masks)))
     strip, row = expand_runs(top, bottom - top)
-    start = np.searchsorted(place[strip], np.arange(len(masks) + 1))
+    start = np.searchsorted(owner[strip], np.arange(len(masks) + 1))
     crops = []
     for number, (left, upper, right, lower) in enumerate(frames.tolist()):
         pixels = slice(start[number], start[number + 1])
@@ -127,27 +220,27 @@ def _crops(masks: Masks, frames: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
     return crops
 
 
-def _polylines(annotations: Annotations) -> Fields:
-    polygons = annotations.shapes.get("polygon")
+def _polylines(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -> Iterable[Document]:
+    polygons = shapes.get("polygon")
     if not isinstance(polygons, Polygons):
         return []
-    return [
+    return (
         {"points": [(ring / size).tolist() for ring in polygons.rings(row)], "closed": True, "filled": False}
-        for row, size in enumerate(_sizes(annotations))
-    ]
+        for row, size in enumerate(sizes)
+    )
 
 
-def _keypoints(annotations: Annotations) -> Fields:
+def _keypoints(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -> Iterable[Document]:
     """A keypoint that is not labelled is NaN, as FiftyOne has it."""
-    poses = annotations.shapes.get("keypoints")
+    poses = shapes.get("keypoints")
     if not isinstance(poses, Keypoints):
         return []
-    return [{"points": points} for points in (poses.points / _sizes(annotations)[:, None]).tolist()]
+    return [{"points": points} for points in (poses.points / sizes[:, None]).tolist()]
 
 
-KINDS: dict[str, Kind] = {
-    "detections": Kind(fo.Detections, fo.Detection, "detections", _detections),
-    "polylines": Kind(fo.Polylines, fo.Polyline, "polylines", _polylines),
-    "keypoints": Kind(fo.Keypoints, fo.Keypoint, "keypoints", _keypoints),
+LABEL_TYPES: dict[str, LabelType] = {
+    "detections": LabelType(fo.Detections, fo.Detection, "detections", "box", _detections),
+    "polylines": LabelType(fo.Polylines, fo.Polyline, "polylines", "polygon", _polylines),
+    "keypoints": LabelType(fo.Keypoints, fo.Keypoint, "keypoints", "keypoints", _keypoints),
 }
 """Label type -> how its labels are made."""

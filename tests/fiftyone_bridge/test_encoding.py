@@ -1,0 +1,126 @@
+"""Labels as documents: those that FiftyOne's own objects become, whatever its version."""
+
+from typing import Any
+
+import bson
+import fiftyone as fo
+import numpy as np
+import pytest
+from bson import ObjectId
+
+from kalos_core import Annotations, InputError
+from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType, choose_label_type
+from kalos_core.shapes import Masks
+
+WIDTH, HEIGHT = 80, 50
+BOX = [8, 10, 16, 20]
+RINGS = [[8, 10, 24, 10, 24, 30], [40, 10, 60, 10, 60, 25]]
+POINTS = [8, 10, 2, 0, 0, 0, 40, 25, 2]
+RLE = {"size": [HEIGHT, WIDTH], "counts": [10 + 50 * 8, 20, 30, 20, 50 * WIDTH - 50 * 8 - 80]}
+
+
+def table(*shapes: dict[str, Any]) -> Annotations:
+    rows = [
+        {"image": f"image {number}", "rater": "ann", "category": "cat", "id": f"a{number}", **shape}
+        for number, shape in enumerate(shapes)
+    ]
+    return Annotations.from_rows(rows, image_size={row["image"]: (WIDTH, HEIGHT) for row in rows})
+
+
+def stored(document: Any) -> dict[str, Any]:
+    """A document as the database gives it back."""
+    found: dict[str, Any] = bson.decode(bson.encode(document))
+    return found
+
+
+def same(label_type: LabelType, annotations: Annotations, *labels: Any) -> None:
+    """Whether the documents are those of FiftyOne's own labels."""
+    expected = [label.to_dict() for label in labels]
+    attributes = [label["annotation_id"] for label in labels]
+    ids = [document["_id"] for document in expected]
+    made = label_type.labels(annotations, np.arange(len(labels)), lambda _: {"_id": ids, "annotation_id": attributes})
+    for ours, theirs in zip(made, expected, strict=True):
+        own, fiftyones = stored(ours), stored(theirs)
+        assert repr(sorted(own.items())) == repr(sorted(fiftyones.items()))  # one NaN is no other
+
+
+class TestDocuments:
+    def test_detections_with_and_without_a_mask(self) -> None:
+        annotations = table({"box": BOX, "mask": RLE}, {"box": BOX})
+        mask = np.zeros((20, 16), bool)
+        mask[:, :2] = True
+        masks = annotations.shapes["mask"]
+        assert isinstance(masks, Masks)
+        assert masks.bounds()[0].tolist() == [8, 10, 10, 30]
+        box = [8 / WIDTH, 10 / HEIGHT, 16 / WIDTH, 20 / HEIGHT]
+        with_mask = fo.Detection(label="cat", bounding_box=box, mask=mask, annotation_id="a0")
+        same(
+            LABEL_TYPES["detections"],
+            annotations,
+            with_mask,
+            fo.Detection(label="cat", bounding_box=box, annotation_id="a1"),
+        )
+
+    def test_polylines(self) -> None:
+        rings = [[(x / WIDTH, y / HEIGHT) for x, y in zip(ring[::2], ring[1::2], strict=True)] for ring in RINGS]
+        label = fo.Polyline(label="cat", points=rings, closed=True, filled=False, annotation_id="a0")
+        same(LABEL_TYPES["polylines"], table({"polygon": RINGS}), label)
+
+    def test_keypoints(self) -> None:
+        points = [(8 / WIDTH, 10 / HEIGHT), (float("nan"), float("nan")), (40 / WIDTH, 25 / HEIGHT)]
+        label = fo.Keypoint(label="cat", points=points, annotation_id="a0")
+        same(LABEL_TYPES["keypoints"], table({"keypoints": POINTS}), label)
+
+    def test_each_has_an_id_of_its_own(self) -> None:
+        one, two = LABEL_TYPES["detections"].labels(table({"box": BOX}, {"box": BOX}), np.arange(2))
+        assert isinstance(one["_id"], ObjectId)
+        assert one["_id"] != two["_id"]
+
+
+class TestFields:
+    def test_nothing_annotated_and_not_assigned_differ(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Three images, two a block; the last first."""
+        monkeypatch.setattr("kalos_core.fiftyone.dataset.encoding.BLOCK", 2)
+        rows = [
+            {"image": image, "rater": rater, "category": "cat", "box": [x, 0, 4, 5]}
+            for image, rater, x in (("b", "bob", 8), ("a", "ann", 0), ("b", "ann", 16), ("a", "ann", 24))
+        ]
+        annotations = Annotations.from_rows(
+            rows,
+            images=["a", "b", "c"],
+            image_size=dict.fromkeys("abc", (WIDTH, HEIGHT)),
+            assigned={"a": ["ann", "bob"], "b": ["ann", "bob"], "c": ["bob"]},
+        )
+        names = [f"field_{name}" for name in annotations.raters]
+        found = LABEL_TYPES["detections"].fields(
+            annotations, names, lambda rows: {"x": annotations.shapes["box"].bounds()[rows, 0].tolist()}, [2, 0, 1]
+        )
+        assert [{name: [label["x"] for label in held["detections"]] for name, held in of.items()} for of in found] == [
+            {"field_bob": []},
+            {"field_ann": [0, 24], "field_bob": []},
+            {"field_ann": [16], "field_bob": [8]},
+        ]
+
+    @pytest.mark.parametrize("label_type", LABEL_TYPES.values(), ids=LABEL_TYPES)
+    def test_without_annotations(self, label_type: LabelType) -> None:
+        """An empty list is FiftyOne's own."""
+        annotations = Annotations.from_rows([], images=["a"], raters=["ann"], image_size={"a": (WIDTH, HEIGHT)})
+        assert list(label_type.fields(annotations, ["ann"])) == [{"ann": dict(label_type.document().to_dict())}]
+
+
+class TestChoice:
+    @pytest.mark.parametrize(
+        ("shapes", "expected"),
+        [
+            ([{"polygon": RINGS}], "polylines"),
+            ([{"polygon": RINGS}, {"box": BOX}], "detections"),
+            ([{"keypoints": POINTS}], "keypoints"),
+            ([{"box": BOX, "mask": RLE}], "detections"),
+        ],
+    )
+    def test_auto_takes_what_holds_all_shapes(self, shapes: list[dict[str, Any]], expected: str) -> None:
+        assert choose_label_type(table(*shapes), "auto") is LABEL_TYPES[expected]
+
+    def test_a_shape_that_is_missing(self) -> None:
+        with pytest.raises(InputError, match="label_type: polylines need a polygon for every annotation, 1 have none"):
+            choose_label_type(table({"polygon": RINGS}, {"box": BOX}), "polylines")
