@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,6 +272,18 @@ class Estimates:
     global_alpha: NDArray[np.float64]
     global_alpha_interval: NDArray[np.float64]
     images: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.alpha)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As the columns of a table."""
+        return {
+            "alpha": self.alpha,
+            "global_alpha": self.global_alpha,
+            **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
+            "images": self.images,
+        }
 
 
 def estimate(

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
-from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed
-from kalos_core.resampling import estimate, interval_columns
+from kalos_core.resampling import Estimates
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class ClassDifficulty:
+class ClassDifficulty(Estimates):
     """Agreement about each class that anybody annotated, in the order of the vocabulary.
 
     Parameters
@@ -48,15 +48,7 @@ class ClassDifficulty:
     """
 
     category: NDArray[np.object_]
-    alpha: NDArray[np.float64]
-    alpha_interval: NDArray[np.float64]
-    global_alpha: NDArray[np.float64]
-    global_alpha_interval: NDArray[np.float64]
-    images: NDArray[np.intp]
     units: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.category)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class."""
@@ -65,10 +57,7 @@ class ClassDifficulty:
         return pd.DataFrame(
             {
                 "category": self.category,
-                "alpha": self.alpha,
-                "global_alpha": self.global_alpha,
-                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-                "images": self.images,
+                **self.columns(),
                 "units": self.units,
             }
         )
@@ -103,15 +92,10 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     """
     check_agreement(agreement)
     cells, units, codes = Part.of(agreement).class_cells()
-    chosen = agreement.configuration
-    made = estimate(cells, len(codes), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank)
+    made = estimate_cells(agreement, cells, len(codes))
     return ClassDifficulty(
         category=agreement.annotations.categories[codes],
-        alpha=made.alpha,
-        alpha_interval=made.alpha_interval,
-        global_alpha=made.global_alpha,
-        global_alpha_interval=made.global_alpha_interval,
-        images=made.images,
+        **vars(made),
         units=units,
     )
 

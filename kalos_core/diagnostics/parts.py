@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences
-from kalos_core.resampling import Cells
+from kalos_core.resampling import Cells, Estimates, estimate
 
 OTHERS = "others"
 """Name of the second rater in a rater's pairs."""
@@ -109,3 +109,9 @@ class Part:
 def _one_statistic(sums: Coincidences) -> Cells:
     images = np.arange(len(sums.pairable))
     return Cells.of(np.zeros_like(images), images, sums)
+
+
+def estimate_cells(agreement: Agreement, cells: Cells, statistics: int) -> Estimates:
+    """Statistics with their intervals, by the configuration of the agreement they belong to."""
+    settings = agreement.configuration
+    return estimate(cells, statistics, settings.bootstrap, settings.seed, agreement.annotations.image_rank)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
-from kalos_core.resampling import estimate, interval_columns
+from kalos_core.resampling import interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +116,7 @@ def collaboration(agreement: Agreement) -> Collaboration:
     first, second = np.triu_indices(raters, 1)
     groups = np.zeros((len(first), raters), np.bool_)
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
-    chosen = agreement.configuration
-    made = estimate(rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed, annotations.image_rank)
+    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
     assigned = taking_part(annotations).sum(axis=0)
     alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)

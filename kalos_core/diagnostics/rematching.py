@@ -109,8 +109,8 @@ class _Source:
         starts = run_starts(counts.ravel())[:-1].reshape(counts.shape)
         table = self._table(statistic, image, owner // members.shape[1], rows)
         pairs = self._pairs(statistic, image, starts)
-        chosen = self.configuration
-        unit_of = correspond(table, pairs, chosen.threshold, chosen.solver, chosen.cost)
+        settings = self.configuration
+        unit_of = correspond(table, pairs, settings.threshold, settings.solver, settings.cost)
         sums, _ = image_coincidences(table, build_units(table, unit_of))
         return Cells.of(statistic, image, sums)
 

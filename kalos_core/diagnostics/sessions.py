@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.errors import InputError
-from kalos_core.resampling import Estimates, estimate, interval_columns
+from kalos_core.resampling import Estimates
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class IntraRater:
+class IntraRater(Estimates):
     """How far each of P people agrees with themselves over their sessions.
 
     Parameters
@@ -49,14 +50,6 @@ class IntraRater:
 
     person: NDArray[np.object_]
     sessions: NDArray[np.intp]
-    alpha: NDArray[np.float64]
-    alpha_interval: NDArray[np.float64]
-    global_alpha: NDArray[np.float64]
-    global_alpha_interval: NDArray[np.float64]
-    images: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.person)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a person."""
@@ -66,16 +59,13 @@ class IntraRater:
             {
                 "person": self.person,
                 "sessions": self.sessions,
-                "alpha": self.alpha,
-                "global_alpha": self.global_alpha,
-                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-                "images": self.images,
+                **self.columns(),
             }
         )
 
 
 @dataclass(frozen=True, eq=False)
-class TeamAgreement:
+class TeamAgreement(Estimates):
     """How far the people of each of S sessions agree with one another in it.
 
     Parameters
@@ -104,14 +94,6 @@ class TeamAgreement:
 
     session: NDArray[np.object_]
     raters: NDArray[np.intp]
-    alpha: NDArray[np.float64]
-    alpha_interval: NDArray[np.float64]
-    global_alpha: NDArray[np.float64]
-    global_alpha_interval: NDArray[np.float64]
-    images: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.session)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a session."""
@@ -121,10 +103,7 @@ class TeamAgreement:
             {
                 "session": self.session,
                 "raters": self.raters,
-                "alpha": self.alpha,
-                "global_alpha": self.global_alpha,
-                **interval_columns(alpha=self.alpha_interval, global_alpha=self.global_alpha_interval),
-                "images": self.images,
+                **self.columns(),
             }
         )
 
@@ -160,15 +139,11 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     """
     _check_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
-    made = _estimate(agreement, groups)
+    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
     return IntraRater(
         person=people,
         sessions=groups.sum(axis=1),
-        alpha=made.alpha,
-        alpha_interval=made.alpha_interval,
-        global_alpha=made.global_alpha,
-        global_alpha_interval=made.global_alpha_interval,
-        images=made.images,
+        **vars(made),
     )
 
 
@@ -202,15 +177,11 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     """
     _check_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
-    made = _estimate(agreement, groups)
+    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
     return TeamAgreement(
         session=sessions,
         raters=groups.sum(axis=1),
-        alpha=made.alpha,
-        alpha_interval=made.alpha_interval,
-        global_alpha=made.global_alpha,
-        global_alpha_interval=made.global_alpha_interval,
-        images=made.images,
+        **vars(made),
     )
 
 
@@ -242,10 +213,3 @@ def _groups(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[n
     """(G,) the distinct labels, in order of first occurrence, and (G, R) which raters bear each."""
     distinct = object_array(dict.fromkeys(labels))
     return distinct, np.array([[label == name for label in labels] for name in distinct], dtype=np.bool_)
-
-
-def _estimate(agreement: Agreement, groups: NDArray[np.bool_]) -> Estimates:
-    chosen = agreement.configuration
-    return estimate(
-        rematch(agreement, groups), len(groups), chosen.bootstrap, chosen.seed, agreement.annotations.image_rank
-    )

@@ -129,8 +129,8 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     )
     cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
     statistics = 1 + 2 * raters
-    chosen = agreement.configuration
-    drawn = resample(cells, statistics, chosen.bootstrap, chosen.seed, annotations.image_rank)
+    settings = agreement.configuration
+    drawn = resample(cells, statistics, settings.bootstrap, settings.seed, annotations.image_rank)
     mean, whole = cells.mean(statistics), cells.whole(statistics)
     without, dropped = slice(1, 1 + raters), slice(1 + raters, statistics)
     return RaterVitality(
