@@ -1,4 +1,4 @@
-"""How the shipped parameters came about: fitted on data, with what the paper prints where the data are too few."""
+"""How the shipped parameters are made: fitted on data, with what the paper prints where the data are too few."""
 
 from __future__ import annotations
 

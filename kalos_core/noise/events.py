@@ -91,7 +91,7 @@ class Events:
         return SignalLoss((*STAGES[:3], "first three", STAGES[3]), *table.T)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an event, with names and ids in place of codes and rows; missing where there is none."""
+        """One row an event, with names and ids instead of codes and rows; missing where there is none."""
         import pandas as pd
 
         names, ids = self.annotations.categories, (self.reference.id, self.annotations.id)

@@ -96,7 +96,7 @@ class NoiseModel(NoiseParameters):
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
         It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
-        with fewer than 30 observations keeps its default, and `provenance` says so. Directions of shifts lead from the
+        with fewer than 30 observations keeps its default; see `provenance`. Directions of shifts lead from the
         rater of a pair who comes first in the table to the other.
 
         Raises
@@ -136,7 +136,7 @@ class NoiseModel(NoiseParameters):
         class_source: ClassSource | None = None,
         false_positive_source: FalsePositiveSource | None = None,
     ) -> GeneratedRaters:
-        """Raters who differ from a reference as this model says (KαLOS §9.4).
+        """Raters who differ from a reference as this model describes (KαLOS §9.4).
 
         Each rater is generated in four stages: annotations are missed and added, split and merged, given another
         class, and all that are left are moved and scaled. An annotation is changed by one stage only.
@@ -151,7 +151,7 @@ class NoiseModel(NoiseParameters):
             How many, or what they are called.
         magnitude : float, or one for each rater
             Lambda, at least 0: the chance of every event and the size of every shift is multiplied by it. 0 gives the
-            reference itself, 1 differs from it as the model's distributions say that two real raters differ.
+            reference itself, 1 differs from it as two real raters do by the model's distributions.
         seed : int
             A rater's annotations depend on it, on the rater's number and on the order of the table, but not on how
             many raters follow.

@@ -54,15 +54,15 @@ def _names(annotations: Annotations, reference: str | Sequence[str] | None) -> l
         if not isinstance(reference, Iterable):
             raise InputError(f"reference: expected the name of a rater, or several, got {reference!r}")
         return list(reference)
-    drew = np.unique(annotations.rater)
-    if not len(drew):
+    present = np.unique(annotations.rater)
+    if not len(present):
         raise InputError("annotations: expected annotations to generate raters from, got none")
-    if len(drew) > 1:
+    if len(present) > 1:
         raise InputError(
             "reference: expected the name of the rater to generate from, one of "
             f"{listed(annotations.raters, 20)}, got none"
         )
-    return [str(annotations.raters[drew[0]])]
+    return [str(annotations.raters[present[0]])]
 
 
 def cast_of(

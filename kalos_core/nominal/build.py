@@ -175,7 +175,7 @@ class _Records:
         return found
 
     def times(self) -> list[float]:
-        """When each record came, NaN where unknown."""
+        """Time of each record, NaN where unknown."""
         numbers = []
         for row, time in enumerate(self.raw.time):
             number = float("nan") if time is None else as_number(time)

@@ -26,7 +26,7 @@ FEW_RATERS = 12
 """Up to so many raters it is quicker to compare every two of them than to sort the values of each item."""
 
 ITEMS_AT_ONCE = 8192
-"""Items whose values are compared at once: so that intermediate results stay in cache."""
+"""Items whose values are compared at once, so that intermediate results stay in cache."""
 
 MOST_CODES = 1 << 16
 """Whole numbers beyond this are ids rather than codes, and are numbered anew."""

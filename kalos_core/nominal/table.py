@@ -51,7 +51,7 @@ class LabelTable:
     unanswered : (X, 2) int
         Codes of an answer and a concept it leaves open; one concept of a group leaves the whole group open.
     time : (A,) float64
-        When each answer came, in any unit; NaN where unknown.
+        Time of each answer, in any unit; NaN where unknown.
 
     Raises
     ------

@@ -81,7 +81,7 @@ def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[n
 
 
 def canvas_sizes(annotations: Annotations) -> NDArray[np.intp]:
-    """(I, 2) width and height of each image in pixels, from its masks where the table does not say; 0 where unknown."""
+    """(I, 2) width and height of each image in pixels, from its masks where the table has none; 0 where unknown."""
     size = np.nan_to_num(np.ceil(annotations.image_size)).astype(np.intp)
     masks = annotations.shapes.get("mask")
     if isinstance(masks, Masks):

@@ -16,7 +16,7 @@ from kalos_core.arrays import total
 from kalos_core.errors import InputError
 
 ITEMS_AT_ONCE = 512
-"""Rows of dense counts that are searched at once: so that intermediate results stay in cache."""
+"""Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
 
 WORTH_THREADS = 10_000_000
 """Dense counts of so many cells are searched in several threads."""

@@ -215,7 +215,7 @@ def test_of_real_labels(lvis):
         ({"weights": [1, 0]}, "weights"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, message):
+def test_what_cannot_be_used_is_refused(arguments, message):
     result = agreement(boxes(("ann", "cat", [0, 0, 9, 9]), ("bob", "cat", [0, 0, 9, 9])), bootstrap=0)
     with pytest.raises(InputError, match=message):
         instance_consensus(result, **arguments)

@@ -274,6 +274,6 @@ def test_an_estimate_cut_short_says_so():
         (lambda: estimate_truth(EMPTY, "mean"), "method: expected one of '0.5', '0.75', 'any', 'excl-0.5'"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, message):
+def test_what_cannot_be_used_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -125,7 +125,7 @@ def test_scores_equal_a_naive_loop(annotations):
 
 
 def test_unfiltered_the_rand_index_is_scikit_learns():
-    """Where every two annotations overlap and each rater drew one, nothing is filtered."""
+    """Where every two annotations overlap and each rater annotated one, nothing is filtered."""
     table = row_of([0], [1], [2])
     units = np.array([0, 0, 1])
     score = Truth.of(table, np.array([[0], [1], [1]])).score(units)
@@ -173,12 +173,12 @@ def test_without_noise_alpha_is_one_and_no_signal_is_lost():
 
 
 def test_all_experiments_report_progress_and_claims():
-    said = []
+    shares = []
     result = run_experiments(
-        scene(), magnitudes=[0.5, 2], counts=[2, 8], repeats=1, progress=lambda share, _: said.append(share)
+        scene(), magnitudes=[0.5, 2], counts=[2, 8], repeats=1, progress=lambda share, _: shares.append(share)
     )
-    assert said == sorted(said)
-    assert said[-1] == 1
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
     assert all(len(table) for table in result.tables().values())
     assert all(claim.verdict in str(claim) for claim in result.claims())
     assert {claim.source for claim in result.claims()} >= {"Table 3", "Fig. 1d", "§10"}

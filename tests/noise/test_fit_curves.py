@@ -1,4 +1,4 @@
-"""Poisson, logistic and Beta: beside scikit-learn and scipy, and known parameters come back."""
+"""Poisson, logistic and Beta: against scikit-learn and scipy, and known parameters come back."""
 
 import numpy as np
 import pytest

@@ -129,7 +129,7 @@ def test_the_occurrence_is_a_share_with_wilsons_interval(drawn, estimates):
     np.testing.assert_allclose(found.interval, [ends])
 
 
-def pictures(rng, images=30, annotations=6):
+def two_raters(rng, images=30, annotations=6):
     """Two raters who differ by a pixel or two; every tenth annotation has another class or is missing."""
     rows = []
     for image in range(images):
@@ -146,7 +146,7 @@ def pictures(rng, images=30, annotations=6):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return NoiseModel.fit(pictures(np.random.default_rng(0)))
+    return NoiseModel.fit(two_raters(np.random.default_rng(0)))
 
 
 def test_a_distribution_with_too_few_rows_keeps_its_default_and_says_so(fitted):

@@ -123,7 +123,7 @@ def test_the_order_of_rows_and_raters_changes_no_size():
     )
 
 
-def test_lvis_beside_a_naive_reading(lvis):
+def test_lvis_against_a_naive_reading(lvis):
     seen = observe(lvis)
     found = variations(lvis, max_merge=2)
     corners = lvis.shapes["box"].corners

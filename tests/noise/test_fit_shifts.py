@@ -64,7 +64,7 @@ def test_the_normal_distribution_is_that_of_scipys_folded_normal():
     np.testing.assert_allclose(found.cumulative(size, np.zeros(2000)), share, atol=1e-9)
 
 
-def test_heavy_tails_are_told_from_none():
+def test_heavy_tails_are_found():
     heavy, area = drawn(0.2, 0.1, 2.0, 0.02)
     assert fit_student(heavy, area).aic < fit_normal(heavy, area).aic - 100
     light, area = drawn(0.2, 0.1, 1e6, 0.02)

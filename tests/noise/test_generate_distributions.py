@@ -1,4 +1,4 @@
-"""Distributions of generation on any reference, and its statistics beside closed forms."""
+"""Distributions of generation on any reference, and its statistics against closed forms."""
 
 from dataclasses import replace
 

@@ -216,7 +216,7 @@ def test_detections_are_found_by_their_image_and_keep_their_outline():
         )
 
 
-def test_regions_of_a_picture_are_its_even_patches(tmp_path):
+def test_regions_of_an_image_are_its_even_patches(tmp_path):
     pixels = np.zeros((100, 200, 3), np.uint8)
     pixels[20:50, 30:80] = (255, 0, 0)
     pixels[60:90, 120:180] = (0, 0, 255)
@@ -224,7 +224,7 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
     reference = replace(table((1, "cat", [0, 0, 9, 9]), size=(400.0, 200.0)), files=np.array(["a.png"], object))
     for source in (ImageFalsePositives(tmp_path), ImageFalsePositives({1: tmp_path / "a.png"})):
         found = source.propose(reference, RNG(0))
-        # the picture was labelled at twice its size; the background is too large to be a region
+        # the image was labelled at twice its size; the background is too large to be a region
         assert sorted(found.corners.tolist()) == [
             pytest.approx([60, 40, 160, 100], abs=4),
             pytest.approx([240, 120, 360, 180], abs=4),
@@ -233,7 +233,7 @@ def test_regions_of_a_picture_are_its_even_patches(tmp_path):
         ImageFalsePositives(tmp_path / "none").propose(reference, RNG(0))
     with pytest.raises(InputError, match="image 1: expected an image file, got nothing"):
         ImageFalsePositives({}).propose(reference, RNG(0))
-    (tmp_path / "a.png").write_text("no picture")
+    (tmp_path / "a.png").write_text("no image")
     with pytest.raises(InputError, match=r"a.png: expected an image, got cannot identify"):
         ImageFalsePositives(tmp_path).propose(reference, RNG(0))
 

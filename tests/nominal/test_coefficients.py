@@ -211,7 +211,7 @@ def test_dense_and_sparse_and_order(coefficient):
     assert coefficient(np.array([[3, 0], [0, 3]])) == 1
 
 
-def test_undefined_is_said_once():
+def test_undefined_is_nan():
     nothing, one_class = [[1, 0], [0, 1]], [[2, 0], [3, 0]]
     for coefficient in OF_COUNTS.values():
         assert math.isnan(coefficient(nothing))
@@ -242,6 +242,6 @@ def test_bands_of_landis_and_koch():
         (lambda: cohen_kappa([1, 2], [1]), "as many values as in first"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, message):
+def test_what_cannot_be_used_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -37,7 +37,7 @@ def test_values_counts_and_decisions_by_hand():
     assert (table.decisions("cid") == NOT_ASSIGNED).all()
 
 
-def test_missing_is_told_apart_from_none():
+def test_missing_is_not_none():
     table = LabelTable.from_rows(
         rows(("a", "ann", ["sky"]), ("a", "bob", [])), groups=None, raters=["ann", "bob", "cid"], items=["a", "b"]
     )
@@ -196,7 +196,7 @@ def test_the_table_is_frozen():
         ({"rows": rows(("a", "ann", "x")), "groups": {"g": ["y"]}, "concepts": ["x"]}, "groups: expected concepts"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, message):
+def test_what_cannot_be_used_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         LabelTable.from_rows(**arguments)
 

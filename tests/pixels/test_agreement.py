@@ -130,7 +130,7 @@ def test_more_raters_than_a_table_holds():
     assert found.f1[3, 17] == pytest.approx(f1_score(masks[3].ravel(), masks[17].ravel()))
 
 
-def test_peculiarities_of_the_bound_are_said():
+def test_peculiarities_of_the_bound_are_noted():
     two = pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
     assert two.smyth_bound == 0.25
     assert "two raters" in two.smyth_notes[0]
@@ -232,7 +232,7 @@ def test_shares_of_nothing_are_undefined_in_a_table():
         (lambda: rater_performance([[[1]]], [[1, 0]]), "truth: expected the size of the masks"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, message):
+def test_what_cannot_be_used_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -46,7 +46,7 @@ def test_nothing_to_compare_is_none():
     assert match_contours(empty, empty).f1 is None
 
 
-def test_what_cannot_be_used_is_said():
+def test_what_cannot_be_used_is_refused():
     with pytest.raises(InputError, match="expected a share of the diagonal"):
         tolerance_in_pixels((2, 2), -0.1)
     with pytest.raises(InputError, match="expected the size of the truth"):

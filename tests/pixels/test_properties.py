@@ -73,7 +73,7 @@ def test_ignored_pixels_are_in_no_neighbourhood():
         (MASKS[:, :1, :2], COLOUR[:1, :2], "fewer than 3 pixels, namely 2"),
     ],
 )
-def test_undefined_is_said(masks, image_pixels, reason):
+def test_undefined_has_a_reason(masks, image_pixels, reason):
     for each in correlations(masks, image_pixels).values():
         assert each.r is None
         assert each.p is None
@@ -102,6 +102,6 @@ def test_any_number_of_channels():
         (COLOUR, ["red", "green", "contrast"], "channels: expected 3 names of their own"),
     ],
 )
-def test_what_cannot_be_used_is_said(image_pixels, names, message):
+def test_what_cannot_be_used_is_refused(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)

@@ -90,12 +90,12 @@ def test_stacks_of_masks_by_class_and_by_who_is_assigned():
         ([{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}], "dog", "category: expected one of 'c'"),
     ],
 )
-def test_what_cannot_be_used_is_said(rows, category, message):
+def test_what_cannot_be_used_is_refused(rows, category, message):
     with pytest.raises(InputError, match=message):
         list(mask_stacks(Annotations.from_rows(rows), category))
 
 
-def test_a_mark_without_pixels_is_said():
+def test_an_annotation_without_pixels_is_refused():
     rows = [{"image": 1, "rater": "a", "category": "c", "box": [0, 0, 1, 1]}]
     with pytest.raises(InputError, match="expected a polygon or a mask of each annotation, got neither for ids 1"):
         list(mask_stacks(Annotations.from_rows(rows, image_size={1: (2, 2)})))
@@ -112,7 +112,7 @@ def test_masks_and_polygons_and_annotations_that_overlap():
     assert stack.masks.astype(int).tolist() == [[[1, 1, 1, 0], [0, 0, 0, 0]], [[0, 0, 1, 1], [0, 0, 0, 1]]]
 
 
-def test_a_mask_of_another_size_is_said():
+def test_a_mask_of_another_size_is_refused():
     annotation = {"image": 1, "rater": "a", "category": "c"}
     table = Annotations.from_rows([{**annotation, "mask": [[1, 1]]}, {**annotation, "rater": "b", "mask": [[1, 1, 1]]}])
     with pytest.raises(InputError, match=r"width and height \[3, 1\] of the image, got \[2, 1\] of annotation 1"):

@@ -103,7 +103,7 @@ def test_classes_nobody_knows_are_counted(raters):
         ),
     ],
 )
-def test_what_cannot_be_ranked_is_said(raters, models, consensus, message):
+def test_what_cannot_be_ranked_is_refused(raters, models, consensus, message):
     with pytest.raises(InputError, match=message):
         rank_models(models, raters, consensus)
 

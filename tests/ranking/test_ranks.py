@@ -157,7 +157,7 @@ def test_a_two_sample_test_would_say_nothing():
     ("arguments", "message"),
     [({"permutations": 0}, "permutations: expected a whole number of at least 1"), ({"seed": -1}, "seed: expected")],
 )
-def test_what_cannot_be_computed_is_said(arguments, message):
+def test_what_cannot_be_computed_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         concordance(of([1, 2]), **arguments)
 

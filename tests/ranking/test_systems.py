@@ -202,7 +202,7 @@ def test_tables(random_study):
         ({"decision": math.nan}, "decision: expected a number"),
     ],
 )
-def test_what_cannot_be_computed_is_said(random_study, arguments, message):
+def test_what_cannot_be_computed_is_refused(random_study, arguments, message):
     with pytest.raises(InputError, match=message):
         rank_systems(*random_study, **arguments)
 

@@ -178,7 +178,7 @@ def test_empty_and_unusable_input_has_an_answer():
         ({"counts": HAND, "bootstrap": -1}, "bootstrap"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, message):
+def test_what_cannot_be_used_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         sparse_agreement(**arguments)
 

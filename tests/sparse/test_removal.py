@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same():
         ({"per_item": (1, 2)}, "per_item: expected a whole number of at least 2, got 1"),
     ],
 )
-def test_what_cannot_be_used_is_said(arguments, message):
+def test_what_cannot_be_used_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         removal_experiment(**{"counts": EQUAL, **arguments})
 

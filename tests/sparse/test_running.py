@@ -116,6 +116,6 @@ def test_nothing_has_arrived():
         (lambda: running_agreement([1], [1]).narrow_from(0.1, of="kappa"), "of: expected one of 'alpha', 'spa'"),
     ],
 )
-def test_what_cannot_be_used_is_said(call, message):
+def test_what_cannot_be_used_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -132,31 +132,31 @@ def run_experiments(
     if given is not None and given[-1] == 0:
         raise InputError("magnitudes: expected one above 0, got only 0")
 
-    def say(share: float, label: str) -> None:
+    def report(share: float, label: str) -> None:
         if progress is not None:
             progress(share, label)
 
     def given_or(usual: Sequence[float]) -> Sequence[float]:
         return usual if given is None else given
 
-    say(0.0, "Solvers against the truth")
+    report(0.0, "Solvers against the truth")
     accuracy, cases = solver_accuracy(
         chosen, annotations, first, magnitudes=given_or(MAGNITUDES), repeats=repeats, seed=seed
     )
-    say(0.6, "Solvers on permuted tables")
+    report(0.6, "Solvers on permuted tables")
     generated = chosen.generate(annotations, ON_PERMUTED, 1.0, seed, reference=first).annotations
     tables = {f"{ON_PERMUTED} synthetic raters": generated}
     if len(two) > 1:
         tables["as given"] = annotations
     stability = permutation_stability(tables, seed=seed)
-    say(0.75, "More and more raters")
+    report(0.75, "More and more raters")
     raters = return_on_raters(chosen, annotations, first, counts=counts, magnitudes=given_or(COUNTED_AT), seed=seed)
-    say(0.9, "Schools of thought")
+    report(0.9, "Schools of thought")
     schools = school_impact(chosen, annotations, two, seed=seed)
-    say(0.93, "Alpha over noise")
+    report(0.93, "Alpha over noise")
     response = magnitude_response(chosen, annotations, first, magnitudes=[0.0, *given_or(RESPONSE)], seed=seed)
-    say(0.97, "Signal loss")
+    report(0.97, "Signal loss")
     lost = [lam for lam in given_or(tuple(LOSS)) if lam > 0]
     loss = signal_loss_table(chosen, annotations, first, magnitudes=lost, seed=seed)
-    say(1.0, "Done")
+    report(1.0, "Done")
     return Experiments(accuracy, cases, stability, raters, schools, response, loss)

@@ -44,7 +44,7 @@ class Claim:
     @property
     def verdict(self) -> str:
         """In words."""
-        return "cannot be told" if self.holds is None else "holds" if self.holds else "does not hold"
+        return "undecided" if self.holds is None else "holds" if self.holds else "does not hold"
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.statement} ({self.source}). Found: {self.found}"

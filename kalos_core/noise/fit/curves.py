@@ -87,7 +87,7 @@ def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight
 
 
 def separable(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Whether one value tells both groups apart: the likeliest logistic curve is then a step, which no slope is.
+    """Whether one value separates both groups: the likeliest logistic curve is then a step, which no slope is.
 
     Examples
     --------

@@ -112,7 +112,7 @@ def _or_too_few(rows: int, what: str, fit: Callable[[], Estimate]) -> Estimate:
 
 
 def counted(rows: int, what: str) -> str:
-    """A number of things, whose first word is the one that has a plural.
+    """A number of things; the plural is that of the first word.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 
 
 def occurrence(seen: Observations) -> Estimate:
-    """Share of annotations matched one to one whose classes differ, with Wilson's interval."""
+    """Share of classes that differ, of annotations matched one to one, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
     interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
     ends = ((float(interval.low), float(interval.high)),)

@@ -71,7 +71,7 @@ class Observations:
     parent_area, other_area : float64
         Areas of the annotations that the other rater annotated as two, and of all others.
     first, second : Shifts
-        Larger and smaller fragment against their whole; `width` and `height` say how much smaller they are, at least 0.
+        Larger and smaller fragment against their whole; `width` and `height` are how much smaller, at least 0.
     opposition : (f,) float64 in [0, 1]
         Angle between the fragments, seen from the centre of the whole, as a share of pi.
     """
@@ -150,7 +150,7 @@ def observe(annotations: Annotations) -> Observations:
     Raises
     ------
     InputError
-        As `relative_boxes` and `variations` say.
+        See `relative_boxes` and `variations`.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def _add(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
 
 
 def _context(draft: Draft, image: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(M,) a class of each image, drawn from its distinct ones; on an empty image from all that occur."""
+    """(M,) a class of each image, drawn from its distinct ones, on an empty image from all that occur."""
     categories, start = draft.scene.classes
     everywhere = np.unique(categories)
     count = np.diff(start)[image]
