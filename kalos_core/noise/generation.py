@@ -25,7 +25,10 @@ from kalos_core.noise.sources import (
     Transitions,
     TransplantedFalsePositives,
 )
-from kalos_core.noise.stages import miss_and_add, mistake_categories, shift_rest, split_and_merge
+from kalos_core.noise.stages.category import mistake_categories
+from kalos_core.noise.stages.localization import shift_rest
+from kalos_core.noise.stages.topology import split_and_merge
+from kalos_core.noise.stages.unmatched import miss_and_add
 
 PROPOSALS, RATERS, SCHOOLS = range(3)
 """Streams of random numbers: one for the proposals, one for each rater, one for each school."""

@@ -164,10 +164,9 @@ class PixelAgreement:
 
     def __repr__(self) -> str:
         pairs = self.f1[np.triu_indices(len(self.raters), 1)]
-        mean = np.nanmean(pairs) if np.isfinite(pairs).any() else np.nan
         return (
             f"PixelAgreement({len(self.raters)} raters, {len(self.images):,} images, {self.sums.pixels:,} pixels: "
-            f"Smyth bound {self.smyth_bound:.2%}, mean F1 {mean:.3f}, "
+            f"Smyth bound {self.smyth_bound:.2%}, mean F1 {mean_of_defined(pairs):.3f}, "
             f"{int(self.outliers.sum())} outliers)"
         )
 

@@ -163,12 +163,12 @@ class DetectorRanking:
         import pandas as pd
 
         rising = (np.diff(self.tpr, axis=2, prepend=0) > 0) | (np.diff(self.fpr, axis=2, prepend=0) > 0)
-        truth, detector, level = np.nonzero(rising)
+        truth, detector, point = np.nonzero(rising)
         return pd.DataFrame(
             {
                 "truth": self.truths[truth],
                 "detector": self.detectors[detector],
-                "threshold": self.thresholds[level],
+                "threshold": self.thresholds[point],
                 "tpr": self.tpr[rising],
                 "fpr": self.fpr[rising],
                 "precision": self.precision[rising],

@@ -86,7 +86,9 @@ class SolverAccuracy(Columns):
         ]
         times = sum(name == "ahc" for name in lowest)
         found = f"lowest at {times} of {len(magnitudes)} magnitudes"
-        return Claim("§5, experiment 1", "agglomerative is worst at every level of noise", times == len(lowest), found)
+        return Claim(
+            "§5, experiment 1", "agglomerative is worst at every magnitude of noise", times == len(lowest), found
+        )
 
     def _precision(self) -> Claim:
         least = {name: float(self.precision[self.solver == name].min()) for name in self._by_solver("precision")}
