@@ -646,7 +646,7 @@ class TestBadInput:
                 {"reference": "points"},
                 "reference: expected labels with boxes, all Detections or all Polylines, got keypoints",
             ),
-            ({"reference": "bare"}, "reference: expected a rater with marks, got 'bare', who has none"),
+            ({"reference": "bare"}, "reference: expected a rater with annotations, got 'bare', who has none"),
             (
                 {"class_source": "magic"},
                 "class_source: expected one of 'confusion', 'embeddings', 'taxonomy', got 'magic'",
