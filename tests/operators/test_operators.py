@@ -337,9 +337,9 @@ def test_the_app_shows_what_is_wrong(fields):
     )
     before = documents(fields)
     operations = stream("compute_agreement", fields, agreement_params())
-    said = [given for name, given in operations if name == "notify"]
-    assert [given["variant"] for given in said] == ["error"]
-    assert said[0]["message"].startswith("Nothing was written: view: 5 records cannot be used")
+    notices = [given for name, given in operations if name == "notify"]
+    assert [given["variant"] for given in notices] == ["error"]
+    assert notices[0]["message"].startswith("Nothing was written: view: 5 records cannot be used")
     (summary,) = summaries(operations)
     assert summary.startswith("**Nothing was written.** view: 5 records cannot be used.")
     assert summary.count("\n- ") == 5
@@ -353,11 +353,11 @@ def test_an_unexpected_error_is_shown_and_raised(fields, monkeypatch):
 
     monkeypatch.setattr(kf, "compute_agreement", fail)
     generator = post("compute_agreement", fields, agreement_params()).result
-    said = []
+    notices = []
     with pytest.raises(ZeroDivisionError):
-        said.extend(message.body for message in generator)
-    assert said[-1].operator_uri == "notify"
-    assert said[-1].params["message"] == "Nothing was written: ZeroDivisionError: by nought"
+        notices.extend(message.body for message in generator)
+    assert notices[-1].operator_uri == "notify"
+    assert notices[-1].params["message"] == "Nothing was written: ZeroDivisionError: by nought"
 
 
 def test_the_app_opens_what_was_loaded(fields, tmp_path):

@@ -120,7 +120,7 @@ def test_that_nothing_changed_is_shown():
     panel = Panel("noise", dataset).load()
     assert "1 synthetic rater from truth: 0 changes to 112 annotations (0.00 %)" in panel.text()
     section(panel, "Images")
-    assert "On no image was a mark missed" in panel.text()
+    assert "On no image was an annotation missed" in panel.text()
     assert "images" not in panel.shown
 
 
