@@ -40,7 +40,7 @@ def analysed(analysed_once: fo.Dataset) -> fo.Dataset:
 
 @pytest.fixture
 def trio(trio_once: fo.Dataset) -> fo.Dataset:
-    """Three raters on the six scenes, six times over: cid annotates what ann annotates, and takes every cat for a dog."""
+    """Three raters on the six scenes, six times over: cid annotates as ann does, but takes every cat for a dog."""
     return trio_once.clone()
 
 
