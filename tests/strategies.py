@@ -65,7 +65,7 @@ def tables(
 ) -> Annotations:
     """Tables of boxes and polygons on a small grid, up to the given number of each.
 
-    `everyone`: all raters are assigned to all images. `limits`: some raters were asked for some classes only.
+    `everyone`: all raters are assigned to all images. `limits`: some raters are assigned to some classes only.
     `exclusions`: some raters were not asked for some class on some image.
     """
     image_names = [f"{name}.jpg" for name in range(draw(st.integers(1, images)))]

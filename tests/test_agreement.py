@@ -30,7 +30,7 @@ HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
 
 
 def table(*marks, images=(1,), raters=("ann", "bob"), **more):
-    """Marks as (rater, class, box), in image 1, or (rater, class, box, image)."""
+    """Annotations as (rater, class, box), in image 1, or (rater, class, box, image)."""
     rows = [
         {"image": image, "rater": rater, "category": name, "box": box}
         for rater, name, box, image in ((*mark, 1)[:4] for mark in marks)
@@ -96,11 +96,11 @@ def test_nothing_drawn_by_fewer_than_two_is_undefined(asked):
     assert np.isnan([result.alpha, result.global_alpha]).all()
 
 
-def test_marks_of_the_only_rater_asked_are_undefined():
+def test_annotations_of_the_only_rater_assigned_are_undefined():
     assert np.isnan(of_image(("ann", "cat", HERE), assigned={1: ["ann"]}))
 
 
-def test_what_only_one_of_two_drew_is_no_better_than_chance():
+def test_what_only_one_of_two_annotated_is_no_better_than_chance():
     # cat none: n = 2, nothing on the diagonal, D_e = 1
     assert of_image(("ann", "cat", HERE)) == 0
 
@@ -115,14 +115,14 @@ def test_nothing_drawn_with_one_common_class_is_agreement_on_absence():
     assert of_image(categories=["cat", "dog"], assigned_categories=limits) == 1
 
 
-def test_what_the_other_was_not_asked_for_has_no_pair():
+def test_what_the_other_was_not_assigned_to_has_no_pair():
     limits = {"bob": ["dog"]}
     result = agreement(table(("ann", "cat", HERE), categories=["cat", "dog"], assigned_categories=limits), bootstrap=0)
     assert result.units.values.tolist() == [[0, NOT_ASSIGNED]]
     assert np.isnan(result.alpha)
 
 
-def test_not_asked_and_saw_nothing_are_two_things():
+def test_not_assigned_and_saw_nothing_are_two_things():
     marks = [("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", THERE)]
     three = ("ann", "bob", "cid")
     seen = agreement(table(*marks, raters=three), bootstrap=0)
@@ -338,7 +338,7 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
         (lambda: {"images": []}, "expected Annotations, got dict"),
     ],
 )
-def test_too_little_to_agree_on_is_said(annotations, message):
+def test_too_little_to_agree_on_is_reported(annotations, message):
     with pytest.raises(InputError, match=message):
         agreement(annotations())
 

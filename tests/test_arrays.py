@@ -23,7 +23,7 @@ def test_run_starts_cut_a_list_into_its_runs(lengths):
 
 
 @given(st.integers(1, 4).flatmap(lambda m: st.lists(st.lists(st.integers(0, 6), min_size=m, max_size=m), max_size=8)))
-def test_the_first_at_all_its_places_has_no_earlier_neighbour(lines):
+def test_the_first_at_all_its_positions_has_no_earlier_neighbour(lines):
     expected = [
         all(not set(line) & set(earlier) for earlier in lines[:position]) for position, line in enumerate(lines)
     ]

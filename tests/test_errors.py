@@ -15,7 +15,7 @@ def test_nothing_wrong_raises_nothing():
     Problems("labels.json").raise_if_any()
 
 
-def test_a_problem_names_source_record_expectation_and_what_came():
+def test_a_problem_names_source_record_expected_and_actual_value():
     problems = Problems("labels.json")
     problems.add("annotations[3]", "a rater", "nothing")
     assert raised(problems) == [
@@ -44,13 +44,13 @@ def test_a_record_with_several_faults_counts_once():
     assert lines[-1] == "  ... and 2 more"
 
 
-def test_what_came_is_only_asked_of_what_is_shown():
+def test_the_actual_value_is_only_computed_where_it_is_shown():
     asked = []
     Problems("rows").add_all(range(100), str, "less", lambda row: asked.append(row))
     assert asked == list(range(SHOWN))
 
 
-def test_what_came_is_cut():
+def test_the_actual_value_is_cut():
     problems = Problems("rows")
     problems.add("record 1", "a ring", list(range(10_000)))
     assert len(raised(problems)[1]) < 200

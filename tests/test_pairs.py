@@ -13,7 +13,7 @@ every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 
 
 def as_set(annotations, pairs):
-    """Pairs by the ids of their marks: what they are, whatever the order."""
+    """Pairs by the ids of their annotations: what they are, whatever the order."""
     ids = annotations.id
     return {
         (frozenset((ids[left], ids[right])), value)
@@ -24,7 +24,7 @@ def as_set(annotations, pairs):
 @every_similarity
 @pytest.mark.parametrize("floor", [0.0, 0.3, 1.0])
 @given(tables())
-def test_every_two_marks_of_one_image_and_two_raters_once(similarity, floor, annotations):
+def test_every_two_annotations_of_one_image_and_two_raters_once(similarity, floor, annotations):
     measure = SIMILARITIES[similarity]
     expected = set()
     for a, b in combinations(range(len(annotations)), 2):
@@ -80,7 +80,7 @@ def test_a_pair_exactly_at_the_floor_is_a_pair():
 
 
 @every_similarity
-def test_no_marks_no_pairs(similarity):
+def test_no_annotations_no_pairs(similarity):
     assert len(compute_pairs(Annotations.from_rows([], images=[1], raters=["ann", "bob"]), similarity)) == 0
 
 

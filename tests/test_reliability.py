@@ -122,8 +122,8 @@ def test_nothing_pairable_whatever_axis_is_short(units, raters):
 
 
 @given(tables(limits=True))
-def test_a_cell_says_drawn_seen_or_not_asked(annotations):
-    units = build_units(annotations, np.arange(len(annotations)))  # every mark alone
+def test_a_cell_says_drawn_seen_or_not_assigned(annotations):
+    units = build_units(annotations, np.arange(len(annotations)))  # every annotation alone
     assert units.values.shape == (len(annotations), len(annotations.raters))
     limits = annotations.assigned_categories
     for row in range(len(annotations)):
@@ -136,8 +136,8 @@ def test_a_cell_says_drawn_seen_or_not_asked(annotations):
             assert units.values[row, rater] == expected
 
 
-def test_one_class_of_a_unit_is_enough_to_have_been_asked():
-    # ann: cat, bob: dog in one unit; cid was asked for dogs only, dan for foxes only
+def test_one_class_of_a_unit_is_enough_to_have_been_assigned():
+    # ann: cat, bob: dog in one unit; cid is assigned to dogs only, dan to foxes only
     rows = [
         {"image": 1, "rater": rater, "category": name, "box": [0, 0, 9, 9]}
         for rater, name in [("ann", "cat"), ("bob", "dog")]

@@ -33,7 +33,7 @@ def as_floats(values):
 
 
 @given(units_of_cells())
-def test_mean_and_whole_of_each_figure(drawn):
+def test_mean_and_whole_of_each_statistic(drawn):
     values, cell, cells = drawn
     for statistic in range(STATISTICS):
         own = np.flatnonzero(cells.statistic == statistic)
@@ -111,7 +111,7 @@ def test_columns_of_an_interval():
 
 
 @pytest.mark.parametrize("replicates", [1, 100, 250])
-def test_the_same_draws_for_every_figure(replicates):
+def test_the_same_draws_for_every_statistic(replicates):
     # one image carries one statistic each: a replicate without it leaves that statistic undefined, never both at once
     sums = coincidences(np.array([[0, 0], [0, 0]]), np.array([0, 1]), 2)
     made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, replicates, 1)

@@ -1,4 +1,4 @@
-"""Who was asked for what: images, classes of a rater, and single exclusions, by hand and as plain loops."""
+"""Who is assigned to what: images, classes of a rater, and single exclusions, by hand and as plain loops."""
 
 import numpy as np
 import pytest
@@ -20,19 +20,19 @@ def table(*marks, exclusions=(), raters=("ann", "bob"), categories=("cat", "dog"
 
 
 def test_an_absence_of_what_was_excluded_is_no_value():
-    #        HERE          bob was not asked to mark every cat: nothing to pair with
+    #        HERE          bob is not assigned to annotate every cat: nothing to pair with
     #  ann   cat
     result = agreement(table(("ann", "cat", HERE), exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[0, NOT_ASSIGNED]]
     assert np.isnan(result.alpha)
 
 
-def test_another_class_is_still_asked_for():
+def test_another_class_is_still_assigned():
     result = agreement(table(("ann", "dog", HERE), exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[1, NO_OBJECT]]
 
 
-def test_what_a_rater_drew_nonetheless_is_a_value():
+def test_what_a_rater_annotated_nonetheless_is_a_value():
     marks = ("ann", "cat", HERE), ("bob", "cat", HERE), ("bob", "cat", THERE)
     result = agreement(table(*marks, exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[0, 0], [NO_OBJECT, 0]]
@@ -50,11 +50,11 @@ def test_a_unit_of_two_classes_asks_for_either():
     [([], 1), ([(1, "bob", "cat")], 1), ([(1, "bob", "cat"), (1, "bob", "dog")], np.nan),
      ([(1, "bob", "cat"), (1, "ann", "dog")], np.nan), ([(1, "bob", "cat")] * 2, 1)],
 )  # fmt: skip
-def test_an_empty_image_needs_a_class_two_were_asked_for(exclusions, alpha):
+def test_an_empty_image_needs_a_class_two_were_assigned_to(exclusions, alpha):
     np.testing.assert_array_equal(agreement(table(exclusions=exclusions), bootstrap=0).image_alpha, [alpha])
 
 
-def test_who_was_asked_for_no_class_is_not_counted_on_an_empty_image():
+def test_who_was_assigned_to_no_class_is_not_counted_on_an_empty_image():
     three = {"raters": ("ann", "bob", "cid")}
     result = agreement(table(exclusions=[(1, "cid", "cat"), (1, "cid", "dog")], **three), bootstrap=0)
     assert result.annotations.assigned_any_class.tolist() == [[True, True, False]]
@@ -77,7 +77,7 @@ def test_what_the_excluded_rater_adds_is_additional():
 
 
 def asks(annotations, image, rater, category):
-    """Whether a rater was asked for every object of a class on an image."""
+    """Whether a rater is assigned to every object of a class on an image."""
     limits = annotations.assigned_categories
     return bool(
         annotations.assigned[image, rater]
@@ -87,7 +87,7 @@ def asks(annotations, image, rater, category):
 
 
 @given(tables(limits=True, exclusions=True))
-def test_who_was_asked_as_plain_loops(annotations):
+def test_who_was_assigned_as_plain_loops(annotations):
     raters, classes = range(len(annotations.raters)), range(len(annotations.categories))
     for image in range(len(annotations.images)):
         asked = [[asks(annotations, image, rater, category) for category in classes] for rater in raters]

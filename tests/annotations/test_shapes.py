@@ -1,4 +1,4 @@
-"""Masks and keypoints as sources hold them, and marks of every kind that cannot be used: refused, or left out."""
+"""Masks and keypoints as sources hold them, and annotations of every kind that cannot be used: refused, or left out."""
 
 import itertools
 
@@ -170,7 +170,7 @@ def test_nothing_is_left_out_of_what_can_be_used():
 
 
 @pytest.mark.parametrize(("name", "kind"), [("mask_iou", "mask"), ("pose", "keypoints"), ("polygon_giou", "polygon")])
-def test_marks_without_the_kind_that_is_compared_are_named(name, kind):
+def test_annotations_without_the_kind_that_is_compared_are_named(name, kind):
     rows = [
         {"id": 7, "image": 1, "rater": "ann", "category": "cat", kind: RIGHT[kind]},
         {"id": 8, "image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 1, 1]},

@@ -84,7 +84,7 @@ def test_rows_may_come_one_by_one():
     assert len(Annotations.from_rows(row(image=i) for i in range(3))) == 3
 
 
-def test_everybody_is_assigned_unless_said():
+def test_everybody_is_assigned_unless_listed():
     annotations = Annotations.from_rows([row()], images=[1, 2], raters=["ann", "bob"], assigned={2: []})
     assert annotations.assigned.tolist() == [[True, True], [False, False]]
 
@@ -127,7 +127,7 @@ BAD_ROWS = {
 
 
 @pytest.mark.parametrize(("record", "message"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_record_that_cannot_be_used_is_named_with_what_came(record, message):
+def test_a_record_that_cannot_be_used_is_named_with_what_it_holds(record, message):
     with pytest.raises(
         InputError, match=rf"^rows: 1 record cannot be used\.\n  record 2 \(id .*\): expected {message}"
     ):
@@ -174,7 +174,7 @@ def test_all_faults_are_told_at_once():
             r"record 1 \(id 1\): expected a class its rater is assigned to, got 'cat' by 'ann'",
         ),
         ({"assigned_categories": {"zoe": ["cat"]}}, "assigned to rater 'zoe': expected a rater among ann, got 'zoe'"),
-        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "assigned to rater 'ann': expected known classes, got 'emu'"),
+        ({"assigned_categories": {"ann": ["cat", "emu"]}}, "to rater 'ann': expected known classes, got 'emu'"),
         ({"raters": ["ann", "ann"]}, "raters: expected names, each once, got 'ann' again"),
         ({"categories": ["cat", "cat"]}, "categories: expected names, each once, got 'cat' again"),
         ({"raters": ["ann", None]}, "raters: expected names, each once, got None"),
@@ -184,7 +184,7 @@ def test_all_faults_are_told_at_once():
         ({"session": ["1", "2"]}, r"session: expected shape \(1,\), got \(2,\)"),
     ],
 )  # fmt: skip
-def test_a_vocabulary_that_does_not_fit_is_said(vocabulary, message):
+def test_a_vocabulary_that_does_not_fit_is_reported(vocabulary, message):
     with pytest.raises(InputError, match=message):
         Annotations.from_rows([row()], **vocabulary)
 
@@ -194,7 +194,7 @@ def test_rows_that_are_no_records():
         Annotations.from_rows([row(), "ann"])
 
 
-def test_marks_beyond_the_picture_are_kept_counted_and_said_at_the_callers_line():
+def test_annotations_beyond_the_image_are_kept_counted_and_reported_at_the_callers_line():
     rows = [row(id=i, box=[90, 0, 20, 5]) for i in range(1, 8)] + [row(id=8), row(id=9, box=[-3, 0, 9, 9])]
     with pytest.warns(
         KalosWarning, match=r"rows: 8 annotations reach beyond their image .*\(ids 1, 2, 3, 4, 5 and 3 more\)"
@@ -204,7 +204,7 @@ def test_marks_beyond_the_picture_are_kept_counted_and_said_at_the_callers_line(
     assert w[0].filename == __file__
 
 
-def test_marks_on_the_edge_or_of_unknown_pictures_are_not_beyond():
+def test_annotations_on_the_edge_or_of_unknown_images_are_not_beyond():
     Annotations.from_rows([row(box=[90, 0, 10, 100])], image_size={1: (100, 100)})
     Annotations.from_rows([row(box=[90, 0, 9999, 100])])
 
@@ -274,7 +274,7 @@ def test_two_raters_of_a_common_class_can_be_compared(limits, comparable):
     assert annotations.comparable_images.tolist() == [comparable, False]
 
 
-def test_a_rater_asked_for_no_class_was_not_asked():
+def test_a_rater_assigned_to_no_class_was_not_assigned():
     annotations = Annotations.from_rows(
         [], images=[1], raters=["ann", "bob"], categories=["cat"], assigned_categories={"bob": []}
     )
@@ -284,7 +284,7 @@ def test_a_rater_asked_for_no_class_was_not_asked():
 # ---- select
 
 
-def test_select_images_brings_their_marks_and_cuts_the_vocabulary():
+def test_select_images_brings_their_annotations_and_cuts_the_vocabulary():
     part = small().select(images=[2, 0])
     assert part.images.tolist() == part.files.tolist() == ["c", "b"]
     assert part.id.tolist() == [7, 8, 5, 6]
@@ -293,7 +293,7 @@ def test_select_images_brings_their_marks_and_cuts_the_vocabulary():
 
 
 @pytest.mark.parametrize("chosen", [["cid", "ann"], [2, 0], np.array(["cid", "ann"])])
-def test_select_raters_by_name_or_code_in_the_order_asked_for(chosen):
+def test_select_raters_by_name_or_code_in_the_order_given(chosen):
     part = small().select(raters=chosen)
     assert (part.raters.tolist(), part.session.tolist()) == (["cid", "ann"], ["3", "1"])
     assert part.id.tolist() == [7, 9, 6]

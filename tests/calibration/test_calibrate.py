@@ -20,7 +20,7 @@ from tests.strategies import reordered, tables
 
 
 def scene(images=12, seed=0, **more):
-    """Two raters a pixel or so apart, three marks an image."""
+    """Two raters a pixel or so apart, three annotations an image."""
     rng = np.random.default_rng(seed)
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [*place + rng.normal(0, 1.5, 2), 20, 20]}
@@ -34,11 +34,11 @@ def scene(images=12, seed=0, **more):
 # ---- a real data set ----
 
 
-def test_figures_of_lvis(lvis):
+def test_numbers_of_lvis(lvis):
     found = [calibrate(lvis, ["box_iou", "polygon_iou"], seed=seed) for seed in range(6)]
     assert {result.best.name for result in found} == {"polygon_iou"}
     boxes, polygons = ([result[name] for result in found] for name in ("box_iou", "polygon_iou"))
-    # marks of two images are compared in pixels; the peer, relative to their images, has .818 and .834 (see below)
+    # annotations of two images are compared in pixels; the peer, relative to the images, has .818, .834 (see below)
     assert np.mean([one.ks for one in boxes]) == pytest.approx(0.827, abs=0.006)
     assert np.mean([one.ks for one in polygons]) == pytest.approx(0.838, abs=0.006)
     assert np.mean([one.tau for one in boxes]) == pytest.approx(0.717, abs=0.03)
@@ -48,7 +48,7 @@ def test_figures_of_lvis(lvis):
     assert len(boxes[0].observed) == len(boxes[0].expected) == 3521
 
 
-def test_with_marks_relative_to_their_images_the_figures_are_the_peers(lvis):
+def test_with_annotations_relative_to_their_images_the_numbers_are_the_peers(lvis):
     # the public `kalos` 0.8.0, seeds 0 to 11: KS .8171 +- .0022, tau* .686 +- .028
     size = lvis.image_size[lvis.image]
     relative = replace(
@@ -62,7 +62,7 @@ def test_with_marks_relative_to_their_images_the_figures_are_the_peers(lvis):
     np.testing.assert_allclose(found[0].observed, calibrate(lvis, "box_iou").best.observed, atol=1e-9)
 
 
-def test_small_marks_need_a_more_lenient_threshold(lvis):
+def test_small_annotations_need_a_more_lenient_threshold(lvis):
     # KαLOS Table 5 says so of all of LVIS: tau* .976, .748, .488
     strata = calibrate(lvis, "box_iou", repeats=5).best.strata
     small, medium, large = (strata[name].tau for name in SIZES)
@@ -76,7 +76,7 @@ def test_small_marks_need_a_more_lenient_threshold(lvis):
 def test_intervals_equal_a_plain_loop():
     annotations = scene(images=10)
     found = calibrate(annotations, "box_iou", repeats=2, bootstrap=30, seed=3).best
-    # one other rater everywhere: one observed distance a mark, and two expected ones
+    # one other rater everywhere: one observed distance an annotation, and two expected ones
     place = annotations.image_rank[annotations.image]
     ks = []
     for times in np.concatenate(list(draws(10, 30, 3))).astype(int):
@@ -130,8 +130,8 @@ def test_sizes_are_scaled_to_the_image():
     assert [SIZES[code] for code in size_classes(annotations, "box_iou")] == ["small", "medium", "medium", "large"] * 2
 
 
-def test_a_stratum_is_of_targets_against_marks_of_any_size():
-    # ann's mark is small, bob's is medium: both have a distance below 1
+def test_a_stratum_is_of_targets_against_annotations_of_any_size():
+    # ann's annotation is small, bob's is medium: both have a distance below 1
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [0, 0, side, side]}
         for image in (1, 2)
@@ -191,7 +191,7 @@ def test_a_table_has_a_row_for_each_similarity():
     assert result.strata_to_pandas()["size"].tolist() == list(SIZES)
 
 
-def test_a_result_says_its_figures():
+def test_a_result_says_its_numbers():
     text = str(calibrate(scene(images=30), "box_iou", bootstrap=20))
     assert text.startswith("box_iou: KS = ")
     assert "τ* = " in text
@@ -231,7 +231,7 @@ def test_chance_without_variance_has_no_tau():
     assert found.reason == "all 6 expected distances are 1, and have no density"
 
 
-def test_marks_without_another_rater_have_no_observed_distance():
+def test_annotations_without_another_rater_have_no_observed_distance():
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]}
         for image, rater in ((1, "ann"), (2, "bob"))
@@ -274,7 +274,7 @@ def test_signal_like_chance_has_no_tau():
         ({"seed": 0.5}, "seed: expected a whole number"),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments, message):
+def test_what_cannot_be_done_is_reported(arguments, message):
     with pytest.raises(InputError, match=message):
         calibrate(scene(images=2), **arguments)
 

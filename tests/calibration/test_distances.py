@@ -36,7 +36,7 @@ def test_observed_distances_by_hand():
     #   0        10       20       30
     #   +--------+        +--------+       ann: two boxes
     #   +------+          (8 wide)         bob: one, 0.2 from the first and 1 from the second
-    #                                      cid: looked, drew nothing; dan: not asked
+    #                                      cid: looked, annotated nothing; dan: not assigned
     rows = [mark(1, "ann", 0), mark(1, "ann", 20), mark(1, "bob", 0, 8.0)]
     annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid", "dan"], assigned={1: ["ann", "bob", "cid"]})
     found = observed_distances(annotations, get_similarity("box_iou"))
@@ -44,7 +44,7 @@ def test_observed_distances_by_hand():
     np.testing.assert_allclose(found.distance, [0.2, 1, 1, 1, 0.2, 1])
 
 
-def test_who_was_asked_for_no_class_is_not_asked():
+def test_who_was_assigned_to_no_class_is_not_assigned():
     rows = [mark(1, "ann", 0), mark(1, "bob", 0)]
     annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], assigned_categories={"cid": []})
     found = observed_distances(annotations, get_similarity("box_iou"))
@@ -155,7 +155,7 @@ def test_the_target_is_the_left_side():
 
 
 @given(annotations=tables(limits=True), seed=st.integers(0, 99))
-def test_another_image_and_a_rater_asked_there_are_drawn(annotations, seed):
+def test_another_image_and_a_rater_assigned_there_are_drawn(annotations, seed):
     if annotations.assigned_any_class.any(axis=1).sum() < 2:
         with pytest.raises(InputError, match="at least two images with raters assigned"):
             draw_references(annotations, 1, seed)
@@ -164,7 +164,7 @@ def test_another_image_and_a_rater_asked_there_are_drawn(annotations, seed):
     assert drawn.image.shape == drawn.rater.shape == (3, len(annotations))
     assert (drawn.image != annotations.image).all()
     assert annotations.assigned_any_class[drawn.image, drawn.rater].all()
-    # all marks of one rater in one image meet the same rater
+    # all annotations of one rater in one image meet the same rater
     key = annotations.image * len(annotations.raters) + annotations.rater
     for images, raters in zip(drawn.image, drawn.rater, strict=True):
         assert len(set(zip(key, images, raters, strict=True))) == len(set(key))

@@ -1,4 +1,4 @@
-"""Modified mAP as pycocotools has it: one rater's marks as ground truth, another's as detections."""
+"""Modified mAP as pycocotools has it: one rater's annotations as ground truth, another's as detections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def coco_precision(
     kind: str = "box",
     limits: tuple[float, float] = (0, 1e10),
 ) -> np.ndarray:
-    """(T, K) average precision of each class; NaN where the ground truth has no mark of it."""
+    """(T, K) average precision of each class; NaN where the ground truth has no annotation of it."""
     rows = np.arange(len(annotations))
     askable = annotations.assigned_per_annotation
     both = annotations.assigned[:, [truth, found]].all(axis=1)[annotations.image]
@@ -43,7 +43,7 @@ def evaluate(
     kind: str = "box",
     limits: tuple[float, float] = (0, 1e10),
 ) -> np.ndarray:
-    """Rows `marks` as ground truth and rows `detections` of another table, which shares all vocabularies, with scores.
+    """Rows `annotations` as ground truth and rows `detections` of another table of the same vocabularies, with scores.
 
     Ids are counted from 1: pycocotools takes a match with annotation 0 for none.
     """

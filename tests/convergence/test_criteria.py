@@ -28,7 +28,10 @@ def test_a_sound_table():
     assert [line.verdict for line in found.values()] == ["cannot know", "cannot know", "ok", "ok", "ok", "ok"]
     assert found["no copied labels"].finding == "0 of 10 correct findings have similarity 1."
     assert "0 of 10 images are empty" in found["images chosen without regard to their labels"].finding
-    assert "ann 10 images and 10 annotations, bob 10 images and 10 annotations" in found["raters contribute equally"].finding
+    assert (
+        "ann 10 images and 10 annotations, bob 10 images and 10 annotations"
+        in found["raters contribute equally"].finding
+    )
 
 
 def test_copies():
@@ -47,7 +50,9 @@ def test_images_of_one_rater():
     assert line.verdict == "warn"
     assert line.finding == "2 of 10 images have fewer than two raters (8, 9)."
     skipped = replace(table(), skipped=np.eye(1, 10, dtype=int)[0])
-    assert verdicts(skipped)["every image has two raters"].finding == "1 annotations could not be used and were left out."
+    assert (
+        verdicts(skipped)["every image has two raters"].finding == "1 annotations could not be used and were left out."
+    )
 
 
 def test_raters_contribute_unequally():

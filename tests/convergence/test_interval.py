@@ -172,7 +172,7 @@ def test_shuffled_replicates_are_means_over_orders():
 
 
 @pytest.mark.filterwarnings("error")
-def test_small_subsets_are_said():
+def test_small_subsets_are_reported():
     with pytest.warns(KalosWarning, match="a subset has 99 images: its interval is wider"):
         label_convergence(noisy(198), 2, 0.5, thresholds=(0.5,))
 
@@ -212,7 +212,7 @@ def strangers(common_image=False):
         (noisy(4), {"fraction": 0.5, "solver": "best"}, "solver: expected one of"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_computed_is_said(annotations, arguments, message):
+def test_what_cannot_be_computed_is_reported(annotations, arguments, message):
     with pytest.raises(InputError, match=message):
         label_convergence(annotations, **{"samples": 20, **arguments})
 
@@ -251,7 +251,7 @@ def test_a_line_needs_different_alphas():
     assert str(line) == "mAP = 0.400 α + 0.200 (ρ = 1.00, R² = 1.00; test)"
 
 
-# ---- replicates without marks ----
+# ---- replicates without annotations ----
 
 
 @pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])

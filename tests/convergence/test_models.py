@@ -35,6 +35,6 @@ def test_names_with_numbers(typed, expected):
         ([0.5], r"expected names with their mAP, .*, got \[0\.5\]"),
     ],
 )
-def test_anything_else_is_said(typed, message):
+def test_anything_else_is_reported(typed, message):
     with pytest.raises(InputError, match=message):
         read_models(typed)

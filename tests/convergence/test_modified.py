@@ -21,7 +21,7 @@ SAME = {"rtol": 0, "atol": 1e-12}
 
 
 def boxes(*marks, **more):
-    """Marks as (image, rater, class, x, width); all 10 high."""
+    """Annotations as (image, rater, class, x, width); all 10 high."""
     rows = [
         {"id": place, "image": image, "rater": rater, "category": name, "box": [x, 0, width, 10]}
         for place, (image, rater, name, x, width) in enumerate(marks)
@@ -76,7 +76,7 @@ def test_a_class_only_the_detections_have_does_not_count():
 
 
 def a_comparable(annotations):
-    """Whether there is a mark on an image and of a class that its rater and another were asked for."""
+    """Whether there is an annotation on an image and of a class that its rater and another are assigned to."""
     own = annotations.assigned_per_annotation[np.arange(len(annotations)), annotations.rater]
     return bool((annotations.others_assigned.any(axis=1) & own).any())
 
@@ -113,7 +113,7 @@ def test_sizes_of_coco(size, kind):
 
 
 def test_at_most_a_thousand_detections_of_an_image_and_class():
-    # ann's one mark is the 1,000th or the 1,001st of bob's
+    # ann's one annotation is the 1,000th or the 1,001st of bob's
     for before, expected in ((999, 1 / 1000), (1000, 0.0)):
         marks = [(1, "bob", "cat", 20 * place, 10) for place in range(1, before + 1)]
         annotations = boxes((1, "ann", "cat", 0, 10), *marks, (1, "bob", "cat", 0, 10))
@@ -220,7 +220,7 @@ def test_joint_equal_to_a_loop(seed):
         for place in range(50)
     ]
     annotations = Annotations.from_rows(rows, raters=["ann", "bob"])
-    # pairs below the floor cannot take a mark from one above it, so the least threshold changes nothing
+    # pairs below the floor cannot take an annotation from one above it, so the least threshold changes nothing
     result = modified_map(annotations, thresholds=(0.1, 0.3, 0.5), ties="joint")
     for level, threshold in enumerate(result.thresholds):
         for truth, found in ((0, 1), (1, 0)):
@@ -228,15 +228,15 @@ def test_joint_equal_to_a_loop(seed):
             assert result.directions[level, truth, found] == pytest.approx(expected, abs=1e-12)
 
 
-def test_joint_gives_each_mark_its_best():
-    # in the order of rows, bob's first box (IoU .6) takes ann's mark from his second (IoU .9)
+def test_joint_gives_each_annotation_its_best():
+    # in the order of rows, bob's first box (IoU .6) takes ann's annotation from his second (IoU .9)
     annotations = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 6), (1, "bob", "cat", 0, 9))
     assert modified_map(annotations, thresholds=(0.9,), ties="joint").directions[0, 0, 1] == 0.5
     assert modified_map(annotations, thresholds=(0.6,), ties="joint").directions[0, 0, 1] == 0.5
 
 
 def test_shuffle_is_the_mean_over_orders():
-    # ann has one mark, bob a hit and a miss: 1 if the hit comes first, 1/2 otherwise; bob as truth: always 51/101
+    # ann has one annotation, bob a hit and a miss: 1 if the hit comes first, 1/2 otherwise; bob as truth: always 51/101
     annotations = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 50, 9), (1, "bob", "cat", 0, 9))
     result = modified_map(annotations, thresholds=(0.5,), ties="shuffle", orders=400, seed=1)
     possible = {round((value + 51 / 101) / 2, 9) for value in (0.5, 1)}
@@ -323,6 +323,6 @@ FINE = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8))
         (FINE, {"similarity": "iou"}, "similarity: expected one of"),
     ],
 )
-def test_what_cannot_be_computed_is_said(annotations, arguments, message):
+def test_what_cannot_be_computed_is_reported(annotations, arguments, message):
     with pytest.raises(InputError, match=message):
         modified_map(annotations, **arguments)

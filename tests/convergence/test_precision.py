@@ -23,11 +23,11 @@ def one_group(hits, positives, counts=None):
 
 
 def test_by_hand():
-    # hit, miss, hit of two marks: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1
+    # hit, miss, hit of two annotations: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1
     np.testing.assert_allclose(one_group([True, False, True], 2), (51 + 50 * 2 / 3) / 101)
     # miss, hit, hit: 0, 1/2, 2/3, so 2/3 everywhere
     np.testing.assert_allclose(one_group([False, True, True], 2), 2 / 3)
-    # one of three marks found: recall 1/3, that is the points 0 to .33
+    # one of three annotations found: recall 1/3, that is the points 0 to .33
     np.testing.assert_allclose(one_group([True], 3), 34 / 101)
     # the miss counts neither for nor against
     np.testing.assert_allclose(one_group([False, True], 1, [False, True]), 1)
@@ -52,7 +52,7 @@ def test_equal_to_a_loop(drawn, all_count):
     flags = np.array([flag for flags, _ in drawn for flag in flags], bool).reshape(-1, 2)
     hit = np.stack([flags[:, 0], flags[:, 0] & (np.arange(len(flags)) % 2 == 0)])
     counts = np.ones_like(hit) if all_count else np.stack([flags[:, 1]] * 2)
-    # a mark is found once at most
+    # an annotation is found once at most
     positives = np.array(
         [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
     )

@@ -1,4 +1,4 @@
-"""Complete linkage: by hand, beside scipy and beside the peer."""
+"""Complete linkage: by hand, against scipy and against the peer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Laws over SOLVERS x COSTS, the solvers beside one another by hand, and beside ones that take a mark at a time."""
+"""Properties of SOLVERS x COSTS, by hand, and against solvers that take an annotation at a time."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def solve(annotations, similarity, threshold, solver, cost):
 @every_cost
 @every_similarity
 @given(tables(), thresholds)
-def test_a_partition_within_images_with_one_mark_a_rater(solver, cost, similarity, annotations, threshold):
+def test_a_partition_within_images_with_one_annotation_a_rater(solver, cost, similarity, annotations, threshold):
     unit_of = solve(annotations, similarity, threshold, solver, cost)
     assert sorted(set(unit_of.tolist())) == list(range(unit_of.max() + 1 if len(unit_of) else 0))
     for unit in range(len(set(unit_of.tolist()))):
@@ -38,7 +38,7 @@ def test_a_partition_within_images_with_one_mark_a_rater(solver, cost, similarit
 @every_solver
 @every_cost
 @given(tables())
-def test_units_are_numbered_by_image_and_first_mark(solver, cost, annotations):
+def test_units_are_numbered_by_image_and_first_annotation(solver, cost, annotations):
     unit_of = solve(annotations, "box_iou", 0.25, solver, cost)
     first = [np.flatnonzero(unit_of == unit)[0] for unit in range(len(set(unit_of.tolist())))]
     assert first == sorted(first, key=lambda row: (annotations.image[row], row))
@@ -59,8 +59,8 @@ def test_the_same_units_in_any_order(solver, cost, similarity, annotations, thre
 @every_cost
 @every_similarity
 @pytest.mark.parametrize("seed", range(20))
-def test_the_same_units_in_any_order_of_identical_marks(solver, cost, similarity, seed):
-    # five raters, each three times the same mark of one of two classes: nothing but names and ids can decide
+def test_the_same_units_in_any_order_of_identical_annotations(solver, cost, similarity, seed):
+    # five raters, each three times the same annotation of one of two classes: nothing but names and ids can decide
     rows = [
         {"image": 1, "rater": rater, "category": "cat" if copy else "dog", "polygon": [[0, 0, 4, 0, 4, 4, 0, 4]]}
         for rater in "abcde"
@@ -76,7 +76,7 @@ def test_the_same_units_in_any_order_of_identical_marks(solver, cost, similarity
 @every_solver
 @every_cost
 @given(tables(), st.sampled_from([0.0, 0.25, 0.5]), st.randoms(use_true_random=False))
-def test_other_ids_exchange_identical_marks_at_most(solver, cost, annotations, threshold, random):
+def test_other_ids_exchange_identical_annotations_at_most(solver, cost, annotations, threshold, random):
     other = replace(annotations, id=np.array(random.sample(range(1000), len(annotations)), np.intp))
     assert alike(annotations, solve(annotations, "box_iou", threshold, solver, cost)) == alike(
         other, solve(other, "box_iou", threshold, solver, cost)
@@ -114,7 +114,7 @@ def test_real_data_have_the_same_units_in_any_order(lvis, solver, cost, threshol
         ("ahc", "neg", 0.679935, 0.637584),
     ],
 )
-def test_real_data_give_the_peers_figures(lvis, solver, cost, mean, of_all):
+def test_real_data_give_the_peers_numbers(lvis, solver, cost, mean, of_all):
     # `kalos` 0.8.0 on the same file at threshold .5
     result = agreement(lvis, solver=solver, cost=cost, bootstrap=0)
     assert (result.alpha, result.global_alpha) == pytest.approx((mean, of_all), abs=1e-6)
@@ -138,7 +138,7 @@ def test_greedy_units_hang_together_by_pairs_at_the_threshold(cost, similarity, 
 @every_cost
 @every_similarity
 @given(tables(images=2, raters=5, marks=10), thresholds)
-def test_whole_arrays_at_once_equal_one_mark_after_the_other(solver, cost, similarity, annotations, threshold):
+def test_whole_arrays_at_once_equal_one_annotation_after_the_other(solver, cost, similarity, annotations, threshold):
     pairs = compute_pairs(annotations, similarity, threshold)
     units = partition(annotations, correspond(annotations, pairs, threshold, solver, cost))
     assert units == ONE_BY_ONE[solver](annotations, pairs, cost)
@@ -148,7 +148,7 @@ def test_whole_arrays_at_once_equal_one_mark_after_the_other(solver, cost, simil
 @every_cost
 @pytest.mark.parametrize("raters", [2, 63, 64, 65, 130])
 def test_any_number_of_raters(solver, cost, raters):
-    # two places, all raters mark both, the last one only the first: 64 raters fill one word of bits
+    # two places, all raters annotate both, the last one only the first: 64 raters fill one word of bits
     rng = np.random.default_rng(raters)
     rows = [
         {"image": 1, "rater": f"r{r:03}", "category": "cat", "box": [100 * place, rng.random(), 20, 20 + rng.random()]}
@@ -206,7 +206,7 @@ def test_the_solvers_differ(solver, cost, units):
     #   bob 3   1.........11
     #   bob 4  0.....6
     #   ann 5  100.......110          5-6 .60 and 6-7 .67 make a chain; 5-7 .38 is no candidate,
-    #   bob 6    102.5.....112.5      which keeps them apart where every two marks of a unit must be one
+    #   bob 6    102.5.....112.5      which keeps them apart where every two annotations of a unit must be one
     #   cid 7       104.5....114.5
     if solver == "mgm":
         pytest.importorskip("pylibmgm")

@@ -32,7 +32,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
     assert usable_solvers() == ["greedy", "shm", "ahc"]
 
 
-def test_the_library_is_imported_only_when_asked_for():
+def test_the_library_is_imported_only_when_needed():
     code = "import kalos_core, sys; kalos_core.SOLVERS['mgm']; assert 'pylibmgm' not in sys.modules"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=ROOT)
 
@@ -45,7 +45,7 @@ def test_with_the_library_it_is_offered():
 @needs_library
 @every_cost
 @given(tables(images=2, raters=5), st.sampled_from([0.1, 0.25, 0.5]))
-def test_every_two_marks_of_a_unit_are_a_candidate(cost, annotations, threshold):
+def test_every_two_annotations_of_a_unit_are_a_candidate(cost, annotations, threshold):
     pairs, unit_of = mgm(annotations, cost, threshold)
     within = (np.bincount(unit_of) * (np.bincount(unit_of) - 1) // 2).sum() if len(unit_of) else 0
     assert within == (unit_of[pairs.left] == unit_of[pairs.right]).sum()
@@ -108,8 +108,8 @@ def test_the_sum_over_all_pairs_by_hand(cost):
 
 @needs_library
 @every_cost
-def test_pictures_in_which_a_rater_has_nothing(cost):
-    # cid drew nothing in the first picture, ann and bob nothing in the second, and dan nothing at all
+def test_images_in_which_a_rater_has_nothing(cost):
+    # cid annotated nothing in the first image, ann and bob nothing in the second, and dan nothing at all
     marks = [(1, "ann", 0, 10), (1, "bob", 0, 9), (1, "bob", 2, 9), (1, "ann", 2, 8), (2, "cid", 0, 10)]
     annotations = Annotations.from_rows(
         [{"image": image, "rater": name, "category": "cat", "box": [x, 0, w, 10]} for image, name, x, w in marks],

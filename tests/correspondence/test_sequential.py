@@ -1,4 +1,4 @@
-"""Sequential Hungarian matching: who is matched with whom, by hand and beside the peer."""
+"""Sequential Hungarian matching: who is matched with whom, by hand and against the peer."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_a_unit_that_the_new_rater_joined_is_not_free(cost):
 
 
 def square(left_top, right_bottom, left_bottom, right_top):
-    """ann's marks 1 (cat) and 2 (dog), bob's 3 (cat) and 4 (dog); similarities of 1-3, 2-4, 1-4 and 2-3."""
+    """ann's annotations 1 (cat) and 2 (dog), bob's 3 (cat) and 4 (dog); similarities of 1-3, 2-4, 1-4 and 2-3."""
     annotations = table(*[(name, kind, x, 10) for name in ("ann", "bob") for kind, x in (("cat", 0), ("dog", 50))])
     similarity = np.array([left_top, right_bottom, left_bottom, right_top])
     return annotations, Pairs(np.array([0, 1, 0, 1]), np.array([2, 3, 3, 2]), similarity, "box_iou", 0.1)

@@ -1,4 +1,4 @@
-"""The solvers as the paper tells them, one mark after the other; and tables to try them on."""
+"""The solvers as the paper has them, one annotation after the other; and tables to try them on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Candidate = tuple[float, int, int]  # cost, row, row
 
 
 def in_strict_order(annotations: Annotations, pairs: Pairs, cost: str) -> list[Candidate]:
-    """Candidates by cost, similarity, and then geometry, class, rater and id of both marks."""
+    """Candidates by cost, similarity, and then geometry, class, rater and id of both annotations."""
 
     def rank(row):
         if pairs.kind == "box":
@@ -73,7 +73,7 @@ def ahc_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[fro
 
 
 def every_assignment(pairs: list[Candidate]) -> Iterator[list[Candidate]]:
-    """All ways to choose pairs that share no mark."""
+    """All ways to choose pairs that share no annotation."""
     if not pairs:
         yield []
         return
@@ -118,7 +118,7 @@ def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[fro
 
 
 def best_cliques(annotations: Annotations, pairs: Pairs, cost: str) -> float:
-    """The least sum of costs over all partitions in which every two marks of a unit are a candidate."""
+    """The least sum of costs over all partitions in which every two annotations of a unit are a candidate."""
     price = {frozenset((a, b)): c for c, a, b in in_strict_order(annotations, pairs, cost)}
 
     def least(row: int, cliques: list[list[int]]) -> float:
@@ -168,7 +168,7 @@ def by_peer(match: Callable, annotations: Annotations, pairs: Pairs, cost: str) 
 
 
 def alike(annotations: Annotations, unit_of: np.ndarray) -> Counter:
-    """The units, of marks told apart by all but their ids."""
+    """The units, of annotations told apart by all but their ids."""
     marks = list(
         zip(
             annotations.images[annotations.image].tolist(),
@@ -189,7 +189,7 @@ def table(*marks: tuple[str, str, float, float]) -> Annotations:
 
 
 def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | None = 1.0) -> Annotations:
-    """Every rater's copy of the same marks, moved a little; whole steps give many exact ties, None gives none."""
+    """Every rater's copy of the same annotations, moved a little; whole steps give many exact ties, None gives none."""
     rng = np.random.default_rng(seed)
 
     def moved(place: float) -> float:

@@ -36,7 +36,7 @@ def mean(values):
 
 
 def among(result, raters):
-    """The agreement of some raters alone, from the marks and not from the pairs."""
+    """The agreement of some raters alone, from the annotations and not from the pairs."""
     chosen = result.configuration
     part = result.annotations.select(raters=np.asarray(raters, dtype=np.intp))
     return agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)

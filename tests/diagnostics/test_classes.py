@@ -1,4 +1,4 @@
-"""Class difficulty by hand, as a plain loop, and beside the peer (see test_peer)."""
+"""Class difficulty by hand, as a plain loop, and against the peer (see test_peer)."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_a_unit_of_two_classes_counts_for_both():
     assert (found.alpha.tolist(), found.units.tolist()) == ([0, 0], [1, 1])
 
 
-def test_a_class_only_one_rater_was_asked_for_is_undefined_and_not_one():
+def test_a_class_only_one_rater_was_assigned_to_is_undefined_and_not_one():
     limits = {"ann": ["cat", "dog"], "bob": ["dog"]}
     found = class_difficulty(agreement(marks(("ann", "cat", 0), ("ann", "dog", 50), assigned_categories=limits)))
     np.testing.assert_array_equal(found.alpha, [np.nan, 0])
@@ -62,7 +62,7 @@ def test_nothing_drawn_has_no_rows():
 
 
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
-def test_every_figure_as_a_plain_loop(annotations, seed):
+def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
     found = class_difficulty(result)
     drawn = sorted({int(code) for code in annotations.category})

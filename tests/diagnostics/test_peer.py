@@ -1,4 +1,4 @@
-"""Every diagnostic beside the public `kalos` package 0.8.0, on four synthetic raters and on a real data set.
+"""Every diagnostic against the public `kalos` package 0.8.0, on four synthetic raters and on a real data set.
 
 It counts an image without an alpha as 1; everybody here is asked for everything, or at least two raters for each image,
 so that there is none.

@@ -67,7 +67,7 @@ def test_two_raters_are_the_whole_agreement():
 
 
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
-def test_every_figure_as_a_plain_loop(annotations, seed):
+def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=0, seed=seed)
     found = collaboration(result)
     raters = range(len(annotations.raters))
@@ -92,7 +92,7 @@ def test_every_figure_as_a_plain_loop(annotations, seed):
 
 @given(tables(images=4, everyone=True), st.integers(0, 9))
 def test_intervals_as_a_plain_loop(annotations, seed):
-    # everybody was asked for everything: every image is defined for every pair
+    # everybody is assigned to everything: every image is defined for every pair
     result = agreement(annotations, threshold=0.25, bootstrap=8, seed=seed)
     found = collaboration(result)
     count = len(annotations.images)

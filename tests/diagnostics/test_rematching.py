@@ -100,7 +100,7 @@ def test_blocks_of_any_size_give_the_same(annotations, seed, largest):
 
 
 @given(tables(), st.integers(0, 99))
-def test_only_the_images_asked_for(annotations, seed):
+def test_only_the_images_assigned_to(annotations, seed):
     result, groups = agreement(annotations, bootstrap=0), some_groups(annotations, seed)
     wanted = np.random.default_rng(seed).random((5, len(annotations.images))) < 0.5
     everything, part = rematch(result, groups), rematch(result, groups, wanted)

@@ -17,7 +17,7 @@ TWICE = {"raters": ("a1", "b1", "a2", "b2"), "person": ["ann", "bob", "ann", "bo
 
 def test_two_people_twice():
     #  image 1   a1 cat, a2 cat; b1 cat, b2 dog, all in one place      ann 1, bob cat dog: 0; session 1: 1, session 2: 0
-    #  image 2   nobody drew: 1 for everybody
+    #  image 2   nobody annotated: 1 for everybody
     result = agreement(
         marks(("a1", "cat", 0), ("a2", "cat", 0), ("b1", "cat", 0), ("b2", "dog", 0), images=(1, 2), **TWICE)
     )
@@ -47,7 +47,7 @@ def test_one_session_only_is_undefined():
 
 
 def with_sessions(annotations, seed):
-    """The same marks, the raters being sessions of two people."""
+    """The same annotations, the raters being sessions of two people."""
     rng = np.random.default_rng(seed)
     raters = len(annotations.raters)
     person = ["ann", "ann", *rng.choice(["ann", "bob"], raters - 2)]
@@ -56,7 +56,7 @@ def with_sessions(annotations, seed):
 
 
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 99))
-def test_every_figure_as_a_plain_loop(annotations, seed):
+def test_every_number_as_a_plain_loop(annotations, seed):
     result = agreement(with_sessions(annotations, seed), "polygon_iou", 0.25, bootstrap=0)
     for found, labels, names in (
         (intra_rater(result), result.annotations.person, "person"),

@@ -12,7 +12,7 @@ from tests.strategies import reordered, tables
 THREE = ("ann", "bob", "cid")
 
 
-def test_two_agree_and_the_third_drew_elsewhere():
+def test_two_agree_and_the_third_annotated_elsewhere():
     #        0     50          all: n = 6, diagonal 1 + 1, cat 3, none 3: 1 - (4/6)/(18/30) = -1/9
     #  ann   cat   none        without cid, matched again: cat cat, 1. The row dropped: cat cat | none none, also 1
     #  bob   cat   none        without ann: cat none | none cat, n = 4, 1 - 1/((16 - 8)/12) = -1/2
@@ -71,13 +71,13 @@ def without(result, rater):
 
 
 @given(tables(images=4, limits=True, exclusions=True), st.integers(0, 9))
-def test_every_figure_as_a_plain_loop(annotations, seed):
+def test_every_number_as_a_plain_loop(annotations, seed):
     assume(len(annotations.raters) > 2)
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=8, seed=seed)
     found = rater_vitality(result)
     images = range(len(annotations.images))
     part = annotations.assigned_any_class.copy()
-    part[annotations.image, annotations.rater] = True  # asked, or drew what they were not asked for
+    part[annotations.image, annotations.rater] = True  # assigned, or annotated what they were not assigned to
     for rater in range(len(annotations.raters)):
         rest = without(result, rater)
         alone = among(result, rest)
@@ -93,7 +93,7 @@ def test_every_figure_as_a_plain_loop(annotations, seed):
 
 @given(tables(images=4, everyone=True), st.integers(0, 9))
 def test_intervals_as_a_plain_loop(annotations, seed):
-    # everybody was asked for everything: every image is defined, and is in the draws
+    # everybody is assigned to everything: every image is defined, and is in the draws
     assume(len(annotations.raters) > 2)
     result = agreement(annotations, threshold=0.25, bootstrap=8, seed=seed)
     found = rater_vitality(result)

@@ -21,7 +21,7 @@ RING = [0, 0, 8, 0, 8, 4]
 
 
 def document(**changes):
-    """A file that is right: two pictures, two raters, two marks, and one crowd."""
+    """A file that is right: two images, two raters, two annotations, and one crowd."""
     content = {
         "info": {},
         "images": [
@@ -132,16 +132,16 @@ def test_a_file_name_that_is_not_there_is_no_name():
     assert read_coco(with_image(file_name=None)).files.tolist() == ["", "five.jpg"]
 
 
-def test_a_picture_of_unknown_size():
+def test_an_image_of_unknown_size():
     assert np.isnan(read_coco(with_image(width=None)).image_size[0]).all()
 
 
-def test_classes_a_rater_was_asked_for_by_name_or_id():
+def test_classes_a_rater_was_assigned_to_by_name_or_id():
     content = document(info={"rater_categories": {"ann": ["cat"], "bob": [3, 1]}})
     assert read_coco(content).assigned_categories.tolist() == [[False, True], [True, True]]
 
 
-def test_text_classes_may_be_asked_for_though_nobody_drew_them():
+def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
     content = document(info={"rater_categories": {"ann": ["cat", "emu"]}})
     for mark, name in zip(content["annotations"], ["cat", " dog ", "x"], strict=True):
         mark["label"] = name
@@ -186,7 +186,7 @@ def test_without_rater_list_everybody_is_assigned_and_a_warning_says_what_that_d
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_without_rater_list_those_who_drew_may_be_chosen():
+def test_without_rater_list_those_who_annotated_may_be_chosen():
     assert read_coco(without_lists(), assigned="drew").assigned.tolist() == [[True, True], [False, False]]
 
 
@@ -204,7 +204,7 @@ def test_some_lists_are_kept_where_others_are_absent():
     assert [set(annotations.raters[row]) for row in annotations.assigned] == [{"ann", "bob"}, {"bob"}]
 
 
-def test_marks_beyond_the_picture_are_said_at_the_callers_line():
+def test_annotations_beyond_the_image_are_reported_at_the_callers_line():
     with pytest.warns(KalosWarning, match=r"COCO data: 1 annotations reach beyond .*\(ids 1\)") as caught:
         read_coco(with_mark(bbox=[15, 0, 8, 4]))
     assert [warning.filename for warning in caught] == [__file__]
@@ -258,7 +258,8 @@ BAD = {
         "classes assigned to rater 'ann'", "known classes, got 'emu'",
     ),
     "unknown rater asked": (
-        document(info={"rater_categories": {"zoe": ["cat"]}}), "classes assigned to rater 'zoe'", "a rater among ann, bob",
+        document(info={"rater_categories": {"zoe": ["cat"]}}),
+        "classes assigned to rater 'zoe'", "a rater among ann, bob",
     ),
     "no image id": (with_image(id=None), r"images\[0\] \(id None\)", "an id, got nothing"),
     "image id is a list": (with_image(id=[7]), r"images\[0\] \(id \[7\]\)", r"an id, got \[7\]"),
@@ -298,7 +299,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("content", "record", "message"), BAD.values(), ids=BAD)
-def test_a_record_that_cannot_be_used_is_named_with_file_and_place(content, record, message, tmp_path):
+def test_a_record_that_cannot_be_used_is_named_with_file_and_position(content, record, message, tmp_path):
     expected = rf"records? cannot be used\.\n(.*\n)*  {record}: (.*; )?expected {message}"
     with pytest.raises(InputError, match="^COCO data: 1 " + expected):
         read_coco(content)
@@ -366,7 +367,7 @@ def test_what_is_not_coco(content, message):
         (b'{"images": ' + b"9" * 5000 + b"}", "expected JSON, got"),
     ],
 )
-def test_what_is_not_json_is_said_with_its_path(text, message, tmp_path):
+def test_what_is_not_json_is_reported_with_its_path(text, message, tmp_path):
     path = tmp_path / "labels.json"
     path.write_bytes(text)
     with pytest.raises(InputError, match=re.escape(f"{path}: {message}")):
@@ -533,7 +534,7 @@ def test_what_is_written_is_plain_coco(tmp_path):
     assert content["categories"] == [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}]
 
 
-def test_ids_that_are_no_numbers_are_numbered_and_kept_beside(tmp_path):
+def test_ids_that_are_no_numbers_are_numbered_and_kept_as_source_ids(tmp_path):
     rows = [{"id": "x", "image": "a.jpg", "rater": "bob", "category": "cat", "box": [0, 0, 4, 2]}]
     content = json.loads(write_coco(Annotations.from_rows(rows), tmp_path / "l.json").read_text(encoding="utf-8"))
     assert (content["images"][0]["id"], content["images"][0]["source_id"]) == (1, "a.jpg")

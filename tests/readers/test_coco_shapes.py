@@ -55,7 +55,7 @@ def test_each_segmentation_is_read_as_it_is():
     assert annotations.shapes["polygon"].absent().tolist() == [False, True, True]
     assert annotations.shapes["mask"].absent().tolist() == [True, False, True]
     assert annotations.shapes["box"].xywh().tolist() == [[0, 0, 2, 2], [1, 0, 2, 3], [0, 0, 1, 1]]
-    with pytest.raises(InputError, match="polygon"):  # where one kind is needed it is said which marks lack it
+    with pytest.raises(InputError, match="polygon"):  # where one kind is needed it is said which annotations lack it
         agreement(annotations, "polygon_iou")
 
 
@@ -127,7 +127,7 @@ def test_a_category_that_names_keypoints_and_has_no_id():
         read_coco(content)
 
 
-def test_marks_with_different_numbers_of_keypoints():
+def test_annotations_with_different_numbers_of_keypoints():
     with pytest.raises(InputError, match=r"annotations\[2\].*3 keypoints, as most annotations have, got 2"):
         read_coco(document({"keypoints": POSE}, {"keypoints": POSE}, {"keypoints": POSE[:6]}))
 
@@ -164,7 +164,7 @@ def test_sessions_as_the_authors_code_reads_them():
     assert drew == {ours.raters[code]: int((ours.rater == code).sum()) for code in np.unique(ours.rater)}
 
 
-def test_a_session_that_is_not_said_or_not_listed():
+def test_a_session_that_is_missing_or_not_listed():
     with pytest.raises(InputError, match=r"annotations\[0\].*a session_id, as its image lists sessions, got nothing"):
         read_coco(in_sessions(BOX))
     with pytest.raises(InputError, match=r"annotations\[0\].*a session_id, as its image lists sessions, got \[1\]"):
@@ -179,7 +179,7 @@ def test_a_list_of_sessions_that_is_none(rater_list):
         read_coco(in_sessions(BOX, rater_list=rater_list))
 
 
-def test_where_an_image_lists_names_a_session_is_not_asked_for():
+def test_where_an_image_lists_names_a_session_is_not_needed():
     content = document({**BOX, "session_id": 2})
     assert read_coco(content).raters.tolist() == ["ann", "bob"]
     del content["images"][0]["rater_list"]
@@ -194,7 +194,7 @@ def test_a_name_that_is_also_a_session():
         read_coco(content)
 
 
-def test_classes_asked_of_a_person_are_asked_in_all_sessions():
+def test_classes_assigned_to_a_person_are_assigned_in_all_sessions():
     content = in_sessions({**BOX, "session_id": 1}, rater_categories={"ann": ["cat"], "bob (Sa)": []})
     assert read_coco(content).assigned_categories.tolist() == [[True], [True], [False]]
 
@@ -319,7 +319,7 @@ def test_classes_that_are_not_exhaustive_are_excluded_on_request():
     assert len(read_coco(content).excluded) == 0
     annotations = read_coco(content, not_exhaustive="exclude")
     assert annotations.excluded.tolist() == [[0, 0, 0], [0, 1, 0]]
-    # bob was not asked for every cat: that he drew none says nothing
+    # bob is not assigned to every cat: that he annotated none says nothing
     assert np.isnan(agreement(annotations, bootstrap=0).image_alpha).all()
     assert agreement(read_coco(content), bootstrap=0).image_alpha[0] <= 0
 

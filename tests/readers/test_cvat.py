@@ -142,7 +142,7 @@ WHERE = r"ann\.xml, image 'a/one\.jpg', mark 1"
         ('<polyline label="cat" points="1,1;2,2"/>', r" \(polyline\): expected one of box, .*, got <polyline>"),
     ],
 )
-def test_marks_that_cannot_be_used(folder, mark, message):
+def test_annotations_that_cannot_be_used(folder, mark, message):
     with pytest.raises(InputError, match=WHERE + message):
         read_cvat(folder(ann=export(mark), bob=export(BOX)))
     with pytest.warns(KalosWarning, match="They are left out") as caught:

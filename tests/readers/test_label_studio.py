@@ -96,11 +96,11 @@ def test_boxes_of_several_annotators_and_who_saw_what(written):
         (None, ""),
     ],
 )
-def test_the_name_of_a_picture(written, data, name):
+def test_the_name_of_an_image(written, data, name):
     assert read_label_studio(written([task(by(1), data=data)])).files.tolist() == [name]
 
 
-def test_another_field_of_the_picture(written):
+def test_another_field_of_the_image(written):
     tasks = [task(by(1), data={"image": "a.jpg", "right": "b.jpg"})]
     assert read_label_studio(written(tasks), image_field="right").files.tolist() == ["b.jpg"]
 

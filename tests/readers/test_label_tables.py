@@ -142,7 +142,7 @@ def test_unknown_labels(write):
         ("item,rater,item,label\n", "expected each column once"),
     ],
 )
-def test_what_cannot_be_used_is_said(write, text, said):
+def test_what_cannot_be_used_is_reported(write, text, said):
     with pytest.raises(InputError, match=said):
         read_long_labels(write(text))
 

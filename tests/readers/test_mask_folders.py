@@ -46,7 +46,7 @@ def test_png_and_tiff_bits_and_bytes(folder):
     assert len(found) == 2
 
 
-def test_a_missing_file_is_not_asked_or_nothing_marked(folder):
+def test_a_missing_file_is_not_assigned_or_an_empty_mask(folder):
     by_files = pixel_agreement(read_mask_folders(folder).stacks(), ["ann", "bob"])
     everyone = pixel_agreement(read_mask_folders(folder, assigned="all").stacks(), ["ann", "bob"])
     assert (by_files.alone, everyone.alone) == (1, 0)
@@ -55,7 +55,7 @@ def test_a_missing_file_is_not_asked_or_nothing_marked(folder):
     assert listed.assigned.tolist() == [[True, True], [True, True]]
 
 
-def test_pictures_and_a_value_to_ignore(tmp_path):
+def test_images_and_a_value_to_ignore(tmp_path):
     folder = write(tmp_path / "m", {("ann", "a.png"): ONE * 2, ("bob", "a.png"): TWO + TWO * 8})
     write(tmp_path, {("pictures", "a.png"): np.dstack([ONE * 9] * 3)})
     found = read_mask_folders(folder, image_folder=tmp_path / "pictures", ignore_value=9)
@@ -66,7 +66,7 @@ def test_pictures_and_a_value_to_ignore(tmp_path):
     assert class_pixel_agreement([stack], {2: "road"}).smyth_bound == 0.25
 
 
-def test_a_file_of_several_pictures_is_refused(tmp_path):
+def test_a_file_of_several_images_is_refused(tmp_path):
     first, second = (Image.fromarray(np.full((1, 2), value, np.uint8)) for value in (0, 255))
     for rater in ("ann", "bob"):
         (tmp_path / rater).mkdir()

@@ -75,13 +75,13 @@ def test_sizes_of_the_images(written, sizes):
     assert np.isnan(annotations.image_size[1]).all()
 
 
-def test_a_box_beyond_its_picture_is_said(written):
+def test_a_box_beyond_its_image_is_reported(written):
     with pytest.warns(KalosWarning, match=r"train\.csv: 1 annotations reach beyond their image") as caught:
         read_vindr(written("\n".join([HEADER, LINES[0]])), sizes={"scan1": (25, 100)})
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_boxes_beside_no_finding_are_kept_and_said(written):
+def test_boxes_next_to_no_finding_are_kept_and_reported(written):
     text = "\n".join([TABLE, "scan1,No finding,14,R9,,,,"])
     with pytest.warns(
         KalosWarning, match=r"'No finding' in one image, of whom the boxes are kept: R9 on scan1 \(line 7\)"

@@ -64,7 +64,7 @@ def test_aliases_of_a_rater_who_is_not_there():
         reconcile_all(Vocabulary.from_aliases({"zoe": {"a": "b"}}), ["ann"], ["a"], ["ann"], "labels.json")
 
 
-def test_what_is_no_name_stays_as_it_came():
+def test_what_is_no_name_stays_as_it_is():
     vocabulary = Vocabulary.from_aliases({"auto": "car"})
     written = ["auto", None, ["auto"]]
     assert reconcile_all(vocabulary, ["ann", "ann", "ann"], written, ["ann"], "rows") == ["car", None, ["auto"]]

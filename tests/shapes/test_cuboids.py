@@ -48,7 +48,7 @@ def one_mark(cuboid):
 )
 def test_rows_are_read(cuboid):
     made = one_mark(cuboid)
-    assert list(made.shapes) == ["cuboid"]  # a scene has no box in a picture
+    assert list(made.shapes) == ["cuboid"]  # a scene has no box in an image
     assert made.shapes["cuboid"].rows().tolist() == [[1, 2, -3, 4, 5, 6, 0, 0, 0]]
 
 

@@ -80,7 +80,7 @@ def test_take_equals_building_from_those_rows(shapes, data):
     np.testing.assert_array_equal(taken.area(), fresh.area())
 
 
-def test_absent_polygons_keep_their_place():
+def test_absent_polygons_keep_their_position():
     column = Polygons.from_rings([[], [SQUARE], [], [BOW_TIE, SQUARE]])
     assert column.absent().tolist() == [True, False, True, False]
     assert column.area().tolist() == [0, 16, 0, 16]

@@ -23,7 +23,7 @@ SCANS = Scans(
 
 
 def volumes(marks, scan=0, scans=SCANS):
-    """Marks of one scan, or of one each; a mark is a list of (slice, points, inclusion) or (slice, points)."""
+    """Annotations of one scan, or of one each: each a list of (slice, points, inclusion) or (slice, points)."""
     contours = [
         (contour[0], np.reshape(contour[1], (-1, 2)), (*contour, True)[2]) for mark in marks for contour in mark
     ]

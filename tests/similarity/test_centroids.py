@@ -39,7 +39,7 @@ def test_of_polygons_and_masks_by_other_means(seed):
     np.testing.assert_allclose(Centroids(Masks.from_arrays(drawn), np.ones(20)).points, expected, atol=1e-12)
 
 
-def test_the_most_exact_shape_of_all_marks_over_the_diagonal_of_the_image():
+def test_the_most_exact_shape_of_all_annotations_over_the_diagonal_of_the_image():
     # centroids of the triangles (2, 1) and (5, 5): 5 of 100; the boxes' centres would be elsewhere
     polygons = [[0, 0, 6, 0, 0, 3], [3, 4, 9, 4, 3, 7]]
     rows = [{**CAT, "rater": str(i), "box": [9 * i, 0, 1, 1], "polygon": [ring]} for i, ring in enumerate(polygons)]
@@ -62,13 +62,13 @@ def test_images_of_unknown_size_are_named():
         agreement(Annotations.from_rows(rows, image_size={"0.jpg": (9, 9)}), "centroid")
 
 
-def test_images_without_marks_may_have_any_size():
+def test_images_without_annotations_may_have_any_size():
     rows = [{**CAT, "rater": rater, "box": [0, 0, 2, 2]} for rater in ("ann", "bob")]
     assert agreement(Annotations.from_rows(rows, images=[1, 2], image_size=SIZE), "centroid", bootstrap=0).alpha == 1
 
 
 @pytest.mark.parametrize("kind", ["box", "polygon", "mask", "keypoints"])
-def test_marks_of_every_kind_are_joined_to_one(kind):
+def test_annotations_of_every_kind_are_joined_to_one(kind):
     #  ann  +-------+    centre 6, 5; bob in two halves: their union's centre is 6, 5 too
     #  bob  +--++---+
     def shape(x, w):

@@ -52,7 +52,7 @@ def test_pose_of_two_images_is_in_each_ones_own_coordinates():
 
 
 def one_by_one(a, b):
-    """N-MPJPE as KαLOS §14 has it, of coordinates relative to the picture with visibilities."""
+    """N-MPJPE as KαLOS §14 has it, of coordinates relative to the image with visibilities."""
     errors = []
     for (ax, ay, av), (bx, by, bv) in zip(a, b, strict=True):
         if av and bv:
@@ -89,7 +89,7 @@ def test_pose_needs_the_sizes_of_images():
 
 
 def test_agreement_of_poses_end_to_end_by_hand():
-    # .1 and .05 of the picture apart: 1 - (.1 + .05) / (2 sqrt(2)) = .947; beyond the paper's .92 (§14), so one unit
+    # .1 and .05 of the image apart: 1 - (.1 + .05) / (2 sqrt(2)) = .947; beyond the paper's .92 (§14), so one unit
     annotations = table([[10, 10], [50, 20]], [[20, 10], [55, 20]])
     assert agreement(annotations, "pose", 0.92, bootstrap=0).alpha == 1
     apart = agreement(annotations, "pose", 0.95, bootstrap=0)

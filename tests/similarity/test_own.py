@@ -51,7 +51,10 @@ def test_a_registered_one_has_a_name(annotations):
 
 
 WRONG = {
-    "NaN": (lambda _, left, __: np.full(len(left), np.nan), "expected similarities from 0 to 1, got nan for the annotations"),
+    "NaN": (
+        lambda _, left, __: np.full(len(left), np.nan),
+        "expected similarities from 0 to 1, got nan for the annotations",
+    ),
     "above one": (lambda _, left, __: np.full(len(left), 1.5), "expected similarities from 0 to 1, got 1.5 for"),
     "below zero": (lambda _, left, __: np.full(len(left), -0.1), "expected similarities from 0 to 1, got -0.1 for"),
     "infinite": (lambda _, left, __: np.full(len(left), np.inf), "expected similarities from 0 to 1, got inf for"),

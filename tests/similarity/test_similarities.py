@@ -28,7 +28,7 @@ from tests.similarity import shapes_3d
 from tests.similarity.shapes_2d import IMAGE_SIZE, every_pair, random_boxes, random_masks, random_polygons, random_poses
 from tests.strategies import ring, rings
 
-"""Width and height, in pixels, of the picture that random shapes lie in."""
+"""Width and height, in pixels, of the image that random shapes lie in."""
 
 
 def _poses(*points):
@@ -75,7 +75,7 @@ class Laws:
     kind: str = ""
     """What it is tested on, where that is not its own kind."""
     column: object = staticmethod(lambda column, _: column)
-    """What it compares instead of the shapes themselves, in a picture `scale` times as large."""
+    """What it compares instead of the shapes themselves, in an image `scale` times as large."""
     one_on_itself: bool = True
     """False: only where a shape has no dent."""
     reaches_zero: bool = True
@@ -85,7 +85,7 @@ class Laws:
     moves: bool = True
     """Moving all shapes changes nothing."""
     scales: bool = True
-    """Enlarging the picture changes nothing."""
+    """Enlarging the image changes nothing."""
 
 
 def _centroids(column, scale):
@@ -130,7 +130,7 @@ def compare(name, left, left_rows, right, right_rows, floor=0.0, scale=1):
     return SIMILARITIES[name].values(left, left_rows, right, right_rows, floor)
 
 
-def test_every_similarity_of_the_table_has_its_laws():
+def test_every_similarity_of_the_table_has_its_properties():
     assert set(LAWS) == set(SIMILARITIES)
 
 
@@ -192,7 +192,7 @@ def test_moving_both_changes_nothing(name):
 
 
 @those("scales")
-def test_enlarging_the_picture_changes_nothing(name):
+def test_enlarging_the_image_changes_nothing(name):
     values = []
     for scale in (1, 3):
         column = kind_of(name).random(np.random.default_rng(1), 20, scale=scale)
@@ -428,7 +428,7 @@ def test_thresholds_of_any_number_type_are_floats(threshold):
     assert type(check_threshold(threshold)) is float
 
 
-def test_a_shape_kind_that_is_not_there_is_said():
+def test_a_shape_kind_that_is_not_there_is_reported():
     rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 4, 4]}]
     with pytest.raises(InputError, match="polygon_iou compares shapes of kind 'polygon'; the annotations have: box"):
         get_similarity("polygon_iou").column(Annotations.from_rows(rows))

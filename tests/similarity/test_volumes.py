@@ -1,4 +1,4 @@
-"""IoU of volumes: by hand, by naive loops, and beside the peer on real scans."""
+"""IoU of volumes: by hand, by naive loops, and against the peer on real scans."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_copies_are_exactly_one_wherever_an_outline_begins():
     assert (volume_iou(column, left, column, right) == 1).all()
 
 
-def test_marks_of_two_scans_are_compared_in_relative_coordinates():
+def test_annotations_of_two_scans_are_compared_in_relative_coordinates():
     # a quarter of the width and height, in the lowest slices of either scan; and the same in the highest
     def mark(width, height, slices):
         return [(number, [0, 0, width / 4, 0, width / 4, height / 4, 0, height / 4]) for number in slices]

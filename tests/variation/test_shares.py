@@ -77,7 +77,7 @@ def test_boundary_quality_by_hand():
     found = boundary_quality(variations(table(1, 1, 0.9, 0.6, 0.5, 0.1)), bins=5)
     np.testing.assert_allclose(found.edges, [0, 0.1, 0.2, 0.3, 0.4, 0.5])
     assert found.counts.sum() == 5
-    assert found.counts.tolist()[0] in (2, 3)  # .9 is a last bit beside the edge .1
+    assert found.counts.tolist()[0] in (2, 3)  # .9 is a last bit next to the edge .1
     assert found.identical == 2
     assert found.median == pytest.approx(0.1)
     assert found.to_pandas()["count"].sum() == 5

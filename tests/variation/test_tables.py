@@ -46,7 +46,7 @@ def test_counts_are_those_of_the_rows(annotations):
     assert sum(found.counts().values()) == len(found)
 
 
-def test_the_most_serious_view_and_the_least_similarity_of_each_mark():
+def test_the_most_serious_view_and_the_least_similarity_of_each_annotation():
     own = variations(example()).of_annotations()
     #                           ann's cat      bob's dog      bob's emu     cid's cat      cid's second
     assert own.type.tolist() == ["wrong_class", "wrong_class", "additional", "wrong_class", "additional"]
@@ -54,21 +54,21 @@ def test_the_most_serious_view_and_the_least_similarity_of_each_mark():
     assert [sorted(rows) for rows in own.matches] == [[1, 3], [0, 3], [], [0, 1], []]
 
 
-def test_a_mark_missed_by_one_is_additional_even_where_another_agrees():
+def test_an_annotation_missed_by_one_is_additional_even_where_another_agrees():
     own = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18))).of_annotations()
     assert own.type.tolist() == ["additional"] * 2
     assert own.similarity.tolist() == [0.9] * 2
     assert own.matches.tolist() == [(1,), (0,)]
 
 
-def test_a_mark_nobody_else_was_asked_about_has_no_view():
+def test_an_annotation_nobody_else_was_assigned_to_has_no_view():
     own = variations(table(("ann", "cat", 0, 20), assigned={"a.jpg": ["ann"]})).of_annotations()
     assert (own.type.tolist(), own.matches.tolist()) == ([""], [()])
     assert np.isnan(own.similarity).all()
 
 
 @given(tables(limits=True))
-def test_each_view_is_the_worst_of_the_findings_a_mark_is_in(annotations):
+def test_each_view_is_the_worst_of_the_findings_an_annotation_is_in(annotations):
     found = variations(annotations, threshold=0.25)
     own = found.of_annotations()
     for row in range(len(annotations)):

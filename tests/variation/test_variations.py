@@ -33,22 +33,22 @@ def found(annotations, *arguments, **more):
 CAT = ("ann", "cat", 0, 20)
 
 
-def test_the_same_class_at_the_same_place_is_correct():
+def test_the_same_class_at_the_same_position_is_correct():
     assert found(table(CAT, ("bob", "cat", 0, 18))) == [("correct", (0,), (1,))]
 
 
-def test_another_class_at_the_same_place_is_wrong_class():
+def test_another_class_at_the_same_position_is_wrong_class():
     assert found(table(CAT, ("bob", "dog", 0, 18))) == [("wrong_class", (0,), (1,))]
 
 
 def test_the_first_rater_of_the_vocabulary_is_the_reference():
-    #   only ann drew: bob misses it; only bob drew: it is additional
+    #   only ann annotated: bob misses it; only bob annotated: it is additional
     assert found(table(CAT)) == [("missing", (0,), ())]
     assert found(table(("bob", "cat", 0, 20))) == [("additional", (), (0,))]
     assert found(table(CAT, raters=["bob", "ann"])) == [("additional", (), (0,))]
 
 
-def test_two_halves_of_one_are_merged_whoever_drew_them():
+def test_two_halves_of_one_are_merged_whoever_annotated_them():
     #   |--------20--------|    either half alone covers .45, the box around both all of it
     #   |---9---|  |---9---|
     halves = [("bob", "cat", 0, 9), ("bob", "cat", 11, 9)]
@@ -92,7 +92,7 @@ def test_a_part_inside_the_whole_is_merged_with_it():
     assert found(table(*marks)) == [("merged", (0,), (1, 2, 3))]
 
 
-def test_many_small_parts_of_one_large_mark_take_no_time():
+def test_many_small_parts_of_one_large_annotation_take_no_time():
     # 300 parts make 45,000 couples and four million triples; none of four can reach the threshold
     rows = [("ann", 0, 300), *(("bob", place, 1) for place in range(300))]
     annotations = Annotations.from_rows(
@@ -103,7 +103,7 @@ def test_many_small_parts_of_one_large_mark_take_no_time():
 
 
 def test_the_best_overlap_goes_first_and_nothing_is_used_twice():
-    #   bob's first covers .95, his second .9: ann has one mark only, so the second is additional
+    #   bob's first covers .95, his second .9: ann has one annotation only, so the second is additional
     marks = [CAT, ("bob", "cat", 0, 18), ("bob", "cat", 0, 19)]
     assert found(table(*marks)) == [("correct", (0,), (2,)), ("additional", (), (1,))]
 
@@ -125,7 +125,7 @@ def test_each_two_raters_are_compared():
     assert rows == [(0, 1, "correct"), (0, 2, "wrong_class"), (1, 2, "wrong_class")]
 
 
-def test_who_was_not_asked_misses_nothing():
+def test_who_was_not_assigned_misses_nothing():
     assert found(table(CAT, assigned={1: ["ann"]})) == []
     assert found(table(CAT, categories=["cat", "dog"], assigned_categories={"bob": ["dog"]})) == []
 
@@ -170,7 +170,7 @@ def test_polygons_merge_by_their_union_and_boxes_by_the_box_around():
 
 
 def by_shapely(annotations, kind, single, members):
-    """IoU of one mark and the union of others."""
+    """IoU of one annotation and the union of others."""
     if kind == "box":
         corners = annotations.shapes["box"].corners[[single, *members]]
         one = shapely.box(*corners[0])
@@ -212,7 +212,7 @@ class PlainLoop:
         return (*shape, self.name(row), self.a.raters[self.a.rater[row]], self.a.id[row])
 
     def touch(self, one, other):
-        """Whether the boxes around two marks share an area."""
+        """Whether the boxes around two annotations share an area."""
         around = [shapely.box(*self.a.shapes[self.kind].bounds()[row]) for row in (one, other)]
         return around[0].intersection(around[1]).area > 0
 
@@ -260,7 +260,7 @@ class PlainLoop:
             yield members
 
     def findings(self, left, right):
-        """Findings between the marks of two raters: (type, ids of a, ids of b)."""
+        """Findings between the annotations of two raters: (type, ids of a, ids of b)."""
         steps = [("correct", self.ones, True), ("merged", self.merges, True)]
         steps += [("wrong_class", self.ones, False), ("merged_wrong_class", self.merges, False)]
         free, mine = {*left, *right}, set(left)
@@ -341,7 +341,7 @@ def crowded(seed, parts=6):
 @pytest.mark.parametrize("similarity", ["box_iou", "polygon_iou"])
 @pytest.mark.parametrize("max_merge", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(5))
-def test_crowded_places_equal_the_plain_loop(similarity, max_merge, seed):
+def test_crowded_positions_equal_the_plain_loop(similarity, max_merge, seed):
     annotations = crowded(seed)
     ours = variations(annotations, similarity, 0.3, max_merge)
     assert as_loop(ours) == plain_loop(annotations, SIMILARITIES[similarity].kind, 0.3, max_merge, by_shapely)
@@ -372,7 +372,7 @@ def test_the_same_findings_in_any_order(similarity, annotations, seed, threshold
 
 @every_similarity
 @pytest.mark.parametrize("seed", range(8))
-def test_the_same_findings_in_any_order_of_crowded_places(similarity, seed):
+def test_the_same_findings_in_any_order_of_crowded_positions(similarity, seed):
     annotations = crowded(seed, parts=9)
     other = reordered(annotations, seed + 1)
     assert by_name(variations(annotations, similarity, 0.3)) == by_name(variations(other, similarity, 0.3))
@@ -380,7 +380,7 @@ def test_the_same_findings_in_any_order_of_crowded_places(similarity, seed):
 
 @every_similarity
 @given(tables(limits=True), st.sampled_from([1, 2, 4]))
-def test_every_mark_is_in_exactly_one_finding_of_each_pair_it_is_asked_about(similarity, annotations, max_merge):
+def test_every_annotation_is_in_exactly_one_finding_of_each_pair_it_is_assigned_to(similarity, annotations, max_merge):
     result = variations(annotations, similarity, 0.25, max_merge)
     limits = annotations.assigned_categories
     seen = {}
@@ -440,9 +440,9 @@ def test_pairs_computed_before_change_nothing(similarity, annotations):
 
 
 @pytest.mark.parametrize("similarity", ["box_giou", "centroid"])
-def test_only_marks_whose_bounds_overlap_are_parts_of_one(similarity):
+def test_only_annotations_whose_bounds_overlap_are_parts_of_one(similarity):
     #  ann  +---------cat---------+
-    #  bob  +-cat---+    +---cat--+                  +-cat-+    any two marks are a little alike, wherever they are
+    #  bob  +-cat---+    +---cat--+                  +-cat-+    any two annotations are a little alike, anywhere
     marks = [CAT, ("bob", "cat", 0, 9), ("bob", "cat", 11, 9), ("bob", "cat", 60, 9)]
     there = table(*marks, image_size={1: (100, 20)})
     assert found(there, similarity, 0.97) == [("merged", (0,), (1, 2)), ("additional", (), (3,))]
@@ -498,13 +498,13 @@ def test_pairs_that_do_not_fit_are_refused():
 @pytest.mark.parametrize(("threshold", "correct"), [(0.5, 1398), (0.75, 1222)])
 @pytest.mark.parametrize("max_merge", [1, 2, 4])
 def test_lvis200_correct_one_to_one(lvis, threshold, correct, max_merge):
-    # the authors' plugin says 1,405 at .5, because it may match a mark twice
+    # the authors' plugin says 1,405 at .5, because it may match an annotation twice
     counts = variations(lvis, threshold=threshold, max_merge=max_merge).counts()
     assert counts["correct"] == correct
 
 
 @every_similarity
-def test_lvis200_every_mark_once(lvis, similarity):
+def test_lvis200_every_annotation_once(lvis, similarity):
     result = variations(lvis, similarity)
     used = [row for rows in (*result.rows_a, *result.rows_b) for row in rows]
     assert sorted(used) == list(range(len(lvis)))
