@@ -99,9 +99,10 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
         if dot:
             kinds.setdefault(kind, {})[part] = arrays[name]
     ids = arrays["id"]
+    columns: dict[str, Any] = {name: arrays[name] for name in (*CODES, *OTHERS)}
+    columns |= {name: object_array(arrays[name].tolist()) for name in NAMES}
     return Annotations(
-        **{name: arrays[name] for name in (*CODES, *OTHERS)},
-        **{name: object_array(arrays[name].tolist()) for name in NAMES},
+        **columns,
         id=ids if ids.dtype.kind == "i" else object_array(ids.astype(str).tolist()),
         shapes={kind: column_of(kind, parts) for kind, parts in kinds.items()},
         assigned_categories=arrays.get("assigned_categories"),

@@ -19,8 +19,8 @@ FLAT: dict[str, type[Any]] = {
     "keypoints": Keypoints,
     "cuboid": Cuboids,
 }
-"""Shape kinds whose columns are flat arrays: a field ``..._start`` says where each shape begins in others, the rest have
-a row a shape or a row a part."""
+"""Shape kinds whose columns are flat arrays: a field ``..._start`` says where each shape begins in others, the rest
+have a row a shape or a row a part."""
 
 
 def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn:
@@ -38,7 +38,7 @@ def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn
         return given[0]
     parts = [_absent(given[0], column) if isinstance(column, int) else column for column in columns]
     try:
-        return made(  # type: ignore[no-any-return]
+        joined: ShapeColumn = made(
             **{
                 field.name: _starts([getattr(part, field.name) for part in parts])
                 if field.name.endswith("_start")
@@ -46,6 +46,7 @@ def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn
                 for field in fields(made)
             }
         )
+        return joined
     except ValueError as error:  # poses of different numbers of keypoints
         raise InputError(f"{kind}: expected shapes of one form in all images, got several: {error}") from None
 

@@ -187,7 +187,7 @@ def _arguments_of(field: Any) -> dict[str, Any]:
 
 
 def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> int:
-    """Carry out one update a sample, a block at a time; how many found their sample.
+    """Carry out one update a sample, a block at a time; how many did not find their sample.
 
     Parameters
     ----------
@@ -195,19 +195,19 @@ def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mappi
     updates : iterable of (condition, update)
         As MongoDB takes them; the condition names the ``_id``.
     """
-    found, block = 0, []
+    missed, block = 0, []
     for where, change in updates:
         block.append(UpdateOne(where, change))
         if len(block) == BLOCK:
-            found += _write(samples, block)
+            missed += _write(samples, block)
             block = []
-    return found + (_write(samples, block) if block else 0)
+    return missed + (_write(samples, block) if block else 0)
 
 
 def _write(samples: Any, updates: list[UpdateOne]) -> int:
     # as `Dataset._bulk_write` does, which does not say how many updates found their sample
     results = foo.bulk_write(updates, collection(samples))
-    return sum(result.matched_count for result in results)
+    return len(updates) - sum(result.matched_count for result in results)
 
 
 def reload_samples(samples: Any) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.shapes import Cuboids, Keypoints, Masks, Polygons, ShapeColumn
 
-
 KINDS = ("polygon", "mask", "keypoints", "cuboid")
 """Shape kinds that a digest looks at beside boxes, always all of them: no image's depends on what others have."""
 

@@ -7,7 +7,8 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from fiftyone import ViewExpression, ViewField as F
+from fiftyone import ViewExpression
+from fiftyone import ViewField as F
 
 from kalos_core.fiftyone.dataset.raters import label_fields
 
@@ -38,7 +39,7 @@ def only_labels(view: Any, fields: Iterable[str], condition: Any) -> Any:
     `condition`: one for all fields, or a mapping of field to condition; a field that is not there is passed over.
     """
     paths = label_fields(view)
-    conditions = {field: condition for field in fields} if not isinstance(condition, dict) else condition
+    conditions = dict.fromkeys(fields, condition) if not isinstance(condition, dict) else condition
     there = {field: each for field, each in conditions.items() if field in paths}
     if not there:
         return view.limit(0)

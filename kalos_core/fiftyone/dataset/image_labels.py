@@ -3,83 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
-from kalos_core.fiftyone.image_labels.sources import TIME_ATTRIBUTE, LabelSource, image_label_names, label_sources
-from kalos_core.fiftyone.labels import LabelChoice, check_samples, settle
-from kalos_core.fiftyone.raters import ASSIGNED_FIELD, check_assigned_field
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.database import Columns, now, stream
+from kalos_core.fiftyone.dataset.groups import Groups
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, class_names, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples, every_sample, settle
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table
 
-Groups = Mapping[str, Sequence[str]] | str | None
-"""Which labels exclude each other: see `LabelTable.from_rows`."""
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
-def groups_record(groups: Groups) -> Any:
-    """Which labels exclude each other, as a list of records: names of groups may hold what keys may not.
-
-    Examples
-    --------
-    >>> groups_record("label"), groups_record({"place": ("in", "out")})
-    ('label', [{'name': 'place', 'labels': ['in', 'out']}])
-    """
-    if groups is None or isinstance(groups, str):
-        return groups
-    if not isinstance(groups, Mapping):
-        raise InputError(f"groups: expected a name, or names with their labels, got {groups!r}")
-    wrong = {name: of for name, of in groups.items() if isinstance(of, str) or not isinstance(of, Sequence)}
-    if wrong:
-        raise InputError(f"groups: expected a list of labels for each name, got {wrong!r}")
-    return [{"name": name, "labels": list(of)} for name, of in groups.items()]
-
-
-def read_groups(text: str | None) -> dict[str, list[str]]:
-    """Names with their labels, from a text such as ``"place: indoor, outdoor; time: day, night"``.
-
-    Raises
-    ------
-    InputError
-        For a part without a name or a label, and a name given twice.
-
-    Examples
-    --------
-    >>> read_groups("place: indoor, outdoor; time: day, night")
-    {'place': ['indoor', 'outdoor'], 'time': ['day', 'night']}
-    >>> read_groups("")
-    {}
-    >>> read_groups("place")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: groups: expected names with labels, such as 'place: indoor, outdoor', got 'place'
-    """
-    found: dict[str, list[str]] = {}
-    for part in (text or "").replace("\n", ";").split(";"):
-        name, _, rest = part.partition(":")
-        labels = [label.strip() for label in rest.split(",") if label.strip()]
-        if not part.strip():
-            continue
-        if not name.strip() or not labels:
-            raise InputError(
-                f"groups: expected names with labels, such as 'place: indoor, outdoor', got {part.strip()!r}"
-            )
-        if name.strip() in found:
-            raise InputError(f"groups: expected every name once, got {name.strip()!r} twice")
-        found[name.strip()] = labels
-    return found
-
-
-def groups_from_record(record: Any) -> Groups:
-    """The groups a stored record describes."""
-    if record is None or isinstance(record, str):
-        return record
-    return {group["name"]: list(group["labels"]) for group in record}
+TIME_ATTRIBUTE = "answered_at"
+"""Attribute of a label that says when it was given: a number or a date."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,55 +38,69 @@ class ImageLabels:
 
     Parameters
     ----------
-    table : LabelTable
-        Its items are sample ids.
-    choice : LabelChoice
+    raw : RawLabels
+        Every answer; items are sample ids.
+    places : list of (str, str)
+        File of the sample and field of each answer; "" for one that has no label.
+    images : (I,) object
+        Sample ids.
+    hashes : (I,) object
+        A digest per image of who answered, and what.
+    selection : Selection
         What was asked for, with the raters that were found.
     fields : tuple of str
         Fields that were read.
-    hashes : (I,) object
-        A digest per image of who answered, and what.
+    groups, on_repeat
+        As in `read_label_table`.
     view : fiftyone.core.collections.SampleCollection
+        What was read, see `settle`.
+    read_at : datetime
+        When: labels that were edited later are not in here.
     """
 
-    table: LabelTable
-    choice: LabelChoice
-    fields: tuple[str, ...]
+    raw: RawLabels
+    places: list[tuple[str, str]]
+    images: NDArray[np.object_]
     hashes: NDArray[np.object_]
+    selection: Selection
+    fields: tuple[str, ...]
+    groups: Groups
+    on_repeat: OnRepeat
     view: Any
+    read_at: datetime
 
-    @property
-    def images(self) -> NDArray[np.object_]:
-        """(I,) sample ids."""
-        return self.table.items
+    @cached_property
+    def table(self) -> LabelTable:
+        """The labels; its items are sample ids."""
+        return table_of(
+            self.raw, self.images.tolist(), self.selection, self.groups, self.on_repeat, lambda row: _at(self.places[row])
+        )
 
 
 def read_label_table(
     samples: Any,
-    choice: LabelChoice | None = None,
     *,
     groups: Groups = "label",
     on_repeat: OnRepeat = "raise",
-    **options: Any,
+    **selection: Unpack[SelectionArguments],
 ) -> LabelTable:
-    """The labels that several raters gave to whole images, as a `LabelTable` whose items are sample ids.
+    """The image-level labels that several raters gave, as a `LabelTable` whose items are sample ids.
 
-    A rater answered for a sample where the list field `raters` names them, else where their label is there; with
-    ``assigned="labelled"`` that field is not looked at, with ``assigned="all"`` everybody answered everywhere. Who
-    answered without a label chose nothing. A label may say when it was given, in its attribute `answered_at`.
+    Who answered without a label chose nothing. A rater answered for a sample where its list field `raters` names them,
+    for every sample where there is no such field; with ``assigned="labelled"`` where their label is there, with
+    ``assigned="all"`` everywhere. A label may say when it was given, in its attribute `answered_at`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-    choice : LabelChoice, optional
-        Fields of `Classification` or `Classifications`, one per rater, or one of `Classifications` whose labels name
-        their rater. `classes` are the labels to read, and the options that raters had; `min_area` means nothing here.
     groups : str, mapping or None
         Which labels exclude each other, as in `LabelTable.from_rows`: all of them by default; None: none.
     on_repeat : "raise", "first" or "last"
         What becomes of a rater whom one field gives two answers for a sample.
-    **options
-        Fields of `LabelChoice`, instead of `choice`.
+    **selection
+        Which labels, as in `Selection`: ``raters`` are fields of `Classification` or `Classifications`, one per rater,
+        or ``field`` is one of `Classifications` whose labels name their rater. ``classes`` are the labels to read, and
+        the options that raters had; ``min_area`` means nothing here.
 
     Returns
     -------
@@ -152,187 +116,222 @@ def read_label_table(
     >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> cat, dog = fo.Classification(label="cat"), fo.Classification(label="dog")
-    >>> _ = dataset.add_samples([fo.Sample("a.jpg", ann=cat, bob=dog), fo.Sample("b.jpg", ann=cat)], progress=False)
+    >>> _ = dataset.add_samples(
+    ...     [
+    ...         fo.Sample("a.jpg", ann=cat, bob=dog, raters=["ann", "bob"]),
+    ...         fo.Sample("b.jpg", ann=cat, raters=["ann"]),
+    ...     ],
+    ...     progress=False,
+    ... )
     >>> table = read_label_table(dataset, raters=("ann", "bob"))
     >>> table.values().tolist(), table.options()
     ([[0, 1], [0, -2]], ('cat', 'dog'))
     >>> dataset.delete()
     """
-    return read_image_labels(samples, LabelChoice.of(choice, options), groups, on_repeat).table
+    return read_image_labels(samples, Selection.of(selection), groups, on_repeat).table
 
 
 def read_image_labels(
-    samples: Any, choice: LabelChoice, groups: Groups, on_repeat: OnRepeat, *, again: bool = False
+    samples: Any, selection: Selection, groups: Groups, on_repeat: OnRepeat, *, again: bool = False
 ) -> ImageLabels:
-    """The chosen labels with where they come from; `again`: the choice is that of a stored run."""
-    check_samples(samples)
-    if choice.min_area > 0:
-        raise InputError("min_area: labels of whole images have no area")
-    sources = label_sources(samples, choice)
-    view = settle(samples)
-    reading = _Reading(view, sources, choice, isinstance(groups, str))
-    raters = reading.raters(again)
-    if choice.classes is not None and not again:
-        _check_classes(view, choice.classes)
-    rows = reading.rows(raters)
-    if not len(rows.raw):
-        fields = listed((source.field for source in sources), 20)
-        raise InputError(f"view: expected labels of whole images in {fields}, got none")
-    table = build_table(
-        rows.raw,
+    """The selected labels with where they come from.
+
+    `again`: the selection is that of a stored run: names that no label has any more are no mistake, there may be no
+    labels at all, and nothing is warned of that was warned of then.
+    """
+    if not again:
+        check_samples(samples)
+    if selection.min_area > 0:
+        raise InputError("min_area: image-level labels have no area")
+    reading = _Reading(samples, selection, exclusive=isinstance(groups, str), again=again)
+    if not again:
+        reading.assignment.warn(selection, stacklevel=3)
+    labels = reading.read(groups, on_repeat)
+    raw = labels.raw
+    is_labelled = any(label != [] for label in raw.label) or (len(raw) and _concepts(raw, selection, groups))
+    if not again and not is_labelled:
+        raise InputError(f"view: expected image-level labels in {listed(labels.fields, 20)}, got none")
+    return labels
+
+
+def table_of(
+    raw: RawLabels,
+    images: Sequence[str],
+    selection: Selection,
+    groups: Groups,
+    on_repeat: OnRepeat,
+    describe: Callable[[int], str] | None = None,
+) -> LabelTable:
+    """The table of some answers; `describe` names an answer in messages."""
+    return build_table(
+        raw,
         source="view",
         groups=groups,
-        items=reading.columns["id"],
-        raters=raters,
-        concepts=_concepts(rows.raw, choice, groups),
+        items=images,
+        raters=selection.raters,
+        concepts=_concepts(raw, selection, groups),
         on_repeat=on_repeat,
-        describe=rows.describe,
-        stacklevel=5,
-    )
-    return ImageLabels(
-        table=table,
-        choice=replace(choice, raters=tuple(raters)),
-        fields=tuple(source.field for source in sources),
-        hashes=digests(table),
-        view=view,
+        describe=describe,
     )
 
 
-def _check_classes(view: Any, classes: Sequence[str]) -> None:
-    """A label that nobody has ever given is a slip, unless the data set names it as one of its own."""
-    dataset = view._root_dataset
-    known = {*image_label_names(dataset), *dataset.default_classes, *(n for of in dataset.classes.values() for n in of)}
-    unknown = [name for name in classes if name not in known]
-    if unknown:
-        raise InputError(f"classes: expected labels among {listed(sorted(known), 20)}, got {listed(unknown)}")
-
-
-def _concepts(raw: RawLabels, choice: LabelChoice, groups: Groups) -> list[str]:
+def _concepts(raw: RawLabels, selection: Selection, groups: Groups) -> list[str]:
     """The options there were: those named, else what occurs and what the groups name, whatever the order of samples."""
-    if choice.classes is not None:
-        return list(choice.classes)
+    if selection.classes is not None:
+        return list(selection.classes)
     used = {name for names in raw.label if names for name in names if isinstance(name, str)}
     named = {} if groups is None or isinstance(groups, str) else dict.fromkeys(n for of in groups.values() for n in of)
     return [*named, *sorted(used.difference(named))]
 
 
-@dataclass
-class _Rows:
-    """Answers, and where each stands."""
+def _at(place: tuple[str, str]) -> str:
+    file, field = place
+    return f"{file}, field {field!r}" if field else file
 
-    raw: RawLabels
-    place: list[str]
 
-    def describe(self, row: int) -> str:
-        return self.place[row]
+_Label = tuple[Any, Any, Any]
+"""Its name, confidence and time, as they are stored."""
+
+_Answer = tuple[str, Any, list[_Label]]
+"""Field, rater and labels."""
 
 
 class _Reading:
-    """The columns of one query, and what they say."""
+    """One view on its way into a table."""
 
-    def __init__(self, view: Any, sources: list[LabelSource], choice: LabelChoice, exclusive: bool) -> None:
-        self.sources, self.choice, self.exclusive = sources, choice, exclusive
-        paths = ["id", "filepath", *(f"{source.field}._cls" for source in sources)]
-        if choice.assigned == "auto" and view.has_field(ASSIGNED_FIELD):
-            check_assigned_field(view)
-            paths.append(ASSIGNED_FIELD)
-        paths += [f"{source.path}.{name}" for source in sources for name in self._attributes(source)]
-        self.columns: dict[str, list[Any]] = dict(zip(paths, view.values(paths, _raw=True), strict=True))
-        self.files = [Path(path).name for path in self.columns["filepath"]]
+    def __init__(self, samples: Any, selection: Selection, exclusive: bool, again: bool) -> None:
+        self.read_at = now()
+        self.exclusive = exclusive
+        self.sources = sources_of(samples, selection, IMAGE_LABELS)
+        self.view = settle(samples)
+        self.assignment = Assignment.of(self.view, selection, self.sources)
+        if selection.field is not None:
+            raters = self._named_raters(selection, again)
+            self.assignment = replace(self.assignment, raters=tuple(raters))
+        self.selection = replace(selection, raters=self.assignment.raters)
+        if selection.classes is not None and not again:
+            self._check_classes(selection.classes)
+        self.problems = Problems("view")
+        self.raw, self.places = RawLabels(), list[tuple[str, str]]()
 
-    def _attributes(self, source: LabelSource) -> list[str]:
-        return ["label", "confidence", TIME_ATTRIBUTE, *([source.attribute] if source.attribute else [])]
-
-    def _labels(self, source: LabelSource, sample: int) -> list[dict[str, Any]]:
-        """The labels of one sample in one field, as attribute -> value."""
-        if self.columns[f"{source.field}._cls"][sample] is None:
-            return []
-        names = self._attributes(source)
-        columns = [self.columns[f"{source.path}.{name}"][sample] for name in names]
-        if not source.is_list:
-            return [dict(zip(names, columns, strict=True))]
-        count = len(columns[0] or ())
-        lists = [column or [None] * count for column in columns]
-        return [dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True)]
-
-    def raters(self, again: bool) -> list[str]:
-        """Who is read: one per field, or those whose labels name them."""
-        choice = self.choice
-        if choice.field is None:
-            return [str(source.rater) for source in self.sources]
+    def _named_raters(self, selection: Selection, again: bool) -> list[str]:
+        """Those whom labels name, as far as they are selected."""
+        if again:
+            return list(selection.raters or ())
         (source,) = self.sources
-        named = self.columns[f"{source.path}.{source.attribute}"]
-        drawn = sorted({str(as_name(name)) for names in named for name in names or () if as_name(name) is not None})
-        asked = {name for names in self.columns.get(ASSIGNED_FIELD, ()) for name in names or ()}
-        known = sorted({*drawn, *asked})
-        if not again:
-            if not drawn and any(named):
-                raise InputError(
-                    "rater_attribute: expected an attribute that names each label's rater, "
-                    f"got {source.attribute!r}, which no label of {source.field!r} has"
-                )
-            for what, wanted in (("raters", choice.raters or ()), ("reference", (choice.reference,))):
-                strangers = [name for name in wanted if name is not None and name not in known]
-                if strangers:
-                    raise InputError(f"{what}: expected names among {listed(known, 20)}, got {listed(strangers)}")
-        names = drawn if choice.raters is None else list(dict.fromkeys(choice.raters))
-        return [name for name in names if name != choice.reference]
+        named = map(as_name, self.view.distinct(f"{source.path}.{source.attribute}"))
+        labelled = sorted(str(name) for name in named if name is not None)
+        known = sorted({*labelled, *(self.view.distinct(ASSIGNED_FIELD) if self.assignment.fields else ())})
+        if not labelled and self.view.count(f"{source.path}.label"):
+            raise InputError(
+                "rater_attribute: expected an attribute that names each label's rater, "
+                f"got {source.attribute!r}, which no label of {source.field!r} has"
+            )
+        for argument, wanted in (("raters", selection.raters or ()), ("reference", (selection.reference,))):
+            strangers = [name for name in wanted if name is not None and name not in known]
+            if strangers:
+                raise InputError(f"{argument}: expected names among {listed(known, 20)}, got {listed(strangers)}")
+        names = labelled if selection.raters is None else dict.fromkeys(selection.raters)
+        return [name for name in names if name != selection.reference]
 
-    def rows(self, raters: Sequence[str]) -> _Rows:
-        """Every answer as a record; a problem for each label of somebody who was not asked."""
-        wanted, problems, found = set(raters), Problems("view"), _Rows(RawLabels(), [])
-        for sample, image in enumerate(self.columns["id"]):
-            asked = self._asked(sample, raters)
-            seen: set[Any] = set()
-            for source in self.sources:
-                for rater, labels in self._answers(source, sample):
-                    if rater is not None and rater not in wanted:
-                        continue
-                    place = f"{self.files[sample]}, field {source.field!r}"
-                    seen.add(rater)
-                    if asked is not None and rater is not None and rater not in asked:
-                        expected = f"a rater whom the sample field {ASSIGNED_FIELD!r} lists (or assigned='labelled')"
-                        problems.add(f"{place}, rater {rater!r}", expected, "one it does not")
-                    self._add(found, image, rater, labels, place)
-            for rater in raters:
-                if asked is not None and rater in asked and rater not in seen:
-                    self._add(found, image, rater, [], self.files[sample])
-        problems.raise_if_any()
-        return found
+    def _check_classes(self, classes: Sequence[str]) -> None:
+        """A label that nobody has ever given is a slip, unless the data set names it as one of its own."""
+        dataset = self.view._root_dataset
+        known = {*class_names(every_sample(self.view), IMAGE_LABELS), *dataset.default_classes}.union(
+            *dataset.classes.values()
+        )
+        unknown = [name for name in classes if name not in known]
+        if unknown:
+            raise InputError(f"classes: expected labels among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
-    def _asked(self, sample: int, raters: Sequence[str]) -> set[str] | None:
-        """Who was asked for a sample; None where their labels tell."""
-        if self.choice.assigned == "all":
-            return set(raters)
-        if ASSIGNED_FIELD in self.columns:
-            return set(self.columns[ASSIGNED_FIELD][sample] or ())
-        return None
+    def read(self, groups: Groups, on_repeat: OnRepeat) -> ImageLabels:
+        """All answers, a block of samples at a time; a problem for each of somebody who was not assigned."""
+        paths = ["id", "filepath", *self.assignment.fields, *(f"{source.field}._cls" for source in self.sources)]
+        paths += [f"{source.path}.{name}" for source in self.sources for name in _attributes(source)]
+        images: list[str] = []
+        hashes: list[str] = []
+        for columns in stream(self.view, paths):
+            for sample, image in enumerate(columns["id"]):
+                begin = len(self.raw)
+                self._sample(columns, sample)
+                images.append(image)
+                hashes.append(self._digest(begin))
+        self.problems.raise_if_any()
+        return ImageLabels(
+            raw=self.raw,
+            places=self.places,
+            images=object_array(images),
+            hashes=object_array(hashes),
+            selection=self.selection,
+            fields=tuple(source.field for source in self.sources),
+            groups=groups,
+            on_repeat=on_repeat,
+            view=self.view,
+            read_at=self.read_at,
+        )
 
-    def _answers(self, source: LabelSource, sample: int) -> list[tuple[str | None, list[dict[str, Any]]]]:
-        """Rater and labels of each answer; where an attribute names the rater, each label is one."""
-        labels = self._labels(source, sample)
-        if source.attribute is None:
-            there = self.columns[f"{source.field}._cls"][sample] is not None
-            return [(source.rater, labels)] if there else []
-        return [(as_name(label[source.attribute]), [label]) for label in labels]
+    def _sample(self, columns: Columns, sample: int) -> None:
+        """The answers for one sample, of everybody who was assigned."""
+        image, file = columns["id"][sample], os.path.basename(columns["filepath"][sample])
+        answers = [answer for source in self.sources for answer in _answers(columns, source, sample)]
+        there = {rater for _, rater, _ in answers}
+        assigned = self.assignment.names(columns[ASSIGNED_FIELD][sample] if self.assignment.fields else None, there)
+        if assigned is None:
+            assigned = list(self.assignment.raters)
+        for field, rater, labels in answers:
+            if rater is None or rater in assigned:
+                self._add(image, rater, labels, (file, field))
+            elif rater in self.assignment.raters:
+                expected = f"a rater whom the sample field {ASSIGNED_FIELD!r} lists (or assigned='labelled')"
+                self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "one it does not")
+        for rater in assigned:
+            if rater not in there:
+                self._add(image, rater, [], (file, ""))
 
-    def _add(self, found: _Rows, image: str, rater: Any, labels: list[dict[str, Any]], place: str) -> None:
-        """An answer, as far as its labels are chosen; one among exclusive labels that loses them all is none."""
-        kept = [label for label in labels if self._is_chosen(label)]
+    def _add(self, image: str, rater: Any, labels: list[_Label], place: tuple[str, str]) -> None:
+        """An answer, as far as its labels are selected; one among exclusive labels that loses them all is none."""
+        kept = [label for label in labels if self._is_selected(*label)]
         if labels and not kept and self.exclusive:
             return
-        times = [time for time in (_seconds(label[TIME_ATTRIBUTE]) for label in kept) if time is not None]
-        names = [label["label"] for label in kept]
-        found.raw.item.append(image)
-        found.raw.rater.append(rater)
-        found.raw.label.append(names[0] if len(names) == 1 and not names[0] else names)
-        found.raw.time.append(max(times) if times else None)
-        found.place.append(place)
+        times = [time for time in (_seconds(moment) for _, _, moment in kept) if time is not None]
+        names = [name for name, _, _ in kept]
+        self.raw.item.append(image)
+        self.raw.rater.append(rater)
+        self.raw.label.append(names[0] if len(names) == 1 and not names[0] else names)
+        self.raw.time.append(max(times) if times else None)
+        self.places.append(place)
 
-    def _is_chosen(self, label: Mapping[str, Any]) -> bool:
-        confidence, classes = label["confidence"], self.choice.classes
-        sure = confidence is None or confidence >= self.choice.min_confidence
-        return sure and (classes is None or not label["label"] or label["label"] in classes)
+    def _is_selected(self, name: Any, confidence: Any, _: Any) -> bool:
+        sure = confidence is None or confidence >= self.selection.min_confidence
+        return sure and (self.selection.classes is None or not name or name in self.selection.classes)
+
+    def _digest(self, begin: int) -> str:
+        """Of the answers from one on, those of one image: who answered, when and what, whatever the order of raters."""
+        of_rater: dict[str, list[str]] = {}
+        raw = self.raw
+        for rater, label, time in zip(raw.rater[begin:], raw.label[begin:], raw.time[begin:], strict=True):
+            names = label if isinstance(label, list) else [label]
+            of_rater.setdefault(str(rater), []).append("\x1f".join([str(time), *sorted(map(str, names))]))
+        # of exclusive labels each is an answer, of which the first or last may count
+        texts = ["\x1e".join([rater, *(of if self.exclusive else sorted(of))]) for rater, of in of_rater.items()]
+        return hashlib.blake2b("\x1d".join(sorted(texts)).encode(), digest_size=8).hexdigest()
+
+
+def _attributes(source: LabelSource) -> list[str]:
+    return ["label", "confidence", TIME_ATTRIBUTE, *([source.attribute] if source.attribute else [])]
+
+
+def _answers(columns: Columns, source: LabelSource, sample: int) -> Iterator[_Answer]:
+    """The answers for a sample in one field; where an attribute names the rater, each label is one."""
+    if columns[f"{source.field}._cls"][sample] is None:
+        return
+    values = [columns[f"{source.path}.{name}"][sample] for name in _attributes(source)]
+    labels = list(zip(*(column or () for column in values), strict=True)) if source.labels else [tuple(values)]
+    if source.attribute is None:
+        yield source.field, source.rater, labels
+    else:
+        for name, confidence, time, rater in labels:
+            yield source.field, as_name(rater), [(name, confidence, time)]
 
 
 def _seconds(moment: Any) -> float | None:
@@ -347,24 +346,3 @@ def _seconds(moment: Any) -> float | None:
         zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
         return zoned.timestamp()
     return as_number(moment)
-
-
-def digests(table: LabelTable) -> NDArray[np.object_]:
-    """(I,) a digest of who answered for each item and what, whatever the order of raters and labels.
-
-    Examples
-    --------
-    >>> rows = [{"item": 1, "rater": "ann", "label": "cat"}, {"item": 2, "rater": "ann", "label": "dog"}]
-    >>> one, other = digests(LabelTable.from_rows(rows))
-    >>> one != other
-    True
-    """
-    chosen: list[list[str]] = [[] for _ in range(len(table))]
-    for answer, concept in zip(table.answer.tolist(), table.concept.tolist(), strict=True):
-        chosen[answer].append(str(table.concepts[concept]))
-    told: list[list[str]] = [[] for _ in table.items]
-    for item, rater, names in zip(table.item.tolist(), table.rater.tolist(), chosen, strict=True):
-        told[item].append("\x1f".join([str(table.raters[rater]), *sorted(names)]))
-    return object_array(
-        [hashlib.blake2b("\x1e".join(sorted(texts)).encode(), digest_size=8).hexdigest() for texts in told]
-    )

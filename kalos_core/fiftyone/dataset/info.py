@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 INFO_KEY = "kalos"
 
@@ -51,8 +51,7 @@ def read_info(samples: Any) -> Info:
     {}
     >>> dataset.delete()
     """
-    info: Info = {**samples._root_dataset.info.get(INFO_KEY, {})}
-    return info
+    return cast(Info, dict(samples._root_dataset.info.get(INFO_KEY, {})))
 
 
 def update_info(dataset: Any, **entries: Any) -> None:

@@ -1,32 +1,48 @@
-"""The masks of raters, read one image at a time: stored as `Segmentation`, or rasterised from what they drew."""
+"""The masks of raters, read one image at a time: stored as `Segmentation`, or rasterised from their annotations."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations
-from kalos_core.annotations.table import object_array
-from kalos_core.errors import InputError, KalosWarning, listed
-from kalos_core.fiftyone.labels import LabelChoice, Labels, check_samples, every_sample, read_labels, settle
-from kalos_core.fiftyone.labels.pixels import stored_mask
-from kalos_core.fiftyone.masks.fields import MARKED, chosen_classes, fields_of_masks, mask_classes
-from kalos_core.fiftyone.raters import ASSIGNED_FIELD, check_assigned_field
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.errors import InputError, KalosError, KalosWarning, listed
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.coordinates import stored_mask
+from kalos_core.fiftyone.dataset.database import now, stream
+from kalos_core.fiftyone.dataset.mask_fields import MARKED, chosen_classes, mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.dataset.raters import LabelSource
+from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, settle
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
 from kalos_core.pixels.classes import check_values
 from kalos_core.pixels.stack import check_surroundings
 from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
 AT_ONCE = 16
 """Images whose masks are fetched at once as they are stored, compressed; the pixels of one image exist at a time."""
+
+Stacks = dict[str, MaskStack]
+"""Class -> the masks of the raters who are assigned; one class `MARKED` where masks are binary."""
+
+Given = dict[str, tuple[Any, str | None]]
+"""Rater who is assigned -> the mask as the database holds it, and the path of its file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,52 +52,44 @@ class ImageMasks:
     Parameters
     ----------
     image : int
-        Its place among the images.
+        Its index among the images.
     stacks : dict
-        Class -> the masks of the raters who were asked; one class `MARKED` where masks are binary.
-    digest : str
-        Of what is stored, to see later whether it has changed.
+        Class -> the masks of the raters who are assigned, see `Stacks`; empty where nobody is assigned to a class.
     """
 
     image: int
-    stacks: dict[str, MaskStack]
-    digest: str
+    stacks: Stacks
 
 
 @dataclass(frozen=True, eq=False)
-class RaterMasks:
-    """The masks of the raters of a view, to be read by iterating: one `ImageMasks` for each image somebody saw.
+class RaterMasks(ABC):
+    """The masks of the raters of a view, to be read by iterating: an `ImageMasks` for each image somebody is assigned to.
 
     Parameters
     ----------
-    view, choice, fields
+    view, selection, fields
         What is read, with the raters that were found.
     raters : tuple of str
     values : dict
-        Class -> its value in label maps; of binary masks, and of what is drawn, 1, 2, ...
+        Class -> its value in label maps; of binary masks, and of what is rasterised, 1, 2, ...
     images : (I,) object
         Sample ids.
     files : (I,) str
-        Paths of the pictures.
+        Paths of the images.
     assigned : (I, R) bool
-        Who was asked.
-    read, read_digests : callable
-        How some of the images are read, and the digests of what is stored of them.
-    pictures : bool
-        Whether the pictures are read, too.
+    read_at : datetime
+        When it was read who is assigned; masks are read later.
     """
 
     view: Any
-    choice: LabelChoice
+    selection: Selection
     fields: tuple[str, ...]
     raters: tuple[str, ...]
     values: dict[str, int]
     images: NDArray[np.object_]
     files: tuple[str, ...]
     assigned: NDArray[np.bool_]
-    read: Callable[[RaterMasks, Sequence[int]], Iterator[ImageMasks]]
-    read_digests: Callable[[RaterMasks, Sequence[int]], list[str]]
-    pictures: bool = False
+    read_at: datetime
 
     @property
     def classes(self) -> list[str]:
@@ -93,66 +101,70 @@ class RaterMasks:
         """Whether masks only say what is marked."""
         return self.classes == [MARKED]
 
+    @cached_property
+    def hashes(self) -> NDArray[np.object_]:
+        """(I,) a digest of what is stored of each image that was iterated over or looked at; "" of all others."""
+        return object_array([""] * len(self.images))
+
     def __len__(self) -> int:
-        return len(self.images)
+        """How many images somebody is assigned to."""
+        return int(self.assigned.any(axis=1).sum())
 
     def name(self, image: int) -> str:
         """What an image is called in errors."""
         return Path(self.files[image]).name
 
-    def digests(self) -> NDArray[np.object_]:
-        """(I,) of what is stored of each image, as `ImageMasks.digest`; without looking at a pixel where it is stored.
-
-        "" of an image that nobody was asked about.
-        """
-        found = object_array([""] * len(self))
+    def look(self) -> None:
+        """Find the digests of all images; where masks are stored, without looking at a pixel."""
         for batch in self._batches():
-            found[batch] = self.read_digests(self, batch)
-        return found
+            self.hashes[batch] = self._digests(batch)
+
+    def __iter__(self) -> Iterator[ImageMasks]:
+        for batch in self._batches():
+            for image, (stacks, digest) in zip(batch, self._read(batch), strict=True):
+                self.hashes[image] = digest
+                yield ImageMasks(image, stacks)
+
+    def with_pixels(self, found: ImageMasks) -> ImageMasks:
+        """The masks of an image together with the image itself."""
+        pixels = read_image_pixels(Path(self.files[found.image]))
+        stacks = {}
+        for name, stack in found.stacks.items():
+            try:
+                checked = check_surroundings(stack.masks.shape[1:], None, pixels)[1]
+            except InputError as error:
+                raise InputError(f"{self.name(found.image)}: {error}") from error
+            stacks[name] = replace(stack, image_pixels=checked)
+        return replace(found, stacks=stacks)
 
     def _batches(self) -> Iterator[list[int]]:
         seen = np.flatnonzero(self.assigned.any(axis=1)).tolist()
         return (seen[begin : begin + AT_ONCE] for begin in range(0, len(seen), AT_ONCE))
 
-    def __iter__(self) -> Iterator[ImageMasks]:
-        for batch in self._batches():
-            for found in self.read(self, batch):
-                yield self._with_picture(found) if self.pictures else found
+    @abstractmethod
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+        """The masks and the digest of each of some images."""
 
-    def _with_picture(self, found: ImageMasks) -> ImageMasks:
-        pixels = read_image_pixels(Path(self.files[found.image]))
-        stacks = {}
-        for name, stack in found.stacks.items():
-            try:
-                picture = check_surroundings(stack.masks.shape[1:], None, pixels)[1]
-            except InputError as error:
-                raise InputError(f"{self.name(found.image)}: {error}") from error
-            stacks[name] = replace(stack, image_pixels=picture)
-        return replace(found, stacks=stacks)
+    @abstractmethod
+    def _digests(self, batch: Sequence[int]) -> list[str]:
+        """The digest of each of some images."""
 
 
 def read_masks(
-    samples: Any,
-    choice: LabelChoice | None = None,
-    *,
-    ignore_value: int | None = None,
-    pictures: bool = False,
-    **options: Any,
+    samples: Any, *, ignore_value: int | None = None, **selection: Unpack[SelectionArguments]
 ) -> RaterMasks:
     """The masks of several raters; nothing but names is read here.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-    choice : LabelChoice, optional
-        Or its fields as `options`. `raters`: fields of `Segmentation` masks, in the database or on disk, or the raters
-        that `load_mask_folders` stored; label fields with polygons or instance masks, which are rasterised; by default
-        stored masks, else all mask fields, else stored raters. `classes`: those whose pixels are looked at; by default
-        all that mask targets name, and of drawn labels all together.
     ignore_value : int, optional
         A pixel that any rater gives this value counts for nothing.
-    pictures : bool
-        Whether the pictures are read, too.
+    **selection
+        As in `Selection`. ``raters``: fields of `Segmentation` masks, in the database or on disk, or the raters that
+        `load_mask_folders` stored; label fields with polygons or instance masks, which are rasterised; by default
+        stored masks, else all mask fields, else stored raters. ``classes``: those whose pixels are looked at; by
+        default all that mask targets name, and of rasterised labels all together.
 
     Returns
     -------
@@ -161,7 +173,7 @@ def read_masks(
     Raises
     ------
     InputError
-        For fewer than two raters, no pixels, a class that is not known, or a mask of somebody who was not asked.
+        For fewer than two raters, no pixels, a class that is not known, or a mask of somebody who is not assigned.
 
     Examples
     --------
@@ -174,143 +186,156 @@ def read_masks(
     [[[0, 1, 2]]]
     >>> dataset.delete()
     """
-    check_samples(samples)
-    chosen = LabelChoice.of(choice, options)
-    fields = fields_of_masks(samples, chosen)
-    found = _drawn(samples, chosen) if fields is None else _stored(samples, chosen, fields, ignore_value)
-    if fields is None and ignore_value is not None:
-        raise InputError(f"ignore_value: expected none, as drawn labels have no values, got {ignore_value}")
-    if len(found.raters) < 2:
+    return open_masks(samples, Selection.of(selection), ignore_value)
+
+
+def open_masks(
+    samples: Any, selection: Selection, ignore_value: int | None = None, *, again: bool = False
+) -> RaterMasks:
+    """As `read_masks`. `again`: only for the digests of what a stored run read; nothing is demanded of the samples."""
+    if not again:
+        check_samples(samples)
+    sources = mask_sources(samples, selection)
+    if sources is None and ignore_value is not None:
+        raise InputError(f"ignore_value: expected none, as rasterised labels have no values, got {ignore_value}")
+    if sources is None:
+        found: RaterMasks = _rasterised(samples, selection, again)
+    else:
+        found = _stored(samples, selection, sources, ignore_value, again)
+    if len(found.raters) < 2 and not again:
         raise InputError(f"raters: expected at least two, got {listed(found.raters) or 'none'}")
-    return replace(found, pictures=pictures)
+    return found
 
 
 # ---- stored masks ----
 
 
-def _stored(samples: Any, choice: LabelChoice, fields: dict[str, str], ignore_value: int | None) -> RaterMasks:
-    view = settle(samples)
-    known = mask_classes(samples, list(fields.values()), ignore_value)
-    classes = chosen_classes(known, choice.classes)
-    names = ["id", "filepath", *(f"{field}._cls" for field in fields.values())]
-    ids, files, *there = view.values(names, _raw=True)
-    has_mask = np.array([[kind is not None for kind in column] for column in there]).T.reshape(len(ids), len(fields))
-    assigned = _who(view, choice, list(fields), has_mask)
-    raters = list(fields)
-    stray = [f"{raters[code]!r} on {Path(files[image]).name}" for image, code in np.argwhere(has_mask & ~assigned)]
-    if stray:
-        raise InputError(
-            f"samples: expected every rater with a mask in {ASSIGNED_FIELD!r}, got masks of {listed(stray)}"
-        )
-    return RaterMasks(
+def _stored(
+    samples: Any, selection: Selection, sources: Sequence[LabelSource], ignore_value: int | None, again: bool
+) -> StoredMasks:
+    read_at, view = now(), settle(samples)
+    fields = tuple(source.field for source in sources)
+    known = {} if again else mask_classes(samples, fields, ignore_value)
+    classes = {} if again else chosen_classes(known, selection.classes)
+    assignment = Assignment.of(view, selection, sources)
+    types = [f"{field}._cls" for field in fields]
+    ids: list[str] = []
+    files: list[str] = []
+    assigned: list[list[bool]] = []
+    stray: list[str] = []
+    for columns in stream(view, ["id", "filepath", *assignment.fields, *types]):
+        lists = columns.get(ASSIGNED_FIELD, [None] * len(columns["id"]))
+        there = zip(*(columns[path] for path in types), strict=True)
+        for path, listed_raters, kinds in zip(columns["filepath"], lists, there, strict=True):
+            masked = [name for name, kind in zip(assignment.raters, kinds, strict=True) if kind is not None]
+            names = assignment.names(listed_raters, masked)
+            who = assignment.raters if names is None else names
+            assigned.append([name in who for name in assignment.raters])
+            stray += [f"{name!r} on {Path(path).name}" for name in masked if name not in who]
+        ids += columns["id"]
+        files += columns["filepath"]
+    if not again:
+        assignment.warn(selection, stacklevel=4)
+        if stray:
+            raise InputError(
+                f"samples: expected every rater with a mask in {ASSIGNED_FIELD!r}, got masks of {listed(stray)}"
+            )
+    return StoredMasks(
         view=view,
-        choice=replace(choice, raters=tuple(raters)),
-        fields=tuple(fields.values()),
-        raters=tuple(raters),
+        selection=replace(selection, raters=assignment.raters),
+        fields=fields,
+        raters=assignment.raters,
         values={name: value for value, name in classes.items()} or {MARKED: 1},
         images=object_array(ids),
         files=tuple(files),
-        assigned=assigned,
-        read=partial(_read_stored, classes=classes, known=known, ignore_value=ignore_value),
-        read_digests=_digests_of_stored,
+        assigned=np.array(assigned, dtype=np.bool_).reshape(len(ids), len(fields)),
+        read_at=read_at,
+        has_classes=bool(classes),
+        known=known,
+        ignore_value=ignore_value,
     )
 
 
-def _who(view: Any, choice: LabelChoice, raters: Sequence[str], has_mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(I, R) who was asked."""
-    if choice.assigned == "labelled":
-        return has_mask
-    if choice.assigned == "auto" and view.has_field(ASSIGNED_FIELD):
-        check_assigned_field(view)
-        asked = [set(names or ()) for names in view.values(ASSIGNED_FIELD)]
-        return np.array([[name in names for name in raters] for names in asked])
-    if choice.assigned == "auto":
-        warnings.warn(
-            f"no sample field {ASSIGNED_FIELD!r} says who was asked: a sample without a mask of a rater counts as 'saw "
-            "it and marked nothing'. Choose assigned='labelled' to count a rater only where their mask is there.",
-            KalosWarning,
-            stacklevel=5,
-        )
-    return np.ones_like(has_mask)
+@dataclass(frozen=True, eq=False)
+class StoredMasks(RaterMasks):
+    """Masks in the database or on disk.
+
+    Parameters
+    ----------
+    has_classes : bool
+        Whether masks are label maps; else they are binary.
+    known : dict
+        Value -> name of every class there is; empty where values have no names.
+    ignore_value : int, optional
+    """
+
+    has_classes: bool
+    known: dict[int, str]
+    ignore_value: int | None
+
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+        for image, given, size in self._fetch(batch):
+            try:
+                arrays = {rater: field_pixels(*entry) for rater, entry in given.items()}
+                stacks = self._stacks(arrays, size, self.name(image))
+            except InputError as error:
+                raise InputError(f"{self.name(image)}: {error}") from error
+            yield stacks, _digest(given)
+
+    def _digests(self, batch: Sequence[int]) -> list[str]:
+        return [_digest(given) for _, given, _ in self._fetch(batch)]
+
+    def _fetch(self, batch: Sequence[int]) -> Iterator[tuple[int, Given, tuple[int | None, int | None]]]:
+        """Each image with what is stored of the raters who are assigned, and its height and width."""
+        paths = [f"{field}.{name}" for field in self.fields for name in ("mask", "mask_path")]
+        chosen = every_sample(self.view).select(self.images[list(batch)].tolist())
+        columns = next(stream(chosen, ["id", *paths, "metadata.height", "metadata.width"]), {"id": []})
+        row_of = {key: row for row, key in enumerate(columns["id"])}
+        for image in batch:
+            row = row_of.get(self.images[image])
+            if row is None:
+                raise KalosError(f"{self.name(image)}: the sample was deleted while its masks were read; run again")
+            given = {
+                rater: (columns[f"{field}.mask"][row], columns[f"{field}.mask_path"][row])
+                for rater, field, is_assigned in zip(self.raters, self.fields, self.assigned[image], strict=True)
+                if is_assigned
+            }
+            yield image, given, (columns["metadata.height"][row], columns["metadata.width"][row])
+
+    def _stacks(
+        self, arrays: dict[str, NDArray[Any] | None], size: tuple[int | None, int | None], name: str
+    ) -> Stacks:
+        """The masks of one image by class."""
+        there = {rater: array for rater, array in arrays.items() if array is not None}
+        if not there:  # everybody marked nothing
+            if None in size:
+                raise InputError("expected a mask, or the size of the image (compute_metadata()), got neither")
+            arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
+        ignore = None
+        if self.ignore_value is not None and there:
+            LabelStack.of(there)  # one size
+            ignore = np.logical_or.reduce([array == self.ignore_value for array in there.values()])
+            arrays = arrays | {rater: np.where(ignore, 0, array) for rater, array in there.items()}
+        if not self.has_classes:
+            return {MARKED: MaskStack.of(arrays, ignore=ignore, image=name)}
+        stack = LabelStack.of(arrays, ignore=ignore, image=name)
+        if self.known:
+            check_values(stack, self.known)
+        return {label: stack.of_class(value) for label, value in self.values.items()}
 
 
-Given = dict[str, tuple[Any, str | None]]
-"""Rater who was asked -> the mask as the database holds it, and the path of its file."""
-
-
-def _read_stored(
-    masks: RaterMasks,
-    images: Sequence[int],
-    classes: Mapping[int, str],
-    known: Mapping[int, str],
-    ignore_value: int | None,
-) -> Iterator[ImageMasks]:
-    for image, given, size in _fetch(masks, images):
-        try:
-            arrays = {rater: _pixels(*entry) for rater, entry in given.items()}
-            stacks = _stacks_of(arrays, size, classes, known, ignore_value, masks.name(image))
-        except InputError as error:
-            raise InputError(f"{masks.name(image)}: {error}") from error
-        yield ImageMasks(image, stacks, _digest(given))
-
-
-def _fetch(masks: RaterMasks, images: Sequence[int]) -> Iterator[tuple[int, Given, tuple[int | None, int | None]]]:
-    """Each image with what is stored of the raters who were asked, and height and width of its picture."""
-    paths = [f"{field}.{name}" for field in masks.fields for name in ("mask", "mask_path")]
-    view = every_sample(masks.view).select(masks.images[list(images)].tolist(), ordered=True)
-    columns = view.values([*paths, "metadata.height", "metadata.width"], _raw=True)
-    for image, (*stored, height, width) in zip(images, zip(*columns, strict=True), strict=True):
-        given = {
-            rater: (stored[2 * code], stored[2 * code + 1])
-            for code, rater in enumerate(masks.raters)
-            if masks.assigned[image, code]
-        }
-        yield image, given, (height, width)
-
-
-def _digests_of_stored(masks: RaterMasks, images: Sequence[int]) -> list[str]:
-    return [_digest(given) for _, given, _ in _fetch(masks, images)]
-
-
-def _pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
-    """The pixels of a mask in the database or on disk; None without either."""
+def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
+    """The pixels of a mask or map in the database or on disk; None without either."""
     if stored is None:
         return None if path is None else read_mask(Path(path))
     return np.asarray(stored_mask(stored, None)[0])
 
 
-def _stacks_of(
-    arrays: dict[str, NDArray[Any] | None],
-    size: tuple[int | None, int | None],
-    classes: Mapping[int, str],
-    known: Mapping[int, str],
-    ignore_value: int | None,
-    name: str,
-) -> dict[str, MaskStack]:
-    """The masks of one image by class."""
-    drawn = {rater: array for rater, array in arrays.items() if array is not None}
-    if not drawn:  # everybody marked nothing
-        if None in size:
-            raise InputError("expected a mask, or the size of the picture (compute_metadata()), got neither")
-        arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
-    ignore = None
-    if ignore_value is not None and drawn:
-        LabelStack.of(drawn)  # one size
-        ignore = np.logical_or.reduce([array == ignore_value for array in drawn.values()])
-        arrays = arrays | {rater: np.where(ignore, 0, array) for rater, array in drawn.items()}
-    if not classes:
-        return {MARKED: MaskStack.of(arrays, ignore=ignore, image=name)}
-    stack = LabelStack.of(arrays, ignore=ignore, image=name)
-    if known:
-        check_values(stack, known)
-    return {label: stack.of_class(value) for value, label in classes.items()}
-
-
-def _digest(stored: Given) -> str:
-    """Of who was asked and of what is stored: the bytes in the database, or which file and when it was written."""
+def _digest(given: Given) -> str:
+    """Of who is assigned and of what is stored: the bytes in the database, or which file and when it was written."""
     content = hashlib.blake2b(digest_size=8)
-    for rater in sorted(stored):
-        mask, path = stored[rater]
+    for rater in sorted(given):
+        mask, path = given[rater]
         content.update(repr(rater).encode())
         if isinstance(mask, bytes):
             content.update(mask)
@@ -321,58 +346,56 @@ def _digest(stored: Given) -> str:
     return content.hexdigest()
 
 
-# ---- drawn labels ----
+# ---- rasterised labels ----
 
 
-def _drawn(samples: Any, choice: LabelChoice) -> RaterMasks:
-    """What raters drew, in outlines or instance masks; whose, where and of which classes is read first."""
-    labels = read_labels(samples, choice)
+def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMasks:
+    """Outlines or instance masks; who made them, where and of which classes is read first."""
+    labels = read_labels(samples, selection, again=again)
     annotations = labels.annotations
-    if np.isnan(annotations.image_size).any():
-        raise InputError("samples: the size of some pictures is unknown; run compute_metadata() on the data set first")
-    files = dict(zip(*labels.view.values(["id", "filepath"]), strict=True))
-    return RaterMasks(
+    if not again:
+        check_sizes(annotations.files, annotations.image_size)
+    paths = dict(zip(*labels.view.values(["id", "filepath"]), strict=True))
+    return RasterisedMasks(
         view=labels.view,
-        choice=labels.choice,
+        selection=labels.selection,
         fields=labels.fields,
         raters=tuple(annotations.raters.tolist()),
-        values={name: value for value, name in enumerate(choice.classes or [MARKED], 1)},
+        values={name: value for value, name in enumerate(selection.classes or [MARKED], 1)},
         images=annotations.images,
-        files=tuple(files[image] for image in annotations.images),
+        files=tuple(paths[image] for image in annotations.images),
         assigned=annotations.assigned,
-        read=partial(_read_drawn, categories=choice.classes),
-        read_digests=_digests_of_drawn,
+        read_at=labels.read_at,
     )
 
 
-def _read_drawn(masks: RaterMasks, images: Sequence[int], categories: Sequence[str] | None) -> Iterator[ImageMasks]:
-    labels = _labels_again(masks, images)
-    for place, image in enumerate(images):
-        one = labels.annotations.select(images=[place])
-        stacks = {name: stack for name, stack in _by_class(one, categories) if stack is not None}
-        if stacks:
-            yield ImageMasks(image, stacks, str(labels.hashes[place]))
+class RasterisedMasks(RaterMasks):
+    """The pixels of polygons and instance masks."""
 
+    def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+        labels = self._labels(batch)
+        for row in range(len(batch)):
+            one = labels.annotations.select(images=[row])
+            stacks = {name: stack for name, stack in self._by_class(one) if stack is not None}
+            yield stacks, str(labels.hashes[row])
 
-def _labels_again(masks: RaterMasks, images: Sequence[int]) -> Labels:
-    """The labels of some images with their shapes."""
-    view = masks.view.select(masks.images[list(images)].tolist(), ordered=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once
-        return read_labels(view, masks.choice, ["mask_iou"], again=True)
+    def _digests(self, batch: Sequence[int]) -> list[str]:
+        return [str(digest) for digest in self._labels(batch).hashes]
 
+    def _labels(self, batch: Sequence[int]) -> Labels:
+        """The labels of some images with their shapes."""
+        view = self.view.select(self.images[list(batch)].tolist(), ordered=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once
+            return read_labels(view, self.selection, ["mask_iou"], again=True)
 
-def _digests_of_drawn(masks: RaterMasks, images: Sequence[int]) -> list[str]:
-    return [str(digest) for digest in _labels_again(masks, images).hashes]
-
-
-def _by_class(one: Annotations, categories: Sequence[str] | None) -> Iterable[tuple[str, MaskStack | None]]:
-    """The masks of one image; None of a class that nobody was asked about."""
-    if categories is None:
-        yield MARKED, next(mask_stacks(one), None)
-        return
-    for name in categories:
-        if name in one.categories.tolist():
-            yield name, next(mask_stacks(one, name), None)
-        else:
-            yield name, next(mask_stacks(one.select(rows=[])), None)
+    def _by_class(self, one: Annotations) -> Iterable[tuple[str, MaskStack | None]]:
+        """The masks of one image; None of a class that nobody is assigned to."""
+        if not self.selection.classes:
+            yield MARKED, next(mask_stacks(one), None)
+            return
+        for name in self.classes:
+            if name in one.categories.tolist():
+                yield name, next(mask_stacks(one, name), None)
+            else:
+                yield name, next(mask_stacks(one.select(rows=[])), None)

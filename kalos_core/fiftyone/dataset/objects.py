@@ -22,7 +22,7 @@ from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.coordinates import Fault, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of, sources_of
+from kalos_core.fiftyone.dataset.raters import facts_of, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, is_3d, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import attributes_of, default_similarity, kinds_compared
@@ -178,9 +178,7 @@ class _Block:
             return [value for value, kept in zip(values, chosen, strict=True) if kept]
 
         table = RawTable(**{name: cut(values) for name, values in vars(self.table).items()})
-        return _Block(
-            table, self.columns, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.fault)
-        )
+        return _Block(table, self.columns, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.fault))
 
     def there(self, raters: Mapping[str, str]) -> list[set[str]]:
         """Who has a label field in each sample, or annotated it. `raters`: path of a field's type -> rater."""
@@ -418,5 +416,3 @@ def _area(annotations: Annotations) -> NDArray[np.float64]:
 def labels_of_field(labels: Labels, field_name: str, similarity: str) -> Labels:
     """The labels of another field on the same samples: of a model, or a reference; everybody is assigned."""
     return read_labels(labels.view, Selection(raters=(field_name,), assigned="all"), [similarity])
-
-

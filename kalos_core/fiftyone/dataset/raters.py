@@ -180,7 +180,9 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
         (reference,) = resolve_fields(samples, [selection.reference], family, "reference")
     made = set(synthetic_fields(samples))
     return [
-        LabelSource(field, paths[field], name, None, field in made) for name, field in fields.items() if name != reference
+        LabelSource(field, paths[field], name, None, field in made)
+        for name, field in fields.items()
+        if name != reference
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from kalos_core.errors import InputError, as_number, listed
 
@@ -92,11 +92,11 @@ classes, min_area, min_confidence, assigned
         if unknown:
             known = listed(cls.__dataclass_fields__, 20)
             raise InputError(f"unknown argument {listed(unknown)}: expected one of {known}")
-        return cls(**arguments)  # type: ignore[arg-type]
+        return cls(**arguments)
 
     def arguments(self) -> SelectionArguments:
         """As the keyword arguments of an analysis."""
-        return SelectionArguments(**asdict(self))  # type: ignore[typeddict-item]
+        return cast(SelectionArguments, asdict(self))
 
     def record(self) -> dict[str, Any]:
         """As plain values, for storing; `of` reads it back."""

@@ -32,7 +32,7 @@ OF_IMAGES = ("centroid",)
 """Similarities of any kind of shape that need the size of an image, which scenes do not have."""
 
 NOT_OFFERED = ("polygon_raster_iou",)
-"""Not worth offering in a form: `polygon_iou` on whole pixels, to set against COCO's numbers. By name it can be used."""
+"""Not worth offering in a form: `polygon_iou` on whole pixels, for COCO's numbers. By name it can be used."""
 
 
 def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:

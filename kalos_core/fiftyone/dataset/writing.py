@@ -40,12 +40,11 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    count = len(labels.images)
-    written = write_samples(labels.view, _updates(labels, attributes, fields or {}, progress))
+    missed = write_samples(labels.view, _updates(labels, attributes, fields or {}, progress))
     reload_samples(labels.view)
-    if written < count:
+    if missed:
         raise KalosError(
-            f"{count - written:,} samples were changed while this run was computed; nothing of it is kept, run again"
+            f"{missed:,} samples were changed while this run was computed; nothing of it is kept, run again"
         )
 
 
@@ -123,9 +122,10 @@ def write_documents(
         for number, (key, fields) in enumerate(documents):
             if progress is not None and number % BLOCK == 0:
                 progress(number / count)
-            yield {"_id": ObjectId(key)}, {"$set": fields} if fields else {"$unset": {"kalos_nothing": ""}}
+            if fields:
+                yield {"_id": ObjectId(key)}, {"$set": fields}
 
-    written = write_samples(samples, updates())
+    missed = write_samples(samples, updates())
     reload_samples(samples)
-    if written < count:
-        raise KalosError(f"{count - written:,} samples were deleted while this run was computed; run again")
+    if missed:
+        raise KalosError(f"{missed:,} samples were deleted while this run was computed; run again")

@@ -1,4 +1,4 @@
-"""Loading a table of labels of whole images into a data set: one field per rater, or one of all."""
+"""Loading a table of image-level labels into a data set: one field per rater, or one of all."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
+import numpy as np
+from bson import ObjectId
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.image_labels.matching import match_items
-from kalos_core.fiftyone.image_labels.sources import TIME_ATTRIBUTE, image_rater_fields
-from kalos_core.fiftyone.labels import every_sample
-from kalos_core.fiftyone.raters import (
-    ASSIGNED_FIELD,
-    check_assigned_field,
-    derive_field_names,
-    forget_rater_fields,
-    store_rater_fields,
-)
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.image_labels import TIME_ATTRIBUTE
+from kalos_core.fiftyone.dataset.names import derive_field_names
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, rater_fields, store_raters
+from kalos_core.fiftyone.dataset.samples import every_sample
+from kalos_core.fiftyone.dataset.writing import write_documents
+from kalos_core.fiftyone.importing.files import match_items
+from kalos_core.fiftyone.importing.life import existing_dataset, loading
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 RATER_ATTRIBUTE = "rater"
 """Attribute that names the rater where all labels stand in one field."""
+
+TEMPLATE: dict[str, Any] = dict(fo.Classification(label="").to_dict())
+"""The document of a label, of this version of FiftyOne."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def load_label_table(
     field: str | None = None,
     **options: Any,
 ) -> LoadedLabels:
-    """Write a table of labels of whole images into a data set.
+    """Write a table of image-level labels into a data set.
 
     Each rater gets a field of `Classification` where every answer is one label of those that exclude each other, else
     of `Classifications`. Who answered for a sample is added to its list field `raters`, so that "looked and chose
@@ -97,7 +100,7 @@ def load_label_table(
     [['x', 'x'], ['y', None], [['ann', 'bob'], ['ann']]]
     >>> dataset.delete()
     """
-    target = _open(dataset)
+    target = existing_dataset(dataset)
     if isinstance(table, LabelTable):
         if options:
             raise InputError(f"options: expected none for a table that is read already, got {listed(options)}")
@@ -108,25 +111,12 @@ def load_label_table(
     return _Loading(target, labels, field, source).run()
 
 
-def _open(dataset: Any) -> Any:
-    if isinstance(dataset, str):
-        if not fo.dataset_exists(dataset):
-            raise InputError(f"dataset: expected one that exists, got {dataset!r}")
-        return fo.load_dataset(dataset)
-    if not isinstance(dataset, fo.Dataset):
-        raise InputError(f"dataset: expected a name or a data set, got {type(dataset).__name__}")
-    return dataset
-
-
 class _Loading:
     """One table on its way into one data set."""
 
     def __init__(self, dataset: Any, table: LabelTable, field: str | None, source: str) -> None:
         self.dataset, self.table, self.everything = dataset, table, every_sample(dataset)
-        self.has_assigned = dataset.has_field(ASSIGNED_FIELD)
-        if self.has_assigned:
-            check_assigned_field(dataset)
-        known = image_rater_fields(dataset)
+        known = rater_fields(dataset, IMAGE_LABELS)
         again = [f"{name!r} (field {known[name]!r})" for name in table.raters if name in known]
         if again:
             raise InputError(f"raters: the data set {dataset.name!r} already holds image labels of {listed(again)}")
@@ -149,66 +139,49 @@ class _Loading:
 
     def run(self) -> LoadedLabels:
         """Write everything, or nothing."""
-        asked_before = self._asked()
-        names = list(dict.fromkeys(self.fields.values()))
-        try:
-            for name in names:
-                kind = fo.Classification if self.single else fo.Classifications
-                self.dataset.add_sample_field(name, fo.EmbeddedDocumentField, embedded_doc_type=kind)
-            if not self.has_assigned:
-                self.dataset.add_sample_field(ASSIGNED_FIELD, fo.ListField, subfield=fo.StringField)
-            for name, labels in self._labels().items():
-                self.everything.set_values(name, labels, key_field="id", dynamic=True)
-            self.everything.set_values(ASSIGNED_FIELD, self._asked_now(asked_before), key_field="id")
+        kind = fo.Classification if self.single else fo.Classifications
+        declared: dict[str, Any] = {
+            name: {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": kind} for name in self.fields.values()
+        }
+        prefix = "" if self.single else ".classifications"
+        attributes: dict[str, Any] = {}
+        if np.isfinite(self.table.time).any():
+            attributes[TIME_ATTRIBUTE] = {"ftype": fo.FloatField}
+        if self.one_field is not None:
+            attributes[RATER_ATTRIBUTE] = {"ftype": fo.StringField}
+        declared |= {f"{name}{prefix}.{what}": how for name in declared for what, how in attributes.items()}
+        with loading(self.dataset, declared, is_new=False):
+            documents = self._documents()
+            write_documents(self.dataset, documents.items(), len(documents))
             if self.one_field is None:
-                store_rater_fields(self.dataset, self.fields)
-        except BaseException:
-            self.dataset.delete_sample_fields([name for name in names if self.dataset.has_field(name)])
-            if self.has_assigned:
-                self.everything.set_values(ASSIGNED_FIELD, asked_before, key_field="id")
-            elif self.dataset.has_field(ASSIGNED_FIELD):
-                self.dataset.delete_sample_field(ASSIGNED_FIELD)
-            forget_rater_fields(self.dataset, names)
-            raise
+                store_raters(self.dataset, self.fields)
         return LoadedLabels(self.dataset, self.fields, len(self.sample_of), len(self.table))
 
-    def _asked(self) -> dict[str, Any]:
-        """Who was asked before, of the samples that the table speaks of."""
-        if not self.has_assigned:
-            return dict.fromkeys(self.sample_of.values())
-        asked = dict(zip(*self.everything.values(["id", ASSIGNED_FIELD]), strict=True))
-        return {key: asked[key] for key in self.sample_of.values()}
-
-    def _asked_now(self, before: dict[str, Any]) -> dict[str, list[str]]:
-        found = {key: list(names or ()) for key, names in before.items()}
-        for item, rater in zip(self.table.item.tolist(), self.table.rater.tolist(), strict=True):
-            names, name = found[self.sample_of[item]], str(self.table.raters[rater])
-            if name not in names:
-                names.append(name)
-        return found
-
-    def _labels(self) -> dict[str, dict[str, Any]]:
-        """Field -> sample id -> labels: empty for who looked and chose nothing, none for who did not answer."""
+    def _documents(self) -> dict[str, dict[str, Any]]:
+        """Sample id -> field -> labels: empty for who looked and chose nothing, none for who did not answer."""
         table = self.table
-        chosen: list[list[Any]] = [[] for _ in range(len(table))]
+        before = dict(zip(*self.everything.values(["id", ASSIGNED_FIELD]), strict=True))
+        chosen: list[list[str]] = [[] for _ in range(len(table))]
         for answer, concept in zip(table.answer.tolist(), table.concept.tolist(), strict=True):
-            chosen[answer].append(self._label(answer, str(table.concepts[concept])))
-        made: dict[str, dict[str, Any]] = {name: {} for name in self.fields.values()}
+            chosen[answer].append(str(table.concepts[concept]))
+        made: dict[str, dict[str, Any]] = {}
         for answer, (item, rater) in enumerate(zip(table.item.tolist(), table.rater.tolist(), strict=True)):
-            of_field = made[self.fields[str(table.raters[rater])]]
-            of_field.setdefault(self.sample_of[item], []).extend(chosen[answer])
-        if self.single:
-            return {
-                name: {key: labels[0] for key, labels in of_field.items() if labels} for name, of_field in made.items()
-            }
-        return {
-            name: {key: fo.Classifications(classifications=labels) for key, labels in of_field.items()}
-            for name, of_field in made.items()
-        }
+            key, name = self.sample_of[item], str(table.raters[rater])
+            fields = made.setdefault(key, {ASSIGNED_FIELD: list(before[key] or ())})
+            if name not in fields[ASSIGNED_FIELD]:
+                fields[ASSIGNED_FIELD].append(name)
+            labels = [self._label(answer, concept) for concept in chosen[answer]]
+            if not self.single:
+                of_field = fields.setdefault(self.fields[name], {"_cls": "Classifications", "classifications": []})
+                of_field["classifications"] += labels
+            elif labels:
+                fields[self.fields[name]] = labels[0]
+        return made
 
-    def _label(self, answer: int, name: str) -> Any:
+    def _label(self, answer: int, name: str) -> dict[str, Any]:
+        """The document of a label."""
         time = float(self.table.time[answer])
         attributes: dict[str, Any] = {} if time != time else {TIME_ATTRIBUTE: time}
         if self.one_field is not None:
             attributes[RATER_ATTRIBUTE] = str(self.table.raters[self.table.rater[answer]])
-        return fo.Classification(label=name, **attributes)
+        return {**TEMPLATE, "_id": ObjectId(), "label": name, **attributes}

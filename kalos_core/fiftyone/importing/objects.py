@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,30 +13,26 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.core.media as fom
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from kalos_core.annotations import Annotations
-from kalos_core.annotations.build import OnInvalid
+from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
-from kalos_core.fiftyone.drawn import Kind, LabelType, choose_kind
-from kalos_core.fiftyone.pictures import Pictures, StoredPictures, ends_with, picture_size
-from kalos_core.fiftyone.progress import Progress, Report
-from kalos_core.fiftyone.raters import (
-    ASSIGNED_FIELD,
-    check_assigned_field,
-    derive_field_names,
-    forget_rater_fields,
-    label_fields,
-    rater_names,
-    store_rater_facts,
-    store_rater_fields,
-)
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.database import BLOCK
+from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
+from kalos_core.fiftyone.dataset.names import derive_field_names
+from kalos_core.fiftyone.dataset.raters import label_fields, rater_names, store_raters
+from kalos_core.fiftyone.dataset.writing import write_documents
+from kalos_core.fiftyone.importing.files import ImageFiles, StoredFiles, ends_with, image_size_of
+from kalos_core.fiftyone.importing.life import Load, loading, open_dataset
+from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
 from kalos_core.readers.coco import Assignment
 from kalos_core.readers.vocabulary import Aliases
 
 CANVAS_COLOUR = (222, 222, 222)
-"""Neutral grey of a canvas that stands in for a missing picture."""
+"""Neutral grey of a canvas that stands in for a missing image."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +49,10 @@ class LoadedRaters:
         Images of the file.
     added_samples : int
         How many of them became new samples.
-    missing_pictures : tuple of str
-        Files without a picture; a neutral canvas stands in.
+    missing_images : tuple of str
+        Files that are not there; a neutral canvas stands in.
     crowds, skipped : int
-        Crowd regions that were kept out, and marks that were left out because their shape cannot be used.
+        Crowd regions that were kept out, and annotations that were left out because their shape cannot be used.
     """
 
     dataset: Any
@@ -64,7 +60,7 @@ class LoadedRaters:
     annotations: int
     images: int
     added_samples: int
-    missing_pictures: tuple[str, ...] = ()
+    missing_images: tuple[str, ...] = ()
     crowds: int = 0
     skipped: int = 0
 
@@ -76,7 +72,7 @@ def load_raters(
     format: str = "auto",
     images: str | os.PathLike[str] | None = None,
     canvas: str | os.PathLike[str] | None = None,
-    label_type: LabelType = "auto",
+    label_type: LabelTypeName = "auto",
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
@@ -97,16 +93,16 @@ def load_raters(
     format : str
         Name of the format, or "auto", as in `kalos_core.readers.read_labels`.
     images : path, optional
-        Folder of the pictures; by default the folder of the file, or its ``images``, ``data`` or ``train`` folder.
+        Folder of the images; by default the folder of the file, or its ``images``, ``data`` or ``train`` folder.
     canvas : path, optional
-        Folder for neutral canvases of the right size where a picture is missing; None: a missing picture is an error.
+        Folder for neutral canvases of the right size where an image is missing; None: a missing image is an error.
     label_type : "auto", "detections", "polylines" or "keypoints"
         Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
         mask, else detections, with a mask where there is one.
     category_field, aliases, assigned
         As in `kalos_core.read_coco`; of COCO files only.
     on_invalid : "raise" or "skip"
-        Marks whose shape cannot be used: an error, or left out with a warning and counted.
+        Annotations whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
         Whether a new data set outlives the session.
     progress : bool or callable, optional
@@ -124,8 +120,8 @@ def load_raters(
     Raises
     ------
     InputError
-        For labels that cannot be used or shown (volumes, cuboids), a missing picture, or a rater whose field exists
-        already. Nothing is kept then.
+        For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
+        already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
     """
     if isinstance(labels, Annotations):
         annotations = labels
@@ -138,219 +134,173 @@ def load_raters(
         raise InputError(f"{source}: expected at least one rater, got none")
     if len(annotations.excluded):
         warnings.warn(
-            f"{source}: {len(annotations.excluded):,} exclusions (a rater who was not asked for a class on one image) "
-            "are not kept in FiftyOne: there an object such a rater did not draw counts as missed",
+            f"{source}: {len(annotations.excluded):,} exclusions (a rater not assigned to a class on one image) "
+            "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed",
             KalosWarning,
             stacklevel=2,
         )
-    kind = choose_kind(annotations, label_type)
-    pictures = Pictures(labels, images)
+    label_kind = choose_label_type(annotations, label_type)
+    files = ImageFiles(labels, images)
     target, is_new = open_dataset(dataset, persistent)
+    try:
+        plan = _Plan.of(target, annotations, source, files, None if canvas is None else Path(canvas).resolve())
+    except BaseException:
+        if is_new:
+            target.delete()
+        raise
     with Report(progress) as report:
-        try:
-            loading = _Loading(target, annotations, kind, source, report)
-            loading.place(pictures, None if canvas is None else Path(canvas).resolve())
-            return loading.run()
-        except BaseException:
-            if is_new:
-                target.delete()
-            raise
+        return plan.carry_out(label_kind, is_new, report)
 
 
-class _Loading:
-    """One file on its way into one data set."""
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Where each image of a file goes: the id of its sample, or the path of a new one."""
 
-    def __init__(self, dataset: Any, annotations: Annotations, kind: Kind, source: str, report: Report) -> None:
-        self.dataset = dataset
-        self.annotations = annotations
-        self.kind = kind
-        self.source = source
-        self.report = report
+    dataset: Any
+    annotations: Annotations
+    fields: dict[str, str]
+    sample_id: list[str | None]
+    path: list[str]
+    missing: list[str]
+    canvas: Path | None
+
+    @classmethod
+    def of(cls, dataset: Any, annotations: Annotations, source: str, files: ImageFiles, canvas: Path | None) -> _Plan:
+        """Find each image's sample or file; an error names every image that is missing."""
         if dataset.media_type not in (None, fom.IMAGE):
-            raise InputError(f"dataset: expected a data set of pictures, got one of type {dataset.media_type!r}")
+            raise InputError(f"dataset: expected a data set of images, got one of type {dataset.media_type!r}")
         held = label_fields(dataset)
         known = dict(zip(rater_names(dataset, held), held, strict=True))
         again = [f"{name!r} (field {known[name]!r})" for name in annotations.raters if name in known]
         if again:
             raise InputError(f"raters: the data set {dataset.name!r} already holds labels of {listed(again)}")
-        self.fields = derive_field_names(annotations.raters, [*dataset.get_field_schema(), ASSIGNED_FIELD])
-        self.asked = [list(annotations.raters[row]) for row in annotations.assigned]
-        self.sample_id: list[str | None] = []
-        self.path: list[str] = []
-        self.missing: list[str] = []
-        self.drawn: list[Path] = []
-        self.before = Before(dataset)
-
-    def place(self, pictures: Pictures, canvas: Path | None) -> None:
-        """Find each image's sample or picture; an error names every picture that is missing."""
-        stored = StoredPictures(self.before.paths)
-        wanted = Counter(Path(file).name for file in self.annotations.files)
-        sizes = self.annotations.image_size.copy()
-        rows_of: dict[str, int] = {}
-        problems = Problems(self.source)
-        for row, file in enumerate(self.annotations.files):
-            record, name = f"image {self.annotations.images[row]!r}", Path(file).name
+        fields = derive_field_names(annotations.raters, [*dataset.get_field_schema(), ASSIGNED_FIELD])
+        stored = StoredFiles(dict(zip(*dataset.values(["id", "filepath"]), strict=True)))
+        wanted = Counter(Path(file).name for file in annotations.files)
+        sizes, problems = annotations.image_size.copy(), Problems(source)
+        ids: list[str | None] = []
+        taken: set[str] = set()
+        paths, missing = [], []
+        for row, file in enumerate(annotations.files):
+            record, name = f"image {annotations.images[row]!r}", Path(file).name
             of_name = found = stored.find(file)
             if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
                 found = [(key, path) for key, path in found if ends_with(path, file)]
             sample_id = found[0][0] if found else None
-            path = "" if found else pictures.find(file)
+            path = "" if found else files.find(file)
             if not np.isfinite(sizes[row]).all():
-                sizes[row] = picture_size(path or (found[0][1] if found else "")) or np.nan
+                sizes[row] = image_size_of(path or (found[0][1] if found else "")) or np.nan
             if not file:
                 problems.add(record, "a file_name", "nothing")
-            elif len(found) > 1 or (sample_id in rows_of):
+            elif len(found) > 1 or sample_id in taken:
                 problems.add(record, f"one image for one sample of the file name {file!r}", "several")
             elif sample_id is None and not path and of_name and wanted[name] == 1:
                 problems.add(record, f"one sample of the file name {file!r}", f"{len(of_name)} of that name")
             elif not np.isfinite(sizes[row]).all():
                 problems.add(record, "a width and height, which FiftyOne's labels are fractions of", "none")
             elif not found and not path:
-                self.missing.append(file)
-                if canvas is None:
-                    tried = listed(pictures.folders, 4) or "no folder was given"
-                    problems.add(record, f"the picture {file!r} (looked in: {tried})", "no such file")
-                elif fom.get_media_type(file) != fom.IMAGE:
-                    problems.add(record, "a file name that ends as pictures do, to draw a canvas", repr(file))
-                else:
-                    path = os.path.normpath(canvas / file.lstrip("/"))
-                    if not Path(path).is_relative_to(canvas):
-                        problems.add(record, f"a file name within {canvas}", repr(file))
+                missing.append(file)
+                path = _canvas_of(file, record, canvas, files, problems)
             if sample_id is not None:
-                rows_of[sample_id] = row
-            self.sample_id.append(sample_id)
-            self.path.append(path)
+                taken.add(sample_id)
+            ids.append(sample_id)
+            paths.append(path)
         problems.raise_if_any()
-        self.annotations = replace(self.annotations, image_size=sizes)
+        return cls(dataset, replace(annotations, image_size=sizes), fields, ids, paths, missing, canvas)
 
-    def _draw_canvases(self) -> None:
+    def carry_out(self, kind: LabelType, is_new: bool, report: Report) -> LoadedRaters:
+        """Write everything, or nothing."""
+        annotations = self.annotations
+        declared: dict[str, Mapping[str, Any]] = {}
+        for name in self.fields.values():
+            declared[name] = {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": kind.document}
+            declared[f"{name}.{kind.list_name}.annotation_id"] = {"ftype": fo.StringField}
+        files = self.canvas if self.missing else None
+        with loading(self.dataset, declared, is_new, files) as load:
+            self._paint_canvases(load)
+            new = [row for row, sample_id in enumerate(self.sample_id) if sample_id is None]
+            before = self._assigned_before()
+            report(0.1, f"Adding {len(new):,} samples")
+            self._add_samples(new, load.tag)
+            report(0.3, f"Adding {len(annotations):,} labels")
+            count = len(annotations.images)
+            write_documents(
+                self.dataset, self._documents(kind, before), count, report.within(0.3, 1.0, "Adding labels")
+            )
+            store_raters(self.dataset, self.fields, annotations)
+            classes = dict.fromkeys([*self.dataset.default_classes, *annotations.categories])
+            self.dataset.default_classes = list(classes)
+        report(1.0, "Done")
+        return LoadedRaters(
+            dataset=self.dataset,
+            fields=self.fields,
+            annotations=len(annotations),
+            images=count,
+            added_samples=len(new),
+            missing_images=tuple(self.missing),
+            crowds=int(annotations.crowds.sum()),
+            skipped=int(annotations.skipped.sum()),
+        )
+
+    def _paint_canvases(self, load: Load) -> None:
         missing = set(self.missing)
         for row, file in enumerate(self.annotations.files):
             path = Path(self.path[row])
             if file in missing and not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self.drawn.append(path)
+                load.make_file(path)
                 width, height = self.annotations.image_size[row]
                 Image.new("RGB", (round(width), round(height)), CANVAS_COLOUR).save(path)
 
-    def run(self) -> LoadedRaters:
-        """Write everything, or nothing."""
-        new = [row for row, sample_id in enumerate(self.sample_id) if sample_id is None]
-        old = [row for row, sample_id in enumerate(self.sample_id) if sample_id is not None]
-        try:
-            self._draw_canvases()
-            self._declare()
-            self.report(0.1, f"Making {len(self.annotations):,} labels")
-            made = self._labels()
-            self.report(0.4, f"Adding {len(new):,} samples")
-            samples = (self._sample(row, made) for row in new)
-            self.dataset.add_samples(samples, num_samples=len(new), progress=False)
-            self.report(0.8, f"Adding labels to {len(old):,} samples")
-            self._add_to_existing(old, made)
-            store_rater_fields(self.dataset, self.fields)
-            store_rater_facts(self.dataset, self.annotations)
-            self.dataset.default_classes = [
-                *dict.fromkeys([*self.dataset.default_classes, *self.annotations.categories])
+    def _add_samples(self, rows: list[int], tag: str) -> None:
+        """New samples, without labels yet; their ids."""
+        sizes = self.annotations.image_size
+        for begin in range(0, len(rows), BLOCK):
+            block = rows[begin : begin + BLOCK]
+            samples = [
+                fo.Sample(
+                    filepath=self.path[row],
+                    metadata=fo.ImageMetadata(width=round(sizes[row, 0]), height=round(sizes[row, 1])),
+                    tags=[tag],
+                )
+                for row in block
             ]
-            self.dataset.save()
-        except BaseException:
-            self._take_back()
-            raise
-        self.report(1.0, "Done")
-        return LoadedRaters(
-            dataset=self.dataset,
-            fields=self.fields,
-            annotations=len(self.annotations),
-            images=len(self.annotations.images),
-            added_samples=len(new),
-            missing_pictures=tuple(self.missing),
-            crowds=int(self.annotations.crowds.sum()),
-            skipped=int(self.annotations.skipped.sum()),
-        )
+            added = self.dataset.add_samples(samples, progress=False)
+            for row, sample_id in zip(block, added, strict=True):
+                self.sample_id[row] = sample_id
 
-    def _declare(self) -> None:
-        for name in self.fields.values():
-            self.dataset.add_sample_field(name, fo.EmbeddedDocumentField, embedded_doc_type=self.kind.document)
-            self.dataset.add_sample_field(f"{name}.{self.kind.list}.annotation_id", fo.StringField)
-        if not self.dataset.has_field(ASSIGNED_FIELD):
-            self.dataset.add_sample_field(ASSIGNED_FIELD, fo.ListField, subfield=fo.StringField)
+    def _assigned_before(self) -> dict[str, list[str] | None]:
+        """Sample id -> who was assigned before; of no use where all samples are new."""
+        if not any(self.sample_id):
+            return {}
+        return dict(zip(*self.dataset.values(["id", ASSIGNED_FIELD]), strict=True))
 
-    def _labels(self) -> dict[tuple[int, int], list[Any]]:
-        """(image, rater) -> FiftyOne labels."""
+    def _documents(
+        self, kind: LabelType, before: Mapping[str, list[str] | None]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Of each image its sample, and what is written there: labels, and who is assigned."""
         annotations = self.annotations
-        made: dict[tuple[int, int], list[Any]] = {}
-        for row, shape in enumerate(self.kind.fields(annotations)):
-            name = annotations.categories[annotations.category[row]]
-            label = self.kind.label(label=name, annotation_id=str(annotations.id[row]), **shape)
-            made.setdefault((int(annotations.image[row]), int(annotations.rater[row])), []).append(label)
-        return made
 
-    def _of_image(self, row: int, made: Mapping[tuple[int, int], list[Any]]) -> dict[str, Any]:
-        """Field -> labels: empty for a rater who looked and drew nothing, none for one who was not asked."""
-        return {
-            self.fields[rater]: self.kind.document(**{self.kind.list: made.get((row, code), [])})
-            for code, rater in enumerate(self.annotations.raters)
-            if self.annotations.assigned[row, code]
-        }
+        def identity(rows: NDArray[np.intp]) -> dict[str, list[str]]:
+            return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()]}
 
-    def _sample(self, row: int, made: Mapping[tuple[int, int], list[Any]]) -> Any:
-        width, height = self.annotations.image_size[row]
-        metadata = fo.ImageMetadata(width=round(width), height=round(height))
-        asked = {ASSIGNED_FIELD: self.asked[row]}
-        return fo.Sample(filepath=self.path[row], metadata=metadata, **asked, **self._of_image(row, made))
-
-    def _add_to_existing(
-        self,
-        rows: list[int],
-        made: Mapping[tuple[int, int], list[Any]],
-    ) -> None:
-        if not rows:
-            return
-        ids = [str(self.sample_id[row]) for row in rows]
-        labels = [self._of_image(row, made) for row in rows]
-        for name in self.fields.values():
-            self.dataset.set_values(name, dict(zip(ids, [of.get(name) for of in labels], strict=True)), key_field="id")
-        asked = [[*(self.before.asked.get(key) or ()), *self.asked[row]] for key, row in zip(ids, rows, strict=True)]
-        self.dataset.set_values(ASSIGNED_FIELD, dict(zip(ids, asked, strict=True)), key_field="id")
-
-    def _take_back(self) -> None:
-        dataset, before = self.dataset, self.before
-        ours = {self.path[row] for row, sample_id in enumerate(self.sample_id) if sample_id is None}
-        now = dict(zip(*dataset.values(["id", "filepath"]), strict=True))
-        dataset.delete_samples([key for key, path in now.items() if key not in before.paths and path in ours])
-        dataset.delete_sample_fields([name for name in self.fields.values() if dataset.has_field(name)])
-        if before.has_assigned:
-            asked = {key: before.asked[key] for key in self.sample_id if key is not None}
-            if asked:
-                dataset.set_values(ASSIGNED_FIELD, asked, key_field="id")
-        elif dataset.has_field(ASSIGNED_FIELD):
-            dataset.delete_sample_field(ASSIGNED_FIELD)
-        dataset.default_classes = before.default_classes
-        forget_rater_fields(dataset, self.fields.values())
-        for path in self.drawn:
-            path.unlink(missing_ok=True)
+        found = kind.fields(annotations, [self.fields[rater] for rater in annotations.raters], identity)
+        for row, (sample_id, fields) in enumerate(zip(self.sample_id, found, strict=True)):
+            assigned = [str(name) for name in annotations.raters[annotations.assigned[row]]]
+            yield str(sample_id), {**fields, ASSIGNED_FIELD: [*(before.get(str(sample_id)) or ()), *assigned]}
 
 
-class Before:
-    """What a data set held before a file was loaded into it."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.has_assigned = dataset.has_field(ASSIGNED_FIELD)
-        self.default_classes = list(dataset.default_classes)
-        names = ["id", "filepath", *([ASSIGNED_FIELD] if self.has_assigned else [])]
-        if self.has_assigned:
-            check_assigned_field(dataset)
-        ids, paths, *asked = dataset.values(names)
-        self.paths: dict[str, str] = dict(zip(ids, paths, strict=True))
-        self.asked: dict[str, list[str] | None] = dict(zip(ids, *asked, strict=True)) if asked else {}
-
-
-def open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
-    """An existing data set, or a new one of that name, and whether it is new."""
-    if isinstance(dataset, fo.Dataset):
-        return dataset, False
-    if dataset is not None and not isinstance(dataset, str):
-        raise InputError(f"dataset: expected a name or a data set, got {type(dataset).__name__}")
-    if dataset is not None and fo.dataset_exists(dataset):
-        return fo.load_dataset(dataset), False
-    return fo.Dataset(dataset, persistent=persistent), True
+def _canvas_of(file: str, record: str, canvas: Path | None, files: ImageFiles, problems: Problems) -> str:
+    """The path of a canvas for a missing image; a problem where there can be none."""
+    if canvas is None:
+        tried = listed(files.folders, 4) or "no folder was given"
+        problems.add(record, f"the image {file!r} (looked in: {tried})", "no such file")
+        return ""
+    if fom.get_media_type(file) != fom.IMAGE:
+        problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr(file))
+        return ""
+    path = os.path.normpath(canvas / file.lstrip("/"))
+    if not Path(path).is_relative_to(canvas):
+        problems.add(record, f"a file name within {canvas}", repr(file))
+        return ""
+    return path

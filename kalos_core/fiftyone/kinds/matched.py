@@ -1,4 +1,4 @@
-"""Annotations with their pairs, as a run stores them and as they are now: what changed is all that is compared again."""
+"""Annotations with their pairs, as a run stores them and as they are now: only what changed is compared again."""
 
 from __future__ import annotations
 

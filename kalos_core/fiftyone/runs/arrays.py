@@ -121,5 +121,3 @@ def text_array(texts: Any) -> NDArray[Any]:
 def as_texts(array: NDArray[Any]) -> list[str]:
     """The texts that `text_array` stored."""
     return [text.decode() for text in array.tolist()]
-
-

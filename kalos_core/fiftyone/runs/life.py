@@ -295,5 +295,3 @@ def _reason(identity: ObjectId, name: str, fields: list[str]) -> str | None:
     if gone:
         return f"label fields are gone or were renamed meanwhile: {listed(map(repr, gone))}; run again"
     return None
-
-

@@ -28,5 +28,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     return None if isinstance(value, float) and value != value else value
-
-

@@ -28,9 +28,7 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: Li
 def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: Literal[True]) -> list[AnyRun]: ...
 
 
-def list_runs(
-    samples: Any, kind: str | Sequence[str] | None = None, *, info: bool = False
-) -> list[str] | list[AnyRun]:
+def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bool = False) -> list[str] | list[AnyRun]:
     """Keys of the complete runs of a data set, the newest first; what a dead process left behind is removed.
 
     Parameters

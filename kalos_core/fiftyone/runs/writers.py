@@ -29,7 +29,7 @@ class Writer(TypedDict):
 
 @contextmanager
 def writing_now() -> Iterator[Writer]:
-    """This process is at some work, until the block is left."""
+    """The process is at some work, until the block is left."""
     work = str(ObjectId())
     _AT_WORK.add(work)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import fiftyone as fo
 
@@ -114,7 +114,7 @@ def compute_agreement(
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
         }
-        settings = AgreementSettings(**asdict(result.configuration))
+        settings = cast(AgreementSettings, asdict(result.configuration))
         report(STORING, f"Writing {len(result.units):,} units")
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
             write_values(labels, {names.unit: result.unit_of.tolist()}, values, report.within(STORING, 1.0, "Writing"))

@@ -114,8 +114,9 @@ class SessionDetails(TypedDict, total=False):
 
 
 class AgreementDetails(TypedDict):
-    """All diagnostics of an agreement."""
+    """Alpha of every image, and all diagnostics of an agreement."""
 
+    image_alpha: list[float | None]
     sensitivity: SensitivityDetails
     class_difficulty: ClassDetails
     vitality: VitalityDetails
@@ -189,6 +190,7 @@ def agreement_details(result: Agreement, thresholds: Sequence[float]) -> Agreeme
         )
 
     return {
+        "image_alpha": plain(result.image_alpha),
         "sensitivity": _or_reason(curve, result),
         "class_difficulty": _or_reason(class_difficulty, result),
         "vitality": _or_reason(rater_vitality, result),

@@ -8,7 +8,7 @@ who was assigned: each unit becomes one pair of values for every other rater, un
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,7 @@ class PartMetrics(TypedDict):
     collaboration: CollaborationDetails
 
 
-def filtered_metrics(
-    samples: Any, run_key: str, category: str | None = None, rater: str | None = None
-) -> PartMetrics:
+def filtered_metrics(samples: Any, run_key: str, category: str | None = None, rater: str | None = None) -> PartMetrics:
     """The metrics of a run, of all of it or of one class, one rater, or both.
 
     Parameters
@@ -125,9 +123,8 @@ class _Stored:
         """As `class_difficulty`, of a part."""
         cells, units, codes = part.class_cells()
         made = self.estimate(cells, len(codes))
-        return ClassDetails(
-            category=self.everyone.annotations.categories[codes].tolist(), **plain(made), units=units.tolist()
-        )
+        names = self.everyone.annotations.categories[codes].tolist()
+        return cast(ClassDetails, {"category": names, **plain(made), "units": units.tolist()})
 
     def collaboration(self, category: str, whole: CollaborationDetails) -> CollaborationDetails:
         """As `collaboration`, of the units with a class as they were matched by all, in the order of the `whole`."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fiftyone import ViewExpression, ViewField as F
+from fiftyone import ViewExpression
+from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
@@ -61,7 +62,7 @@ def view_of_alpha(
     alpha = alpha_of(run, category, rater)
     below = alpha <= high if high >= 1 else alpha < high
     inside = (alpha != None) & (alpha >= low) & below  # noqa: E711 (None compares below every number)
-    return _narrowed(view.match(inside).sort_by(alpha), run, category, rater)
+    return _narrowed(view.match(inside).sort_by(alpha), run, category)
 
 
 def view_worst_first(
@@ -70,7 +71,7 @@ def view_worst_first(
     """Samples of a run with a defined alpha, lowest first, with the labels of the class or the rater in question."""
     run, view = _run_and_view(samples, run_key)
     found = _sorted(view, alpha_of(run, category, rater))
-    return _narrowed(found if limit is None else found.limit(limit), run, category, rater)
+    return _narrowed(found if limit is None else found.limit(limit), run, category)
 
 
 def view_of_class(samples: Any, run_key: str, category: str) -> Any:
@@ -84,8 +85,8 @@ def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
     return _of_raters(_sorted(view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
 
 
-def _narrowed(view: Any, run: Run[Any, Any, Any, Any], category: str | None, rater: str | None) -> Any:
-    """Only the labels of a class; a rater is seen beside the others."""
+def _narrowed(view: Any, run: Run[Any, Any, Any, Any], category: str | None) -> Any:
+    """Only the labels of a class; a rater is seen next to the others."""
     if category is None:
         return view
     for field in _fields(view, run):

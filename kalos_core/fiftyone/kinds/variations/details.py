@@ -66,10 +66,11 @@ class BoundaryDetails(TypedDict):
 
 
 class VariationDetails(TypedDict):
-    """What lies behind a search for variations."""
+    """What lies behind a search for variations; ``split_by``: how many wholes of others each rater split into parts."""
 
     shares: ShareDetails
     boundary: BoundaryDetails
+    split_by: dict[str, int]
 
 
 def variation_metrics(result: Variations) -> VariationMetrics:
@@ -118,7 +119,15 @@ def variation_details(result: Variations, thresholds: Sequence[float]) -> Variat
         median=plain(quality.median),
         identical=quality.identical,
     )
-    return {"shares": _shares(result, thresholds), "boundary": boundary}
+    return {"shares": _shares(result, thresholds), "boundary": boundary, "split_by": _split_by(result)}
+
+
+def _split_by(result: Variations) -> dict[str, int]:
+    merged = np.isin(result.type, ("merged", "merged_wrong_class"))
+    parts_on_b = np.array([len(rows) > 1 for rows in result.rows_b], dtype=np.bool_)
+    raters = np.where(parts_on_b, result.rater_b, result.rater_a)[merged]
+    counts = np.bincount(raters, minlength=len(result.annotations.raters))
+    return {str(name): int(count) for name, count in zip(result.annotations.raters, counts, strict=True)}
 
 
 def _shares(result: Variations, thresholds: Sequence[float]) -> ShareDetails:
@@ -145,7 +154,9 @@ def label_values(result: Variations, names: RunNames) -> dict[str, Sequence[Any]
     finding, row, other_row = _sides(result)
     count, ids = len(annotations), annotations.id
     has_other = other_row >= 0
-    other = np.where(annotations.rater[row] == result.rater_a[finding], result.rater_b[finding], result.rater_a[finding])
+    other = np.where(
+        annotations.rater[row] == result.rater_a[finding], result.rater_b[finding], result.rater_a[finding]
+    )
     partner_class = annotations.categories[annotations.category[other_row]].tolist() if len(annotations) else []
     classes = [name if there else "" for name, there in zip(partner_class, has_other.tolist(), strict=True)]
     return {

@@ -148,7 +148,9 @@ def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> lis
     return rows[:limit]
 
 
-def _row(stored: dict[str, NDArray[Any]], sizes: NDArray[np.intp], finding: int, sample_id: str, path: str) -> MergedFinding:
+def _row(
+    stored: dict[str, NDArray[Any]], sizes: NDArray[np.intp], finding: int, sample_id: str, path: str
+) -> MergedFinding:
     whole = 0 if sizes[finding, 1] > 1 else 1
     raters, categories = as_texts(stored["raters"]), as_texts(stored["categories"])
     of_rater, of_category = stored["rater"][finding], stored["category"][finding]

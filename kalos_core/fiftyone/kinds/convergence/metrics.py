@@ -1,10 +1,10 @@
-"""The figures of label convergence from the replicates a run stored: no labels are read and no marks are matched."""
+"""The metrics of label convergence from the replicates a run stored: no label is read and nothing is matched."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,111 @@ from kalos_core.convergence import (
     read_models,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
-from kalos_core.fiftyone.diagnostics import plain
-from kalos_core.fiftyone.runs import Run, load_arrays, load_diagnostics, load_figures
+from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.stored import load_arrays, load_details
+from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.pairs import Pairs
 
 WHOLE = "all images"
 """The name of what is no tag."""
 
 
+Ends = list[float | None]
+
+
+class LineRecord(TypedDict):
+    """A line as plain values, without what it was fitted on."""
+
+    slope: float
+    intercept: float
+    correlation: float
+    source: str
+
+
+class ModelRecord(TypedDict):
+    """A model and its mAP, as it was typed."""
+
+    name: str
+    map: float
+
+
+class ConvergenceSettings(TypedDict):
+    """As in `kalos_core.label_convergence`."""
+
+    similarity: str
+    thresholds: list[float]
+    subsets: int
+    fraction: float
+    seed: int
+    line: LineRecord | None
+    models: list[ModelRecord]
+    predictions: str | None
+    tags: bool
+
+
+class LineMetrics(LineRecord):
+    """A line with its name, and the share of the spread it explains."""
+
+    name: str
+    explained: float
+
+
+class PartMetrics(TypedDict):
+    """All images, or those with a tag: the interval, or the reason why there is none."""
+
+    name: str
+    images: int
+    images_per_subset: int | None
+    reason: str
+    mean: float | None
+    std: float | None
+    interval: Ends
+    predicted: float | None
+
+
+class ModelMetrics(TypedDict, total=False):
+    """A model, where it stands against the interval, and what that means; by rater where it is a field."""
+
+    name: str
+    map: float
+    place: str
+    meaning: str
+    by_rater: dict[str, float | None]
+
+
+class ConvergenceSummary(TypedDict):
+    """The summary of label convergence; None for what is undefined."""
+
+    mean: float | None
+    std: float | None
+    interval: Ends
+    route: str
+    images: int
+    images_per_subset: int
+    subsets: int
+    thresholds: list[float]
+    raters: list[str]
+    summary: list[dict[str, Any]]
+    models: list[ModelMetrics]
+    checklist: list[dict[str, Any]]
+
+
+class ConvergenceMetrics(ConvergenceSummary):
+    """The summary, as it is part of the data set's own document."""
+
+    annotations: int
+
+
+class ConvergenceDetails(ConvergenceSummary):
+    """All metrics of label convergence: what `convergence_metrics` answers."""
+
+    lines: list[LineMetrics]
+    parts: list[PartMetrics]
+    matrix: list[list[float | None]]
+
+
 @dataclass(frozen=True, eq=False)
-class Part:
+class Subsets:
     """The replicates of all images, or of those with a tag. T thresholds.
 
     Parameters
@@ -55,11 +150,11 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """All that figures are computed from. T thresholds, R raters.
+    """All that metrics are computed from. T thresholds, R raters.
 
     Parameters
     ----------
-    parts : tuple of Part
+    parts : tuple of Subsets
         All images first, then the tags.
     raters : tuple of str
     directions : (T, R, R) float64
@@ -74,7 +169,7 @@ class Estimate:
         `Criterion` as plain values.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Subsets, ...]
     raters: tuple[str, ...]
     directions: NDArray[np.float64]
     models: Mapping[str, float]
@@ -90,15 +185,15 @@ class Estimate:
         return replicates
 
 
-def convergence_figures(
+def convergence_metrics(
     samples: Any,
     run_key: str,
     *,
     least: float | None = None,
     greatest: float | None = None,
     models: str | Mapping[str, float] | None = None,
-) -> dict[str, Any]:
-    """The figures of a stored run of `estimate_convergence`, at some of its thresholds and with other models placed.
+) -> ConvergenceDetails:
+    """The metrics of a stored run of `estimate_convergence`, at some of its thresholds and with other models placed.
 
     Parameters
     ----------
@@ -126,19 +221,19 @@ def convergence_figures(
     InputError
         If the run has no such thresholds, or for models that cannot be read.
     """
-    run = load_figures(samples, run_key, "convergence")
-    stored = load_diagnostics(samples, run_key)
-    estimate = unpack_estimate(run, stored, load_arrays(samples, run_key))
-    return figures_of(estimate, least, greatest, read_models(models))
+    return metrics_of(_load(samples, run_key), least, greatest, read_models(models))
+
+
+def _load(samples: Any, run_key: str) -> Estimate:
+    run = load_details(samples, run_key, "convergence")
+    return unpack_estimate(run.settings, run.details, load_arrays(samples, run_key))
 
 
 def replicate_points(
     samples: Any, run_key: str, least: float | None = None, greatest: float | None = None
 ) -> dict[str, NDArray[np.float64]]:
     """What the scatter of a run shows: ``alpha``, ``map`` and ``threshold`` of each replicate and threshold, flat."""
-    run = load_figures(samples, run_key, "convergence")
-    estimate = unpack_estimate(run, load_diagnostics(samples, run_key), load_arrays(samples, run_key))
-    chosen = _between(estimate.whole, least, greatest)
+    chosen = _between(_load(samples, run_key).whole, least, greatest)
     return {
         "alpha": chosen.alpha.ravel(),
         "map": chosen.map.ravel(),
@@ -146,13 +241,13 @@ def replicate_points(
     }
 
 
-def figures_of(
+def metrics_of(
     estimate: Estimate,
     least: float | None = None,
     greatest: float | None = None,
     more: Mapping[str, float] | None = None,
-) -> dict[str, Any]:
-    """The figures that `convergence_figures` describes."""
+) -> ConvergenceDetails:
+    """The metrics that `convergence_metrics` describes."""
     whole = _between(estimate.whole, least, greatest)
     chosen = np.isin(estimate.whole.thresholds, whole.thresholds)
     found, models = whole.convergence, _placed(estimate, whole, chosen, more or {})
@@ -167,8 +262,8 @@ def figures_of(
         "thresholds": whole.thresholds.tolist(),
         "raters": list(estimate.raters),
         "summary": [plain(row) for row in whole.summary().to_dict("records")],
-        "lines": [_line_figures(name, line) for name, line in _lines(whole)],
-        "parts": [_part_figures(part, least, greatest, chosen) for part in estimate.parts],
+        "lines": [_line_metrics(name, line) for name, line in _lines(whole)],
+        "parts": [_part_metrics(part, least, greatest, chosen) for part in estimate.parts],
         "models": models,
         "matrix": plain(estimate.directions[chosen].mean(axis=0)),
         "checklist": estimate.checklist,
@@ -176,15 +271,15 @@ def figures_of(
 
 
 def _between(replicates: Replicates, least: float | None, greatest: float | None) -> Replicates:
-    levels = replicates.thresholds
+    known = replicates.thresholds
     return replicates.between(
-        float(levels.min()) if least is None else least, float(levels.max()) if greatest is None else greatest
+        float(known.min()) if least is None else least, float(known.max()) if greatest is None else greatest
     )
 
 
 def _placed(
     estimate: Estimate, whole: Replicates, chosen: NDArray[np.bool_], more: Mapping[str, float]
-) -> list[dict[str, Any]]:
+) -> list[ModelMetrics]:
     """Every model with its place; the field of predictions last."""
     spread = whole.convergence
     models = [_place(spread, name, value) for name, value in {**estimate.models, **more}.items()]
@@ -196,7 +291,7 @@ def _placed(
     return models
 
 
-def _place(spread: Spread, name: str, value: float) -> dict[str, Any]:
+def _place(spread: Spread, name: str, value: float) -> ModelMetrics:
     return {"name": name, "map": value, "place": spread.position(value), "meaning": spread.meaning(value)}
 
 
@@ -208,24 +303,22 @@ def _lines(replicates: Replicates) -> list[tuple[str, Line]]:
     return found
 
 
-def _line_figures(name: str, line: Line) -> dict[str, Any]:
+def _line_metrics(name: str, line: Line) -> LineMetrics:
     return {"name": name, **line_record(line), "explained": line.explained}
 
 
-def _part_figures(part: Part, least: float | None, greatest: float | None, chosen: NDArray[np.bool_]) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": part.name, "images": part.images, "images_per_subset": None, "reason": part.reason}
-    predicted = plain(float(part.predicted[chosen].mean()))
-    if part.replicates is None:
-        return {**about, "mean": None, "std": None, "interval": [None, None], "predicted": predicted}
-    replicates = _between(part.replicates, least, greatest)
-    found = replicates.convergence
+def _part_metrics(part: Subsets, least: float | None, greatest: float | None, chosen: NDArray[np.bool_]) -> PartMetrics:
+    replicates = None if part.replicates is None else _between(part.replicates, least, greatest)
+    found = None if replicates is None else replicates.convergence
     return {
-        **about,
-        "images_per_subset": replicates.images_per_replicate,
-        "mean": plain(found.mean),
-        "std": plain(found.std),
-        "interval": plain(found.interval),
-        "predicted": predicted,
+        "name": part.name,
+        "images": part.images,
+        "images_per_subset": None if replicates is None else replicates.images_per_replicate,
+        "reason": part.reason,
+        "mean": None if found is None else plain(found.mean),
+        "std": None if found is None else plain(found.std),
+        "interval": [None, None] if found is None else plain(found.interval),
+        "predicted": plain(float(part.predicted[chosen].mean())),
     }
 
 
@@ -234,7 +327,7 @@ def _part_figures(part: Part, least: float | None, greatest: float | None, chose
 
 def converge(
     annotations: Annotations,
-    settings: Mapping[str, Any],
+    settings: ConvergenceSettings,
     pairs: Pairs,
     progress: Callable[[float, str], None] | None = None,
 ) -> LabelConvergence:
@@ -252,18 +345,18 @@ def converge(
     )
 
 
-def line_record(line: Line) -> dict[str, Any]:
+def line_record(line: Line) -> LineRecord:
     """A line as plain values, without what it was fitted on."""
-    return {name: value for name, value in asdict(line).items() if name != "residuals"}
+    return cast(LineRecord, {name: value for name, value in asdict(line).items() if name != "residuals"})
 
 
-def line_of(settings: Mapping[str, Any]) -> Line:
+def line_of(settings: ConvergenceSettings) -> Line:
     """The line a run was told; by default the published one."""
     return PUBLISHED_LINE if settings["line"] is None else Line(**settings["line"], residuals=np.zeros(0))
 
 
 def arrays_of(estimate: Estimate) -> dict[str, NDArray[np.float64]]:
-    """What is stored of an estimate beside its figures: the replicates, NaN for a tag that has none."""
+    """What is stored of an estimate beside its metrics: the replicates, NaN for a tag that has none."""
     whole = estimate.whole
     nothing = np.full(whole.map.shape, np.nan)
     parts = [part.replicates for part in estimate.parts]
@@ -276,23 +369,23 @@ def arrays_of(estimate: Estimate) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def unpack_estimate(run: Run, figures: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Estimate:
-    """The estimate of a run, from the figures and arrays it stored."""
-    settings, raters = run.settings, tuple(figures["raters"])
-    levels = np.array(settings["thresholds"])
+def unpack_estimate(settings: ConvergenceSettings, stored: ConvergenceDetails, arrays: Arrays) -> Estimate:
+    """The estimate of a run, from the metrics and arrays it stored."""
+    raters = tuple(stored["raters"])
+    thresholds = np.array(settings["thresholds"])
     configuration = Configuration(
-        settings["similarity"], float(levels[0]), PAPER_SOLVER, PAPER_COST, 0, settings["seed"]
+        settings["similarity"], float(thresholds[0]), PAPER_SOLVER, PAPER_COST, 0, settings["seed"]
     )
-    columns = (figures["parts"], arrays["part_map"], arrays["part_alpha"], arrays["part_predicted"])
+    columns = (stored["parts"], arrays["part_map"], arrays["part_alpha"], arrays["part_predicted"])
     parts = []
     for about, precision, alpha, predicted in zip(*columns, strict=True):
         replicates = None
-        if not about["reason"]:
-            size = about["images_per_subset"]
+        size = about["images_per_subset"]
+        if size is not None:
             replicates = Replicates(
-                levels, precision, alpha, len(raters), about["images"], size, configuration, line_of(settings)
+                thresholds, precision, alpha, len(raters), about["images"], size, configuration, line_of(settings)
             )
-        parts.append(Part(about["name"], about["images"], replicates, predicted, about["reason"]))
+        parts.append(Subsets(about["name"], about["images"], replicates, predicted, about["reason"]))
     return Estimate(
         parts=tuple(parts),
         raters=raters,
@@ -300,15 +393,15 @@ def unpack_estimate(run: Run, figures: Mapping[str, Any], arrays: Mapping[str, N
         models=models_of(settings["models"]),
         predictions=settings["predictions"],
         predicted=arrays["predicted"],
-        checklist=list(figures["checklist"]),
+        checklist=list(stored["checklist"]),
     )
 
 
-def models_of(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def models_of(records: Sequence[ModelRecord]) -> dict[str, float]:
     """Stored models as a mapping; stored is a list, since a name may hold what a key of a database may not."""
     return {record["name"]: record["map"] for record in records}
 
 
-def by_rater(found: PredictionMap | None, levels: int, raters: int) -> NDArray[np.float64]:
+def by_rater(found: PredictionMap | None, thresholds: int, raters: int) -> NDArray[np.float64]:
     """(T, R) mAP of predictions, NaN without any."""
-    return np.full((levels, raters), np.nan) if found is None else found.by_rater
+    return np.full((thresholds, raters), np.nan) if found is None else found.by_rater

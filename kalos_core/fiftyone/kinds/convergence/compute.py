@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,41 +26,35 @@ from kalos_core.convergence.interval import FEW_IMAGES
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import check_thresholds
 from kalos_core.errors import InputError, KalosWarning, check_whole, listed, lookup
-from kalos_core.fiftyone.analyses.steps import COMPARING, READING, WRITING
-from kalos_core.fiftyone.analyses.storing import pack_result
-from kalos_core.fiftyone.convergence import (
+from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import similarity_to_store
+from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceRun
+from kalos_core.fiftyone.kinds.convergence.metrics import (
     WHOLE,
+    ConvergenceMetrics,
+    ConvergenceSettings,
+    ConvergenceSummary,
     Estimate,
-    Part,
+    Subsets,
     arrays_of,
     by_rater,
     converge,
-    figures_of,
     line_record,
+    metrics_of,
     models_of,
 )
-from kalos_core.fiftyone.labels import LabelChoice, Labels, check_samples, read_labels, similarity_to_store
-from kalos_core.fiftyone.progress import Progress, Report
-from kalos_core.fiftyone.raters import label_fields
-from kalos_core.fiftyone.runs import Run, check_run_key, writing
+from kalos_core.fiftyone.kinds.matched import matched_arrays
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.variation.find import TOUCHING
 
-IN_SUMMARY = (
-    "mean",
-    "std",
-    "interval",
-    "route",
-    "images",
-    "images_per_subset",
-    "subsets",
-    "thresholds",
-    "raters",
-    "summary",
-    "models",
-    "checklist",
-)
-"""Which figures are part of the data set's own document."""
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
 
 def estimate_convergence(
@@ -76,18 +70,17 @@ def estimate_convergence(
     models: str | Mapping[str, float] | None = None,
     predictions: str | None = None,
     tags: bool = False,
-    choice: LabelChoice | None = None,
     progress: Progress | bool | None = None,
-    **options: Any,
-) -> Run:
+    **selection: Unpack[SelectionArguments],
+) -> ConvergenceRun:
     """The mAP that no model can be expected to pass, given how the raters differ; see `kalos_core.label_convergence`.
 
-    Writes nothing on samples or labels: the run itself holds the figures and the replicates, from which
-    `convergence_figures` computes those of some thresholds.
+    Writes nothing on samples or labels: the run itself holds the metrics and the replicates, from which
+    `convergence_metrics` computes those of some thresholds.
 
     Parameters
     ----------
-    samples, run_key, similarity, choice, progress, **options
+    samples, run_key, similarity, progress, **selection
         As in `compute_agreement`.
     thresholds, seed, line
         As in `kalos_core.label_convergence`.
@@ -107,7 +100,7 @@ def estimate_convergence(
     Returns
     -------
     Run
-        Its `result` is a `LabelConvergence` of all images; its `diagnostics` are what `convergence_figures` answers.
+        Its `result` is a `LabelConvergence` of all images; its `details` are what `convergence_metrics` answers.
 
     Raises
     ------
@@ -130,31 +123,28 @@ def estimate_convergence(
     >>> run = estimate_convergence(
     ...     dataset, "ceiling", subsets=50, fraction=0.5, models={"net": 0.1}, raters=("ann", "bob")
     ... )
-    >>> run.figures["images_per_subset"], run.figures["models"][0]["place"], run.written
+    >>> run.metrics["images_per_subset"], run.metrics["models"][0]["place"], run.written
     (100, 'below', 'nothing on samples or labels')
     >>> dataset.delete()
     """
-    choice = LabelChoice.of(choice, options)
-    with Report(progress) as report:
-        check_samples(samples)
-        check_run_key(samples, run_key)
+    chosen = Selection.of(selection)
+    with analysing(samples, run_key, progress) as report:
         levels, typed = check_thresholds(thresholds), read_models(models)
         if not (line is None or isinstance(line, Line)):
             raise InputError(f"line: expected a Line, such as `fitted` of another result, got {line!r}")
-        report(READING, "Reading labels")
-        measure = similarity_to_store(samples, choice, similarity)
-        settings = {
-            "similarity": measure,
-            "thresholds": levels.tolist(),
-            "subsets": check_whole(subsets, "subsets", least=2),
-            "fraction": fraction,
-            "seed": seed,
-            "line": None if line is None else line_record(line),
-            "models": [{"name": name, "map": value} for name, value in typed.items()],
-            "predictions": predictions,
-            "tags": bool(tags),
-        }
-        labels = read_labels(samples, choice, [measure])
+        measure = similarity_to_store(samples, chosen, similarity)
+        settings = ConvergenceSettings(
+            similarity=measure,
+            thresholds=levels.tolist(),
+            subsets=check_whole(subsets, "subsets", least=2),
+            fraction=fraction,
+            seed=seed,
+            line=None if line is None else line_record(line),
+            models=[{"name": name, "map": value} for name, value in typed.items()],
+            predictions=predictions,
+            tags=bool(tags),
+        )
+        labels = read_labels(samples, chosen, [measure])
         check_comparable(labels.annotations)
         model = None if predictions is None else _Model.read(labels, predictions, measure, settings["thresholds"])
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
@@ -162,14 +152,15 @@ def estimate_convergence(
         checklist = check_convergence(labels.annotations, measure, pairs=touching)
         pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
         result, estimate = _estimate(labels, settings, pairs, model, checklist, report)
-        figures = figures_of(estimate)
-        report(WRITING, "Storing label convergence")
-        with writing(labels, run_key, "convergence", settings, {}) as draft:
-            draft.figures = {name: figures[name] for name in IN_SUMMARY} | {"annotations": len(labels.annotations)}
-            draft.diagnostics = figures
-            draft.arrays = pack_result(labels, pairs, **arrays_of(estimate))
-        report(1.0, "Done")
-    return Run(run_key, "convergence", settings, labels.choice, draft.figures, labels.fields, figures, result)
+        details = metrics_of(estimate)
+        report(STORING, "Storing label convergence")
+        with writing(CONVERGENCE, labels, run_key, settings) as draft:
+            kept = {name: value for name, value in details.items() if name in ConvergenceSummary.__annotations__}
+            draft.metrics = cast(ConvergenceMetrics, {**kept, "annotations": len(labels.annotations)})
+            draft.details = details
+            draft.arrays = matched_arrays(labels, pairs) | arrays_of(estimate)
+            draft.result = result
+    return draft.run
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +178,8 @@ class _Model:
         lookup(label_fields(labels.view), field, "predictions")
         if field in labels.fields:
             raise InputError(f"predictions: expected the field of a model, got {field!r}, which holds labels of raters")
-        found = read_labels(labels.view, LabelChoice(raters=(field,), assigned="all"), [similarity])
-        return cls(field, found.annotations, found.confidence, similarity, thresholds)
+        found = labels_of_field(labels, field, similarity)
+        return cls(field, found.annotations, tuple(found.scores), similarity, thresholds)
 
     def precision(self, annotations: Annotations, images: NDArray[np.bool_]) -> PredictionMap:
         """MAP on the images of a mask (I,), to which the annotations are cut down already."""
@@ -203,7 +194,7 @@ class _Model:
 
 def _estimate(
     labels: Labels,
-    settings: Mapping[str, Any],
+    settings: ConvergenceSettings,
     pairs: Pairs,
     model: _Model | None,
     checklist: Sequence[Criterion],
@@ -215,14 +206,14 @@ def _estimate(
 
     def tell(number: int, name: str) -> Progress:
         """Progress of one part of the work."""
-        each = (WRITING - COMPARING) / (1 + len(tagged))
+        each = (STORING - COMPARING) / (1 + len(tagged))
         return lambda share, label: report(COMPARING + (number + share) * each, f"{name}{label}")
 
     everywhere = np.ones(len(annotations.images), np.bool_)
     found = None if model is None else model.precision(annotations, everywhere)
     result = converge(annotations, settings, pairs, tell(0, ""))
     predicted = by_rater(found, len(result.thresholds), len(annotations.raters))
-    parts = [Part(WHOLE, result.images, result.replicates, _mean(predicted))]
+    parts = [Subsets(WHOLE, result.images, result.replicates, _mean(predicted))]
     for number, (tag, images) in enumerate(tagged.items(), 1):
         parts.append(_part(annotations, tag, images, settings, pairs, model, tell(number, f"{tag}: ")))
     _warn_of_small(parts[1:])
@@ -248,11 +239,11 @@ def _part(
     annotations: Annotations,
     tag: str,
     images: NDArray[np.bool_],
-    settings: Mapping[str, Any],
+    settings: ConvergenceSettings,
     pairs: Pairs,
     model: _Model | None,
     progress: Progress,
-) -> Part:
+) -> Subsets:
     """The images of a tag; why they have no interval where they have none."""
     part, undefined = annotations.select(images=images), np.full(len(settings["thresholds"]), np.nan)
     try:
@@ -260,9 +251,9 @@ def _part(
             warnings.simplefilter("ignore", KalosWarning)  # said of all tags at once
             found = converge(part, settings, _pairs_within(annotations, pairs, images), progress)
     except InputError as error:
-        return Part(tag, int(images.sum()), None, undefined, str(error))
+        return Subsets(tag, int(images.sum()), None, undefined, str(error))
     predicted = undefined if model is None else _mean(model.precision(part, images).by_rater)
-    return Part(tag, found.images, found.replicates, predicted)
+    return Subsets(tag, found.images, found.replicates, predicted)
 
 
 def _pairs_within(annotations: Annotations, pairs: Pairs, images: NDArray[np.bool_]) -> Pairs:
@@ -279,7 +270,7 @@ def _mean(by_rater: NDArray[np.float64]) -> NDArray[np.float64]:
     return by_rater[:, known].mean(axis=1) if known.any() else np.full(len(by_rater), np.nan)
 
 
-def _warn_of_small(tags: Sequence[Part]) -> None:
+def _warn_of_small(tags: Sequence[Subsets]) -> None:
     small = [
         tag.name for tag in tags if tag.replicates is not None and tag.replicates.images_per_replicate < FEW_IMAGES
     ]

@@ -1,0 +1,81 @@
+"""Which image-level labels exclude each other: as arguments, as text, and as a run stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from kalos_core.errors import InputError
+
+Groups = Mapping[str, Sequence[str]] | str | None
+"""See `LabelTable.from_rows`."""
+
+
+class GroupRecord(TypedDict):
+    """A group of labels of which exactly one is to be chosen."""
+
+    name: str
+    labels: list[str]
+
+
+GroupsRecord = list[GroupRecord] | str | None
+"""`Groups` as plain values."""
+
+
+def groups_record(groups: Groups) -> GroupsRecord:
+    """Which labels exclude each other, as a list of records: names of groups may hold what keys may not.
+
+    Examples
+    --------
+    >>> groups_record("label"), groups_record({"place": ("in", "out")})
+    ('label', [{'name': 'place', 'labels': ['in', 'out']}])
+    """
+    if groups is None or isinstance(groups, str):
+        return groups
+    if not isinstance(groups, Mapping):
+        raise InputError(f"groups: expected a name, or names with their labels, got {groups!r}")
+    wrong = {name: of for name, of in groups.items() if isinstance(of, str) or not isinstance(of, Sequence)}
+    if wrong:
+        raise InputError(f"groups: expected a list of labels for each name, got {wrong!r}")
+    return [GroupRecord(name=name, labels=list(of)) for name, of in groups.items()]
+
+
+def groups_from_record(record: GroupsRecord) -> Groups:
+    """The groups a stored record describes."""
+    if record is None or isinstance(record, str):
+        return record
+    return {group["name"]: list(group["labels"]) for group in record}
+
+
+def read_groups(text: str | None) -> dict[str, list[str]]:
+    """Names with their labels, from a text such as ``"place: indoor, outdoor; time: day, night"``.
+
+    Raises
+    ------
+    InputError
+        For a part without a name or a label, and a name given twice.
+
+    Examples
+    --------
+    >>> read_groups("place: indoor, outdoor; time: day, night")
+    {'place': ['indoor', 'outdoor'], 'time': ['day', 'night']}
+    >>> read_groups("")
+    {}
+    >>> read_groups("place")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: groups: expected names with labels, such as 'place: indoor, outdoor', got 'place'
+    """
+    found: dict[str, list[str]] = {}
+    for part in (text or "").replace("\n", ";").split(";"):
+        name, _, rest = part.partition(":")
+        labels = [label.strip() for label in rest.split(",") if label.strip()]
+        if not part.strip():
+            continue
+        if not name.strip() or not labels:
+            raise InputError(
+                f"groups: expected names with labels, such as 'place: indoor, outdoor', got {part.strip()!r}"
+            )
+        if name.strip() in found:
+            raise InputError(f"groups: expected every name once, got {name.strip()!r} twice")
+        found[name.strip()] = labels
+    return found

@@ -1,0 +1,144 @@
+"""Calibration on FiftyOne: from which similarity on annotations may be of one object, and that as later default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kalos_core.calibration import calibrate
+from kalos_core.errors import InputError, lookup
+from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import fitting_similarities
+from kalos_core.fiftyone.kinds.calibration.details import (
+    CalibrationSettings,
+    Chosen,
+    calibration_details,
+    separation_metrics,
+)
+from kalos_core.fiftyone.kinds.calibration.kind import CALIBRATION, CalibrationRun
+from kalos_core.fiftyone.kinds.matched import table_arrays
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.stored import load_metrics, update_metrics
+from kalos_core.fiftyone.runs.thresholds import store_threshold
+from kalos_core.similarity import SIMILARITIES, check_threshold
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+
+def calibrate_threshold(
+    samples: Any,
+    run_key: str,
+    *,
+    similarities: Sequence[str] | None = None,
+    repeats: int = 1,
+    bootstrap: int = 0,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> CalibrationRun:
+    """Compare what raters annotated for one object with what chance brings together; see `kalos_core.calibrate`.
+
+    Writes nothing on samples or labels: the run itself holds the numbers. `choose_threshold` makes one of them
+    the default threshold of later forms.
+
+    Parameters
+    ----------
+    samples, run_key, progress, **selection
+        As in `compute_agreement`.
+    similarities : names in `SIMILARITIES`, optional
+        By default all that fit the labels, see `fitting_similarities`.
+    repeats, bootstrap, seed
+        As in `kalos_core.calibrate`.
+
+    Returns
+    -------
+    Run
+        Its `result` is a `Calibration`; its `details` are described at `CalibrationDetails`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is stored then.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> def image(name, x, y):
+    ...     def labels(shift):
+    ...         box = [x + shift, y, 0.2, 0.2]
+    ...         return fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box)])
+    ...
+    ...     return fo.Sample(name, raters=["ann", "bob"], ann=labels(0), bob=labels(0.1 * x))
+    >>> _ = dataset.add_samples([image(f"{n}.jpg", 0.1 * n, 0.05 * n) for n in range(1, 7)], progress=False)
+    >>> run = calibrate_threshold(dataset, "first", similarities=["box_iou"], raters=("ann", "bob"))
+    >>> run.metrics["similarities"][0]["name"], run.result.best.ks > 0.5
+    ('box_iou', True)
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    with analysing(samples, run_key, progress) as report:
+        names = list(similarities) if similarities is not None else _named(samples, chosen)
+        for name in names:
+            lookup(SIMILARITIES, name, "similarities")
+        labels = read_labels(samples, chosen, names)
+        report(COMPARING, f"Comparing {len(labels.annotations):,} annotations by {len(names)} similarities")
+        result = calibrate(labels.annotations, names, repeats=repeats, bootstrap=bootstrap, seed=seed)
+        settings = CalibrationSettings(similarities=names, repeats=repeats, bootstrap=bootstrap, seed=seed)
+        report(STORING, "Storing the calibration")
+        with writing(CALIBRATION, labels, run_key, settings) as draft:
+            draft.metrics = {
+                "similarities": [separation_metrics(found) for found in result],
+                "chosen": [],
+                "images": len(labels.annotations.images),
+                "annotations": len(labels.annotations),
+                "raters": list(labels.annotations.raters),
+            }
+            draft.details = calibration_details(result)
+            draft.arrays = table_arrays(labels)
+            draft.result = result
+    return draft.run
+
+
+def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: float | None = None) -> CalibrationRun:
+    """Make a calibrated threshold the default of later forms; the calibration remembers the choice.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+        Of a calibration.
+    similarity : str
+        One that it calibrated.
+    threshold : float in [0, 1], optional
+        Another than the calibrated one.
+
+    Returns
+    -------
+    Run
+        With the threshold among its metrics: ``chosen`` lists ``similarity`` and ``threshold``.
+
+    Raises
+    ------
+    InputError
+        If the run did not calibrate that similarity, or found no threshold and none is given.
+    """
+    run = load_metrics(samples, run_key, "calibration")
+    found = lookup({entry["name"]: entry for entry in run.metrics["similarities"]}, similarity, "similarity")
+    if threshold is None and found["threshold"] is None:
+        raise InputError(f"{similarity}: expected a calibrated threshold, got none: {found['reason']}")
+    value = check_threshold(found["threshold"] if threshold is None else threshold)
+    others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
+    chosen = [*others, Chosen(similarity=similarity, threshold=value)]
+    update_metrics(samples, run_key, {**run.metrics, "chosen": chosen})
+    store_threshold(samples._root_dataset, run_key, similarity, value)
+    return load_metrics(samples, run_key, "calibration")
+
+
+def _named(samples: Any, selection: Selection) -> list[str]:
+    return [name for name in fitting_similarities(samples, selection) if SIMILARITIES[name].kind]

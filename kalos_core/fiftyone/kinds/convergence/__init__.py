@@ -1,0 +1,1 @@
+"""Label convergence: the mAP that disagreement lets a model reach."""

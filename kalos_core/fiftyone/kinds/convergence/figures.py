@@ -1,0 +1,83 @@
+"""What is shown of label convergence: figures, each with its finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceDetails, LineMetrics, ModelMetrics, PartMetrics
+from kalos_core.fiftyone.runs.table import Part, Run
+from kalos_core.figures import (
+    NamedLine,
+    directions_heatmap,
+    directions_title,
+    interval_bars,
+    replicate_scatter,
+    significant,
+)
+
+MOST_BARS = 20
+"""Tags that are shown, those with the most images."""
+
+
+def figures(
+    run: Run[Any, Any, Any, Any],
+    found: ConvergenceDetails | None = None,
+    points: Mapping[str, NDArray[Any]] | None = None,
+) -> dict[str, Part]:
+    """``bars``, ``matrix`` and, where the points of the replicates are given, ``scatter``.
+
+    Parameters
+    ----------
+    run : Run
+    found : dict, optional
+        Of `convergence_metrics`, of some thresholds; by default what the run stored, of all.
+    points : dict, optional
+        Of `replicate_points`.
+    """
+    shown: ConvergenceDetails = run.details if found is None else found
+    parts = {
+        "bars": Part("", _bars(shown_parts(shown["parts"]), shown["models"])),
+        "matrix": Part(
+            directions_title(shown["raters"], shown["matrix"]), directions_heatmap(shown["raters"], shown["matrix"])
+        ),
+    }
+    if points is not None:
+        parts["scatter"] = Part(_fit(shown["lines"]), _scatter(points, shown["lines"]))
+    return parts
+
+
+def shown_parts(parts: Sequence[PartMetrics]) -> list[PartMetrics]:
+    """All images first, then the tags with the most images, by name."""
+    whole, *tags = parts
+    with_interval = [part for part in tags if part["mean"] is not None]
+    largest = sorted(with_interval, key=lambda part: -part["images"])[:MOST_BARS]
+    return [whole, *sorted(largest, key=lambda part: part["name"])]
+
+
+def _bars(parts: Sequence[PartMetrics], models: Sequence[ModelMetrics]) -> Any:
+    """Intervals with the models on all images; on a tag only the mAP that is known there."""
+    field = next((model["name"] for model in models if "by_rater" in model), "")
+    diamonds: list[dict[str, float]] = [{model["name"]: model["map"] for model in models}]
+    diamonds += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
+    names = [part["name"] for part in parts]
+    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], diamonds)
+
+
+def _scatter(points: Mapping[str, NDArray[Any]], lines: Sequence[LineMetrics]) -> Any:
+    """Rounded, as all data of a panel travels with every click."""
+    named = [NamedLine(line["name"], line["slope"], line["intercept"]) for line in lines]
+    return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), named)
+
+
+def _fit(lines: Sequence[LineMetrics]) -> str:
+    """How well the line that was fitted here explains the subsets."""
+    fitted = next((line for line in lines if line["name"] == "fitted here"), None)
+    if fitted is None:
+        return "No line is fitted: that takes two raters and subsets whose alpha differs"
+    return (
+        f"α explains {100 * fitted['explained']:.0f} % of the spread of mAP "
+        f"(ρ = {significant(fitted['correlation'])}; published: ρ = 0.92)"
+    )

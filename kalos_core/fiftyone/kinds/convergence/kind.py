@@ -1,0 +1,55 @@
+"""Label convergence as a kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kalos_core.convergence import LabelConvergence
+from kalos_core.fiftyone.kinds.convergence.metrics import (
+    ConvergenceDetails,
+    ConvergenceMetrics,
+    ConvergenceSettings,
+    converge,
+)
+from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
+from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.stored import load_run_view
+from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+
+ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence]
+
+
+def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
+    """Samples of a run that have a tag."""
+    return load_run_view(samples, run_key).match_tags(tag)
+
+
+def _restore(changes: Changes) -> LabelConvergence:
+    annotations, pairs = matched_again(changes, changes.run.settings["similarity"])
+    return converge(annotations, changes.run.settings, pairs)
+
+
+def _figures(run: ConvergenceRun) -> Mapping[str, Part]:
+    from kalos_core.fiftyone.kinds.convergence.figures import figures  # plotly, only where something is shown
+
+    return figures(run)
+
+
+def _written(_: Run[Any, Any, Any, Any]) -> str:
+    return "nothing on samples or labels"
+
+
+CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence] = register(
+    Kind(
+        name="convergence",
+        title="Label convergence",
+        operator="estimate_convergence",
+        section="convergence",
+        read=read_compared,
+        restore=_restore,
+        written=_written,
+        figures=_figures,
+        views={"tag": view_of_tag},
+    )
+)
