@@ -70,13 +70,13 @@ def several_raters(seed=0, *, images=30, raters=4, sparse=False):
                     continue
                 category = int(rng.integers(1, 6)) if rng.random() < 0.15 else int(category)
                 moved = np.clip(box + rng.normal(0, 6, 4), [0, 0, 5, 5], None)
-                add_mark(coco, image, name, category, moved)
+                add_annotation(coco, image, name, category, moved)
             if rng.random() < 0.2:
-                add_mark(coco, image, name, int(rng.integers(1, 6)), rng.uniform([0, 0, 20, 20], [500, 350, 90, 90]))
+                add_annotation(coco, image, name, int(rng.integers(1, 6)), rng.uniform([0, 0, 20, 20], [500, 350, 90, 90]))
     return coco
 
 
-def add_mark(coco, image, rater, category, box):
+def add_annotation(coco, image, rater, category, box):
     x, y, width, height = box.tolist()
     ring = [x, y, x + width, y, x + width, y + height, x, y + height]
     coco["annotations"].append(
