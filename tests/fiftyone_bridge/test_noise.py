@@ -18,6 +18,8 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel
+from kalos_core.fiftyone.kinds.noise.figures import images_part
+from kalos_core.fiftyone.runs.table import KINDS
 from kalos_core.noise import ConfusionClasses
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
@@ -37,8 +39,8 @@ MODEL = replace(
 """Raters to whom everything happens often enough, whatever the shipped parameters are."""
 
 
-def marks(make: Any = detection, **more: Any) -> list[list[Any]]:
-    """Four objects on each image but the last, which has none, and the first, which nobody was asked for."""
+def annotated(make: Any = detection, **more: Any) -> list[list[Any]]:
+    """Four objects on each image but the last, which has none, and the first, which nobody was assigned to."""
     rng = np.random.default_rng(3)
     found = []
     for image in range(IMAGES):
@@ -57,7 +59,7 @@ def marks(make: Any = detection, **more: Any) -> list[list[Any]]:
 
 
 def samples(folder: str = "/pictures", truth: Any = None, **more: Any) -> list[fo.Sample]:
-    truth = [fo.Detections(detections=own) for own in marks()] if truth is None else truth
+    truth = [fo.Detections(detections=own) for own in annotated()] if truth is None else truth
     truth = [None, *truth[1:]]
     return [
         fo.Sample(
@@ -89,7 +91,7 @@ def nothing_stays(injected: Any) -> Iterator[None]:  # noqa: ARG001  # made befo
 
 
 @pytest.fixture(autouse=True)
-def _marks_may_reach_beyond_their_picture() -> Iterator[None]:
+def _annotations_may_reach_beyond_their_image() -> Iterator[None]:
     """Those of raters: their centres stay inside."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* annotations reach beyond their image", KalosWarning)
@@ -110,12 +112,15 @@ class TestTheFields:
         assert kf.noise_raters(dataset, "noise") == FIELDS
         assert kf.synthetic_fields(dataset) == list(FIELDS)
         assert kf.list_runs(dataset, "noise") == ["noise"]
-        assert run.written == "the fields 'noise_synthetic_1', 'noise_synthetic_2', 'noise_synthetic_3'"
+        assert run.written == (
+            "the fields 'noise_synthetic_1', 'noise_synthetic_2', 'noise_synthetic_3'; 'noise_changes' on samples, and "
+            "'noise_all', 'noise_outcomes' and 'noise_fields' on labels of the reference"
+        )
         schema = dataset.get_field_schema(flat=True)
         assert isinstance(schema["noise_synthetic_1.detections.noise"], fo.StringField)
         assert schema["noise_synthetic_2"].description == "synthetic 2, a synthetic rater of the run 'noise'"
 
-    def test_they_hold_what_the_library_draws(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+    def test_they_hold_what_the_library_generates(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, _ = injected
         reference = kf.read_annotations(dataset, raters=("truth",))
         own = MODEL.generate(reference, 3, [0, 1, 2], seed=4).annotations
@@ -139,12 +144,12 @@ class TestTheFields:
         matched = dataset.values("noise_synthetic_1.detections.noise_match")
         assert matched[1:] == [[[label] for label in own] for own in dataset.values("truth.detections.id")[1:]]
 
-    def test_who_was_not_asked_has_no_labels_and_who_drew_nothing_has_none_in_a_list(
+    def test_who_was_not_assigned_has_no_labels_and_who_annotated_nothing_has_none_in_a_list(
         self, injected: tuple[fo.Dataset, kf.Run]
     ) -> None:
         dataset, _ = injected
         first, last = dataset.first(), dataset.last()
-        assert first["noise_synthetic_1"] is None  # `raters` says that nobody was asked there
+        assert first["noise_synthetic_1"] is None  # `raters` says that nobody was assigned there
         assert last["noise_synthetic_1"] == fo.Detections()
 
     def test_labels_say_their_event(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -168,6 +173,24 @@ class TestTheFields:
                 if name == "addition"
             ]
             assert all(match == [] for match in false_positives)
+
+    def test_each_label_lists_the_events_that_are_about_it(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        about: dict[str, list[tuple[str, str, str]]] = {}
+        for row in run.result.to_pandas().itertuples():
+            for label in {*row.labels, *row.reference_labels}:
+                about.setdefault(label, []).append((row.event, row.outcome, row.field))
+        names = ("id", "noise_all", "noise_outcomes", "noise_fields")
+        for field in (*FIELDS, "truth"):
+            paths = [f"{field}.detections.{name}" for name in names]
+            of_samples = zip(*dataset.values(paths), strict=True)
+            of_labels = [own for lists in of_samples if lists[0] for own in zip(*lists, strict=True)]
+            for label, events, outcomes, fields in of_labels:
+                assert list(zip(events, outcomes, fields, strict=True)) == about.get(label, [])
+            if field != "truth":
+                assert [events or ["unchanged"] for _, events, *_ in of_labels] == [
+                    [event] for event in dataset.values(f"{field}.detections.noise", unwind=True)
+                ]
 
     def test_wrong_classes_are_wrong(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, _ = injected
@@ -197,34 +220,36 @@ def _lists(dataset: fo.Dataset, path: str) -> list[list[str]]:
 class TestTheRun:
     def test_a_stage_without_events_has_no_loss(self, fresh: fo.Dataset) -> None:
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=1, magnitude=0)
-        assert [row["share_lost"] for row in run.figures["loss"]] == [None] * 5
-        assert run.figures["signal_loss"] is None
+        assert [row["share_lost"] for row in run.metrics["loss"]] == [None] * 5
+        assert run.metrics["signal_loss"] is None
 
-    def test_the_figures_are_those_of_the_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+    def test_the_metrics_are_those_of_the_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         _, run = injected
         table = run.result.to_pandas()
-        figures = run.figures
-        for kind, outcomes in figures["events"].items():
+        metrics = run.metrics
+        for kind, outcomes in metrics["events"].items():
             for outcome, count in outcomes.items():
                 assert count == ((table.event == kind) & (table.outcome == outcome)).sum()
         early = table[table.stage != "localization"]
-        assert figures["signal_loss"] == pytest.approx((early.outcome == "lost").mean())
-        assert figures["changed"] == ((table.event != "shift") & (table.outcome == "done")).sum()
-        assert figures["marks"] == 4 * (IMAGES - 2)
-        assert figures["drawn"] == 3 * figures["marks"]
-        assert figures["class_source"] == "class frequency"
-        assert [row["magnitude"] for row in run.diagnostics["raters"]] == [0, 1, 2]
-        assert sum(row["deletion"] for row in run.diagnostics["raters"]) == figures["events"]["deletion"]["done"]
-        assert NoiseModel.from_json(run.diagnostics["model"]) == MODEL
-        assert figures["model"] == "a model of your own"
+        assert metrics["signal_loss"] == pytest.approx((early.outcome == "lost").mean())
+        assert metrics["changed"] == ((table.event != "shift") & (table.outcome == "done")).sum()
+        assert metrics["reference_annotations"] == 4 * (IMAGES - 2)
+        assert metrics["generated_from"] == 3 * metrics["reference_annotations"]
+        assert metrics["changed_images"] == (run.result.changes > 0).sum()
+        assert metrics["class_source"] == "class frequency"
+        assert [row["magnitude"] for row in run.details["raters"]] == [0, 1, 2]
+        assert sum(row["deletion"] for row in run.details["raters"]) == metrics["events"]["deletion"]["done"]
+        assert NoiseModel.from_json(run.details["model"]) == MODEL
+        assert metrics["model"] == "a model of your own"
 
     def test_it_is_stored_with_its_truth(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = injected
         loaded = kf.load_run(dataset, "noise")
         assert loaded.stale == ()
-        assert loaded.figures == json.loads(json.dumps(run.figures))
+        assert loaded.metrics == json.loads(json.dumps(run.metrics))
         for name in kf.InjectedNoise.__dataclass_fields__:
             np.testing.assert_array_equal(getattr(loaded.result, name), getattr(run.result, name), name)
+        assert {array.dtype.kind for array in kf.load_arrays(dataset, "noise").values()} <= set("iufS")
         assert loaded.result.to_pandas().equals(run.result.to_pandas())
 
     def test_labels_that_share_an_object_are_of_the_same_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -267,14 +292,14 @@ class TestOtherAnalyses:
     def test_they_are_raters(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset = injected[0].clone()
         run = kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"))
-        assert run.figures["images"] == IMAGES
+        assert run.metrics["images"] == IMAGES
         assert run.result.annotations.assigned.sum() == 3 * (IMAGES - 1)
         kf.compute_agreement(dataset, "calm", raters=[*FIELDS[:1], "truth"])
-        assert kf.load_figures(dataset, "calm").figures["alpha"] == 1
+        assert kf.load_metrics(dataset, "calm").metrics["alpha"] == 1
         found = kf.find_variations(dataset, "found", raters=["truth", FIELDS[1]])
-        assert found.figures["counts"]["correct"] > 30
+        assert found.metrics["counts"]["correct"] > 30
 
-    def test_everybody_is_asked_where_no_field_says_otherwise(self, make: Make) -> None:
+    def test_everybody_is_assigned_where_no_field_says_otherwise(self, make: Make) -> None:
         dataset = make(samples())
         dataset.delete_sample_field("raters")
         kf.inject_noise(dataset, "noise", reference="truth", raters=2)
@@ -291,10 +316,19 @@ class TestOtherAnalyses:
         assert set(fresh.get_field_schema(flat=True)) == schema
         assert fresh.list_runs() == []
 
-    def test_the_reference_is_never_touched(self, fresh: fo.Dataset) -> None:
+    def test_the_reference_is_given_lists_of_events_and_nothing_else(self, fresh: fo.Dataset) -> None:
         before = documents(fresh)
         kf.inject_noise(fresh, "noise", reference="truth", magnitude=3)
-        assert without(documents(fresh), set(FIELDS)) == before
+        given = {"noise_all", "noise_outcomes", "noise_fields"}
+        assert without(documents(fresh), {*FIELDS, "noise_changes", *given}) == before
+        of_images = [document["truth"]["detections"] for document in documents(fresh).values() if document.get("truth")]
+        assert all(given < label.keys() for labels in of_images for label in labels)
+        assert kf.stale_samples(fresh, "noise") == []
+        assert kf.count_changes(fresh, "noise") == 0
+
+    def test_a_rater_may_be_called_like_a_field_of_the_run(self, fresh: fo.Dataset) -> None:
+        kf.inject_noise(fresh, "noise", reference="truth", raters=["changes"])
+        assert kf.noise_raters(fresh, "noise") == ("rater_noise_changes",)
 
     def test_a_field_that_is_there_is_left_alone(self, fresh: fo.Dataset) -> None:
         fresh.add_sample_field("noise_synthetic_1", fo.StringField)
@@ -307,7 +341,7 @@ class TestOtherAnalyses:
 
 class TestKinds:
     def test_masks(self, make: Make) -> None:
-        own = marks(mask=lambda: np.tri(25, 30, dtype=bool))
+        own = annotated(mask=lambda: np.tri(25, 30, dtype=bool))
         dataset = make(samples(truth=[fo.Detections(detections=labels) for labels in own]))
         kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2], raters=2)
         same, other = kf.noise_raters(dataset, "noise")
@@ -317,28 +351,28 @@ class TestKinds:
         assert all(label.mask is not None for label in dataset.values(f"{other}.detections", unwind=True))
 
     def test_polylines(self, make: Make) -> None:
-        own = marks(polyline)
+        own = annotated(polyline)
         dataset = make(samples(truth=[fo.Polylines(polylines=labels) for labels in own]))
         run = kf.inject_noise(dataset, "noise", reference="truth", magnitude=4, false_positive_source="transplanted")
         field, *_ = kf.noise_raters(dataset, "noise")
         labels = dataset.values(f"{field}.polylines", unwind=True)
         assert {type(label) for label in labels} == {fo.Polyline}
         assert all(label.closed and label.points for label in labels)
-        assert run.figures["events"]["addition"]["done"] > 0
+        assert run.metrics["events"]["addition"]["done"] > 0
         kf.compute_agreement(dataset, "agreement", raters=kf.noise_raters(dataset, "noise"))
 
     def test_one_field_whose_labels_name_their_rater(self, make: Make) -> None:
         both = [
             fo.Detections(detections=[*own, *(detection("cat", [40, 40, 9, 9], rater="bob") for _ in own[:1])])
-            for own in marks(rater=lambda: "ann")
+            for own in annotated(rater=lambda: "ann")
         ]
         dataset = make(samples(truth=both))
         dataset.delete_sample_field("raters")
         run = kf.inject_noise(dataset, "noise", reference="ann", raters=1, magnitude=0, field="truth", assigned="all")
-        assert run.figures["references"] == ["ann"]
-        assert run.figures["annotations"] == 4 * (IMAGES - 2)
+        assert run.metrics["references"] == ["ann"]
+        assert run.metrics["annotations"] == 4 * (IMAGES - 2)
 
-    def test_a_reference_that_is_in_no_list_was_asked_where_its_labels_are(self, fresh: fo.Dataset) -> None:
+    def test_a_reference_that_is_in_no_list_was_assigned_where_its_labels_are(self, fresh: fo.Dataset) -> None:
         fresh.set_values("raters", [["ann"]] * IMAGES)
         kf.inject_noise(fresh, "noise", reference="truth", raters=1)
         assert fresh.exists("noise_synthetic_1").values("id") == fresh.exists("truth").values("id")
@@ -346,7 +380,7 @@ class TestKinds:
     def test_a_view(self, fresh: fo.Dataset) -> None:
         view = fresh[5:15]
         run = kf.inject_noise(view, "noise", reference="truth", raters=1)
-        assert run.figures["images"] == 10
+        assert run.metrics["images"] == 10
         assert fresh.exists("noise_synthetic_1").values("id") == view.values("id")
 
     def test_a_grouped_data_set(self) -> None:
@@ -397,9 +431,9 @@ class Colour(fom.Model):  # type: ignore[misc]
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Grey pictures, each with a bright square in the middle."""
-    folder = tmp_path_factory.mktemp("pictures")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Grey images, each with a bright square in the middle."""
+    folder = tmp_path_factory.mktemp("images")
     pixels = np.full((100, 100, 3), 120, np.uint8)
     pixels[42:55, 42:55] = (250, 240, 20)
     for number in range(IMAGES):
@@ -410,7 +444,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestSources:
     def test_confusions_of_the_other_raters(self, make: Make) -> None:
         """Bob takes each cat for a dog; so does a synthetic rater, nearly always."""
-        swapped = marks()
+        swapped = annotated()
         for own in swapped:
             for label in own:
                 label.label = {"cat": "dog"}.get(label.label, label.label)
@@ -422,9 +456,9 @@ class TestSources:
             reference="truth",
             raters=4,
             model=MODEL,
-            choice=kf.LabelChoice(raters=("truth", "bob")),
+            real_raters=("truth", "bob"),
         )
-        assert run.figures["class_source"].startswith("confusions of classes (")
+        assert run.metrics["class_source"].startswith("confusions of classes (")
         assert run.label_fields == ("truth", "bob")
         table = run.result.to_pandas()
         wrong = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
@@ -434,7 +468,7 @@ class TestSources:
     def test_embeddings_in_an_attribute(self, make: Make) -> None:
         """Cats are dogs, nearly; cows are far away."""
         vectors = {"cat": [1.0, 0.0], "dog": [0.95, 0.05], "cow": [0.0, 1.0]}
-        own = marks()
+        own = annotated()
         for labels in own:
             for label in labels:
                 label["vector"] = np.array(vectors[label.label])
@@ -442,18 +476,18 @@ class TestSources:
         run = kf.inject_noise(
             dataset, "noise", reference="truth", raters=4, model=MODEL, class_source="embeddings", embeddings="vector"
         )
-        assert run.figures["class_source"] == "embeddings in 'vector' of 3 classes"
+        assert run.metrics["class_source"] == "embeddings in 'vector' of 3 classes"
         table = run.result.to_pandas()
         cats = table[(table.event == "wrong_class") & (table.outcome == "done") & (table.class_from == "cat")]
         assert len(cats) > 3
         assert set(cats.class_to) == {"dog"}
 
-    def test_embeddings_of_a_model(self, make: Make, pictures: Path) -> None:
-        dataset = make(samples(str(pictures)))
+    def test_embeddings_of_a_model(self, make: Make, files: Path) -> None:
+        dataset = make(samples(str(files)))
         run = kf.inject_noise(
             dataset, "noise", reference="truth", raters=1, class_source="embeddings", embeddings=Colour()
         )
-        assert run.figures["class_source"] == "embeddings by Colour of 3 classes"
+        assert run.metrics["class_source"] == "embeddings by Colour of 3 classes"
 
     def test_a_taxonomy(self, fresh: fo.Dataset, tmp_path: Path) -> None:
         tree = {"pet": ["cat", "dog"], "farm": ["cow"]}
@@ -462,7 +496,7 @@ class TestSources:
             run = kf.inject_noise(
                 fresh, key, reference="truth", raters=1, magnitude=9, class_source="taxonomy", taxonomy=given
             )
-            assert run.figures["class_source"] == "taxonomy of 5 names"
+            assert run.metrics["class_source"] == "taxonomy of 5 names"
         one, two = (fresh.values(f"{key}_synthetic_1.detections.label") for key in ("one", "two"))
         assert one == two
 
@@ -482,17 +516,17 @@ class TestSources:
         added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
             f"{field}.detections", unwind=True
         )
-        assert len(added) == run.figures["events"]["addition"]["done"] > 0
+        assert len(added) == run.metrics["events"]["addition"]["done"] > 0
         for label in added:
             assert label.bounding_box == pytest.approx([0.43, 0.43, 0.08, 0.08])
             assert label.label in CLASSES
 
-    def test_regions_of_the_pictures(self, make: Make, pictures: Path) -> None:
-        dataset = make(samples(str(pictures)))
+    def test_regions_of_the_images(self, make: Make, files: Path) -> None:
+        dataset = make(samples(str(files)))
         run = kf.inject_noise(
-            dataset, "noise", reference="truth", raters=1, magnitude=9, false_positive_source="pictures"
+            dataset, "noise", reference="truth", raters=1, magnitude=9, false_positive_source="images"
         )
-        assert run.figures["false_positive_source"] == "regions of the images (scikit-image)"
+        assert run.metrics["false_positive_source"] == "regions of the images (scikit-image)"
         (field,) = kf.noise_raters(dataset, "noise")
         added = dataset.filter_labels(field, fo.ViewField("noise") == "addition").values(
             f"{field}.detections", unwind=True
@@ -504,31 +538,31 @@ class TestSources:
     def test_a_source_of_ones_own(self, fresh: fo.Dataset) -> None:
         source = ConfusionClasses(["cat", "cow"], [[0, 9], [9, 0]])
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=1, class_source=source)
-        assert run.figures["class_source"] == source.name
+        assert run.metrics["class_source"] == source.name
 
     def test_a_model_from_a_file_and_one_of_the_data(self, fresh: fo.Dataset, tmp_path: Path) -> None:
         (tmp_path / "model.json").write_text(NoiseModel.default().to_json())
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=2, model=tmp_path / "model.json")
-        assert run.figures["model"] == "model.json"
+        assert run.metrics["model"] == "model.json"
         fitted = kf.inject_noise(
             fresh,
             "again",
             reference="truth",
             raters=1,
             model="fit",
-            choice=kf.LabelChoice(raters=run.figures["fields"]),
+            real_raters=run.metrics["fields"],
         )
-        assert fitted.figures["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
-        assert NoiseModel.from_json(fitted.diagnostics["model"]) != NoiseModel.default()
-        assert "fitted" in {row["source"] for row in fitted.diagnostics["laws"]}
+        assert fitted.metrics["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
+        assert NoiseModel.from_json(fitted.details["model"]) != NoiseModel.default()
+        assert "fitted" in {row["source"] for row in fitted.details["distributions"]}
 
     def test_schools(self, fresh: fo.Dataset) -> None:
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=4, schools=[3, 1], seed=2)
-        assert [row["reference"] for row in run.diagnostics["raters"]] == ["school 1"] * 3 + ["school 2"]
+        assert [row["reference"] for row in run.details["raters"]] == ["school 1"] * 3 + ["school 2"]
         assert run.settings["schools"] == [3, 1]
         known = set(fresh.values("truth.detections.id", unwind=True))
         matched = {
-            label for ids in _lists(fresh, f"{run.figures['fields'][0]}.detections.noise_match") for label in ids
+            label for ids in _lists(fresh, f"{run.metrics['fields'][0]}.detections.noise_match") for label in ids
         }
         assert matched <= known
         assert set(run.result.original_ids) == known
@@ -547,6 +581,7 @@ class TestViews:
         shown = {label for field in (*FIELDS, "truth") for label in view.values(f"{field}.detections.id", unwind=True)}
         expected = {label for name in ("labels", "reference_labels") for ids in rows[name] for label in ids}
         assert shown - {None} == expected
+        assert len(json.dumps(view._serialize())) < 10_000
 
     def test_lost_events_lead_to_the_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = injected
@@ -562,6 +597,9 @@ class TestViews:
         own = table[(table.field == FIELDS[1]) & (table.event != "shift") & (table.outcome == "done")]
         view = kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[1])
         assert set(view.values("id")) == set(own["sample"])
+        shown = {label for field in FIELDS for label in view.values(f"{field}.detections.id", unwind=True)}
+        assert shown - {None} == {label for ids in own["labels"] for label in ids}
+        assert len(json.dumps(view._serialize())) < 10_000
         assert len(kf.view_of_event(dataset, "noise", kf.CHANGES, rater=FIELDS[0])) == 0
 
     def test_images_with_the_most_events_come_first(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -571,7 +609,13 @@ class TestViews:
         found = kf.noisy_images(dataset, "noise")
         assert {image.sample_id: image.changed for image in found} == counts
         assert [image.changed for image in found] == sorted(counts.values(), reverse=True)
-        assert kf.view_of_changes(dataset, "noise").values("id") == [image.sample_id for image in found]
+        first = table[(table.event != "shift") & (table.outcome == "done") & (table["sample"] == found[0].sample_id)]
+        assert {kind: count for kind, count in found[0].events.items() if count} == Counter(first.event)
+        changes = dict(zip(*dataset.values(["id", "noise_changes"]), strict=True))
+        assert {key: count for key, count in changes.items() if count} == counts
+        view = kf.view_of_changes(dataset, "noise")
+        assert view.values("id") == [image.sample_id for image in found]
+        assert len(json.dumps(view._serialize())) < 1_000
         assert kf.noisy_images(dataset, "noise", 3) == found[:3]
 
     @pytest.mark.parametrize(
@@ -590,21 +634,43 @@ class TestViews:
 
 
 class TestPreview:
-    def test_it_shows_both_and_writes_nothing(self, fresh: fo.Dataset, pictures: Path) -> None:
+    def test_it_shows_both_and_writes_nothing(self, fresh: fo.Dataset, files: Path) -> None:
         before = documents(fresh)
         shown = kf.preview_noise(fresh, reference="truth", magnitude=2, seed=1)
         assert shown.image.startswith("data:image/svg+xml;base64,")
-        assert (shown.width, shown.height, shown.file) == (520, 520, "1.png")  # nobody was asked for the first
-        assert "moved" in shown.said
+        assert (shown.width, shown.height, shown.file) == (520, 520, "1.png")  # nobody was assigned to the first
+        assert "moved" in shown.message
         assert documents(fresh) == before
         other = kf.preview_noise(fresh, reference="truth", magnitude=2, seed=1, sample_id=fresh.skip(9).first().id)
         assert other.file == "9.png"
         empty = kf.preview_noise(fresh, reference="truth", sample_id=fresh.last().id)
         assert empty.file == "1.png"  # on the last there is nothing to see
-        assert kf.preview_noise(fresh, reference="truth", magnitude=0).said == "unchanged"
-        with_picture = fo.Dataset()
-        with_picture.add_samples(samples(str(pictures)), progress=False)
-        assert len(kf.preview_noise(with_picture, reference="truth").image) > 1000
+        assert kf.preview_noise(fresh, reference="truth", magnitude=0).message == "unchanged"
+        with_pixels = fo.Dataset()
+        with_pixels.add_samples(samples(str(files)), progress=False)
+        assert len(kf.preview_noise(with_pixels, reference="truth").image) > 1000
+
+
+class TestFigures:
+    def test_events_and_the_images_with_most(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = injected
+        (part,) = KINDS["noise"].figures(kf.load_details(dataset, "noise")).values()
+        assert part.message.startswith("3 synthetic raters from truth: ")
+        assert sum(sum(bars.x) for bars in part.figure.data) == sum(
+            sum(outcomes.values()) for kind, outcomes in run.metrics["events"].items() if kind != "shift"
+        )
+        found = kf.noisy_images(dataset, "noise", 2)
+        shown = images_part(found, run.metrics)
+        assert shown.message == (
+            f"{run.metrics['changed_images']} of {IMAGES} images have events; the most: {found[0].changed} on "
+            f"{found[0].file}"
+        )
+        assert sum(sum(bars.x) for bars in shown.figure.data) == found[0].changed + found[1].changed
+
+    def test_without_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        shown = images_part([], injected[1].metrics)
+        assert shown.message == "On no image was an annotation missed, added, split, merged or misnamed"
+        assert shown.figure is None
 
 
 BROKEN_MODELS = {
@@ -615,8 +681,8 @@ BROKEN_MODELS = {
 
 @pytest.fixture(scope="module")
 def broken() -> Iterator[fo.Dataset]:
-    """Embeddings of one class that are NaN, and of others that are missing; points; a rater without marks."""
-    own = marks()
+    """Embeddings of one class that are NaN, and of others that are missing; points; a rater without annotations."""
+    own = annotated()
     for labels in own:
         for label in labels:
             label["nan"] = [1.0, math.nan if label.label == "cow" else 2.0]
@@ -641,7 +707,10 @@ class TestBadInput:
             ({"raters": 0}, "raters: expected a whole number of at least 1, got 0"),
             ({"raters": ["a", "a"]}, "raters: expected names, each once"),
             ({"schools": [1, 1]}, "schools: expected sizes that add up to 3 raters"),
-            ({"reference": "nobody"}, "raters: expected a label field or a rater, got 'nobody'"),
+            (
+                {"reference": "nobody"},
+                "reference: expected a rater, or a field of Detections, Polylines or Keypoints, got 'nobody'",
+            ),
             (
                 {"reference": "points"},
                 "reference: expected labels with boxes, all Detections or all Polylines, got keypoints",
@@ -669,7 +738,7 @@ class TestBadInput:
             ),
             (
                 {"class_source": "embeddings", "embeddings": 7},
-                "embeddings: expected a FiftyOne model that embeds pictures, got 7",
+                "embeddings: expected a FiftyOne model that embeds images, got 7",
             ),
             ({"false_positive_source": "detections"}, "detections: expected a field of detections, one of"),
             (
@@ -680,17 +749,19 @@ class TestBadInput:
                 {"false_positive_source": "detections", "detections": "points"},
                 "detections: expected a field of Detections or Polylines, got keypoints",
             ),
-            ({"false_positive_source": "pictures"}, "images: 30 records cannot be used"),
+            ({"false_positive_source": "images"}, "images: 30 records cannot be used"),
             ({"model": "/no/model.json"}, "model.json"),
             ({"model": 3}, "model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got 3"),
-            ({"model": "fit"}, "model: expected two raters or more in the choice to fit one, got truth"),
+            ({"model": "fit"}, "model: expected two real raters or more to fit one, got truth"),
             ({"model": BROKEN_MODELS["another version"]}, "noise model: expected version 1, got 99"),
             ({"model": BROKEN_MODELS["missing parts"]}, "topology: expected the parts"),
-            ({"choice": kf.LabelChoice(reference="truth")}, "choice: expected one without a reference"),
+            ({"clases": ["cat"]}, "unknown argument clases: expected one of"),
         ],
         ids=lambda value: str(value)[:60] if isinstance(value, dict) else "",
     )
-    def test_it_is_said_and_nothing_is_left(self, broken: fo.Dataset, options: dict[str, Any], message: str) -> None:
+    def test_the_message_names_it_and_nothing_is_left(
+        self, broken: fo.Dataset, options: dict[str, Any], message: str
+    ) -> None:
         before, schema = repr(documents(broken)), set(broken.get_field_schema(flat=True))
         with pytest.raises(InputError, match=re.escape(message)):
             kf.inject_noise(broken, "noise", **{"reference": "truth", **options})
@@ -698,24 +769,24 @@ class TestBadInput:
         assert set(broken.get_field_schema(flat=True)) == schema
         assert broken.list_runs() == []
 
-    def test_a_model_that_gives_nan(self, make: Make, pictures: Path) -> None:
-        dataset = make(samples(str(pictures)))
+    def test_a_model_that_gives_nan(self, make: Make, files: Path) -> None:
+        dataset = make(samples(str(files)))
         with pytest.raises(InputError, match="embeddings: expected finite numbers, got NaN or infinity for"):
             kf.inject_noise(
                 dataset, "noise", reference="truth", class_source="embeddings", embeddings=Colour(broken=True)
             )
         assert dataset.list_runs() == []
 
-    def test_pictures_of_unknown_size(self, make: Make) -> None:
+    def test_images_of_unknown_size(self, make: Make) -> None:
         dataset = make(samples())
         dataset.set_values("metadata", [None] * IMAGES)
-        with pytest.raises(InputError, match=r"the size of 30 of 30 pictures is unknown .* run compute_metadata\(\)"):
+        with pytest.raises(InputError, match=r"the size of 30 of 30 images is unknown .* run compute_metadata\(\)"):
             kf.inject_noise(dataset, "noise", reference="truth")
 
     def test_without_a_reference_it_says_who_there_is(self, make: Make) -> None:
         dataset = make(samples(other=[fo.Detections() for _ in range(IMAGES)]))
         with pytest.raises(
-            InputError, match="reference: expected the rater or label field to draw raters from, one of"
+            InputError, match="reference: expected the rater or label field to generate raters from, one of"
         ):
             kf.inject_noise(dataset, "noise")
 
@@ -726,10 +797,15 @@ class TestBadInput:
         assert kf.noise_raters(fresh, "noise") == ("noise_synthetic_1",)
 
 
+def write_few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("database", "encoding", "writing"):
+        monkeypatch.setattr(f"kalos_core.fiftyone.dataset.{module}.BLOCK", 7)
+
+
 class TestStopped:
-    @pytest.mark.parametrize("share", [0.0, 0.2, 0.45, 0.7, 0.8])
+    @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.55, 0.6, 0.8])
     def test_half_way_it_leaves_nothing(self, fresh: fo.Dataset, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
-        monkeypatch.setattr("kalos_core.fiftyone.noise.writing.AT_ONCE", 7)
+        write_few_at_once(monkeypatch)
         before, schema = documents(fresh), set(fresh.get_field_schema(flat=True))
 
         def stop(done: float, label: str) -> None:
@@ -746,25 +822,26 @@ class TestStopped:
         self, fresh: fo.Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The test above would pass if nothing were ever written before the end."""
-        monkeypatch.setattr("kalos_core.fiftyone.noise.writing.AT_ONCE", 7)
+        write_few_at_once(monkeypatch)
         seen: list[int] = []
 
         def count(done: float, _: str) -> None:
-            if done > 0.7:
+            if done > 0.6:
                 found = fresh._sample_collection.count_documents({"noise_synthetic_1": {"$exists": True, "$ne": None}})
                 seen.append(found)
 
         kf.inject_noise(fresh, "noise", reference="truth", progress=count)
-        assert seen[:4] == [6, 13, 20, 27]
+        assert seen == [0, 7, 14, 21, 29]  # written 7 samples at a time; the first of 30 has no labels
 
-    def test_samples_that_vanish_are_an_error(self, fresh: fo.Dataset) -> None:
+    @pytest.mark.parametrize(("share", "message"), [(0.5, "1 samples were changed"), (0.6, "1 samples were deleted")])
+    def test_samples_that_vanish_are_an_error(self, fresh: fo.Dataset, share: float, message: str) -> None:
         last = fresh.last().id
 
         def vanish(done: float, _: str) -> None:
-            if done == 0.7:
+            if done == share:
                 fresh.delete_samples([last])
 
-        with pytest.raises(KalosError, match="1 samples were deleted while this run was computed"):
+        with pytest.raises(KalosError, match=f"{message} while this run was computed"):
             kf.inject_noise(fresh, "noise", reference="truth", progress=vanish)
         assert fresh.list_runs() == []
         assert kf.synthetic_fields(fresh) == []

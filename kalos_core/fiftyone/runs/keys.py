@@ -87,7 +87,7 @@ class RunNames:
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
         """Name -> a field of its own under the key, none of them there already."""
         wanted = {name: f"{self.key}_{name}" for name in names}
-        taken = [*samples._root_dataset.get_field_schema(), ASSIGNED_FIELD]
+        taken = [*samples._root_dataset.get_field_schema(), ASSIGNED_FIELD, *self.of_samples]
         fields = derive_field_names(wanted.values(), taken)
         return {name: fields[field_name] for name, field_name in wanted.items()}
 

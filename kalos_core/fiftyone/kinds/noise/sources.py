@@ -1,4 +1,4 @@
-"""What synthetic raters are drawn from and with: reference, noise model, classes and places, from what a user names."""
+"""What synthetic raters are generated from and with: reference, noise model, classes, false positives, as named."""
 
 from __future__ import annotations
 
@@ -6,27 +6,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-import fiftyone as fo
 import fiftyone.core.models as fom
 import fiftyone.core.utils as fou
 import fiftyone.zoo as foz
 import numpy as np
-from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.fiftyone.drawn import KINDS, Kind
-from kalos_core.fiftyone.labels import LabelChoice, Labels, read_labels
-from kalos_core.fiftyone.raters import (
-    ASSIGNED_FIELD,
-    LABEL_LISTS,
-    label_fields,
-    rater_fields,
-    rater_names,
-    resolve_fields,
-)
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType
+from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
+from kalos_core.fiftyone.dataset.raters import label_fields, rater_fields, rater_names, resolve_fields
+from kalos_core.fiftyone.dataset.samples import check_sizes
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.noise import (
     ClassSource,
     ConfusionClasses,
@@ -44,98 +39,112 @@ READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
 """List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
 
 CLASS_SOURCES = ("confusion", "embeddings", "taxonomy")
-FALSE_POSITIVE_SOURCES = ("transplanted", "detections", "pictures")
+FALSE_POSITIVE_SOURCES = ("transplanted", "detections", "images")
 """Names of the sources; see `inject_noise`."""
 
 
+class ReferenceSelection(TypedDict, total=False):
+    """Keyword arguments that say which labels are read, besides those of whom; see `Selection`."""
+
+    field: str | None
+    rater_attribute: str
+    classes: Sequence[str] | None
+    min_area: float
+    min_confidence: float
+    assigned: str
+
+
 @dataclass(frozen=True)
-class Drawing:
-    """What raters are drawn from.
+class Reference:
+    """What raters are generated from.
 
     Parameters
     ----------
-    references : tuple of str
-        Names of the reference raters, as the annotations have them.
+    names : tuple of str
+        Of the reference raters, as the annotations have them.
     fields : tuple of str
         The label fields they are in.
-    kind : Kind
-        Of labels: the synthetic ones are of the same.
-    choice : LabelChoice
-        Which labels are read: the references, and the other raters where these say which classes are confused.
+    label_type : LabelType
+        Of their labels: the synthetic ones are of the same.
+    selection : Selection
+        Which labels are read: the references', and those of the raters from whom is learned.
     similarity : str
         What the labels are read for.
     """
 
-    references: tuple[str, ...]
+    names: tuple[str, ...]
     fields: tuple[str, ...]
-    kind: Kind
-    choice: LabelChoice
+    label_type: LabelType
+    selection: Selection
     similarity: str
 
     @classmethod
-    def of(cls, samples: Any, reference: str | Sequence[str] | None, choice: LabelChoice, with_others: bool) -> Drawing:
+    def of(
+        cls,
+        samples: Any,
+        reference: str | Sequence[str] | None,
+        others: Sequence[str] | None,
+        arguments: ReferenceSelection,
+    ) -> Reference:
         """From a rater or field, or several of them; without any, the only rater there is.
+
+        `others`: raters from whom is learned; None: all that are stored.
 
         Raises
         ------
         InputError
             If it is not clear who is meant, or their labels are neither detections nor polylines.
         """
-        if choice.reference is not None:
-            raise InputError("choice: expected one without a reference; the rater to draw from is an argument itself")
-        asked = _asked(samples, reference, choice)
-        found = resolve_fields(samples, asked if choice.field is None else [choice.field])
+        selection = Selection.of(arguments)
+        names = _names(samples, reference, selection)
+        found = resolve_fields(samples, names if selection.field is None else [selection.field], argument="reference")
         lists = {_list_of(samples, field) for field in found.values()}
         strange = sorted(lists - READ_FOR.keys())
         if strange or len(lists) > 1:
             raise InputError(
                 f"reference: expected labels with boxes, all Detections or all Polylines, got {listed(sorted(lists))}"
             )
-        (kind,) = lists
-        if choice.field is None:
-            raters = [*(_others(samples, choice, kind) if with_others else ()), *found]
-            choice = replace(choice, raters=tuple(dict.fromkeys(rater_names(samples, _fields(samples, raters)))))
-            choice = _where_labelled(samples, choice, set(found))
-        references = tuple(found) if choice.field is None else tuple(asked)
-        return cls(references, tuple(found.values()), KINDS[kind], choice, READ_FOR[kind])
+        (name,) = lists
+        if selection.field is not None:
+            raters = None if others is None else tuple(dict.fromkeys([*others, *names]))
+            selection = replace(selection, raters=raters)
+        else:
+            names = list(found)
+            fields = [*_fields(samples, _alike(samples, name) if others is None else others), *found.values()]
+            selection = replace(selection, raters=tuple(dict.fromkeys(rater_names(samples, fields))))
+            selection = _where_labelled(samples, selection, names)
+        return cls(tuple(names), tuple(found.values()), LABEL_TYPES[name], selection, READ_FOR[name])
 
     def read(self, samples: Any) -> Labels:
-        """Their labels; an error where the size of a picture is not known."""
-        labels = read_labels(samples, self.choice, [self.similarity])
-        annotations = labels.annotations
-        unknown: NDArray[np.bool_] = np.any(np.isnan(annotations.image_size), axis=1)
-        if unknown.any():
-            raise InputError(
-                f"samples: the size of {unknown.sum():,} of {len(unknown):,} pictures is unknown "
-                f"({listed(annotations.files[unknown])}); run compute_metadata() on the data set first"
-            )
+        """Their labels; an error where the size of an image is not known."""
+        labels = read_labels(samples, self.selection, [self.similarity])
+        check_sizes(labels.annotations.files, labels.annotations.image_size)
         return labels
 
 
-def _asked(samples: Any, reference: str | Sequence[str] | None, choice: LabelChoice) -> list[str]:
+def _names(samples: Any, reference: str | Sequence[str] | None, selection: Selection) -> list[str]:
     if reference is not None:
         return [reference] if isinstance(reference, str) else list(reference)
-    known = list(choice.raters or rater_fields(samples)) or list(label_fields(samples))
-    if choice.field is not None or len(known) != 1:
+    known = list(rater_fields(samples)) or list(label_fields(samples))
+    if selection.field is not None or len(known) != 1:
         raise InputError(
-            f"reference: expected the rater or label field to draw raters from, one of {listed(known, 20) or 'none'}, "
-            "got none"
+            "reference: expected the rater or label field to generate raters from, one of "
+            f"{listed(known, 20) or 'none'}, got none"
         )
     return known
 
 
-def _where_labelled(samples: Any, choice: LabelChoice, references: set[str]) -> LabelChoice:
-    """A reference that stands in no list of who was asked was asked where its labels are."""
-    if choice.assigned != "auto" or not samples.has_field(ASSIGNED_FIELD):
-        return choice
-    return choice if references <= set(samples.distinct(ASSIGNED_FIELD)) else replace(choice, assigned="labelled")
+def _where_labelled(samples: Any, selection: Selection, references: Sequence[str]) -> Selection:
+    """A reference that stands in no list of assigned raters was assigned where its labels are."""
+    if selection.assigned != "auto" or not samples.has_field(ASSIGNED_FIELD):
+        return selection
+    listed_raters = set(samples.distinct(ASSIGNED_FIELD))
+    return selection if listed_raters.issuperset(references) else replace(selection, assigned="labelled")
 
 
-def _others(samples: Any, choice: LabelChoice, kind: str) -> list[str]:
-    """The raters of the choice; by default all stored ones with labels of the same kind."""
-    if choice.raters is not None:
-        return list(choice.raters)
-    return [name for name, field in rater_fields(samples).items() if _list_of(samples, field) == kind]
+def _alike(samples: Any, name: str) -> list[str]:
+    """All stored raters whose labels are of one type."""
+    return [rater for rater, field in rater_fields(samples).items() if _list_of(samples, field) == name]
 
 
 def _fields(samples: Any, raters: Sequence[str]) -> list[str]:
@@ -144,7 +153,7 @@ def _fields(samples: Any, raters: Sequence[str]) -> list[str]:
 
 
 def _list_of(samples: Any, field: str) -> str:
-    return LABEL_LISTS[samples.get_field_schema()[field].document_type]
+    return label_fields(samples)[field].rpartition(".")[2]
 
 
 # ---- model ----
@@ -159,7 +168,7 @@ def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tupl
     if model == "fit":
         raters = labels.annotations.raters
         if len(raters) < 2:
-            raise InputError(f"model: expected two raters or more in the choice to fit one, got {listed(raters)}")
+            raise InputError(f"model: expected two real raters or more to fit one, got {listed(raters)}")
         return NoiseModel.fit(labels.annotations), f"fitted on {listed(raters, 20)}"
     if isinstance(model, str) and model.lstrip().startswith("{"):
         return NoiseModel.from_json(model), "JSON"
@@ -174,7 +183,7 @@ def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tupl
 def class_source_of(
     source: ClassSource | str,
     labels: Labels,
-    drawing: Drawing,
+    origin: Reference,
     embeddings: Any = None,
     taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> ClassSource:
@@ -191,7 +200,7 @@ def class_source_of(
             "embeddings: expected an attribute of the reference's labels with vectors, or a model that embeds patches, "
             "got none"
         )
-    return _embeddings(embeddings, labels, drawing)
+    return _embeddings(embeddings, labels, origin)
 
 
 def _taxonomy(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> TaxonomyClasses:
@@ -203,15 +212,15 @@ def _taxonomy(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> Taxon
     return TaxonomyClasses.from_tree(tree)
 
 
-def _embeddings(given: Any, labels: Labels, drawing: Drawing) -> EmbeddingClasses:
+def _embeddings(given: Any, labels: Labels, origin: Reference) -> EmbeddingClasses:
     """Of the reference's labels: stored in an attribute, or computed by a model."""
-    paths = [label_fields(labels.view)[field] for field in drawing.fields]
+    paths = [label_fields(labels.view)[field] for field in origin.fields]
     if isinstance(given, str) and _is_attribute(labels.view, paths, given):
         return _stored_vectors(given, labels, paths)
     model = _zoo_model(given, paths) if isinstance(given, str) else given
     if not isinstance(model, fom.Model) or not model.has_embeddings:
-        raise InputError(f"embeddings: expected a FiftyOne model that embeds pictures, got {given!r}")
-    return _computed_vectors(model, labels, drawing)
+        raise InputError(f"embeddings: expected a FiftyOne model that embeds images, got {given!r}")
+    return _computed_vectors(model, labels, origin)
 
 
 def _is_attribute(view: Any, paths: Sequence[str], name: str) -> bool:
@@ -224,19 +233,19 @@ def _stored_vectors(name: str, labels: Labels, paths: Sequence[str]) -> Embeddin
     class_of = _classes(labels.annotations)
     vectors, classes = [], []
     for path in paths:
-        for ids, values in zip(*labels.view.values([f"{path}.id", f"{path}.{name}"]), strict=True):
-            for label_id, vector in zip(ids or (), values or (), strict=True):
-                if vector is not None and label_id in class_of:
-                    # arrays in an attribute that is not declared come as they are stored
-                    vectors.append(fou.deserialize_numpy_array(vector) if isinstance(vector, bytes) else vector)
-                    classes.append(class_of[label_id])
+        for columns in stream(labels.view, [f"{path}.id", f"{path}.{name}"]):
+            for ids, values in zip(*columns.values(), strict=True):
+                for label_id, vector in zip(ids or (), values or (), strict=True):
+                    if vector is not None and label_id in class_of:
+                        vectors.append(fou.deserialize_numpy_array(vector) if isinstance(vector, bytes) else vector)
+                        classes.append(class_of[label_id])
     return _mean_vectors(vectors, classes, f"embeddings in {name!r}")
 
 
-def _computed_vectors(model: Any, labels: Labels, drawing: Drawing) -> EmbeddingClasses:
+def _computed_vectors(model: Any, labels: Labels, origin: Reference) -> EmbeddingClasses:
     class_of = _classes(labels.annotations)
     vectors, classes = [], []
-    for field in drawing.fields:
+    for field in origin.fields:
         path = label_fields(labels.view)[field]
         found = labels.view.compute_patch_embeddings(model, field, skip_failures=False, progress=False)
         for sample, ids in zip(*labels.view.values(["id", f"{path}.id"]), strict=True):
@@ -273,20 +282,20 @@ def _zoo_model(name: str, paths: Sequence[str]) -> Any:
     return foz.load_zoo_model(name)
 
 
-# ---- places ----
+# ---- false positives ----
 
 
 def false_positive_source_of(
-    source: FalsePositiveSource | str, labels: Labels, drawing: Drawing, detections: str | None = None
+    source: FalsePositiveSource | str, labels: Labels, origin: Reference, detections: str | None = None
 ) -> FalsePositiveSource:
-    """What says where marks are added, from its name in `FALSE_POSITIVE_SOURCES` or as such."""
+    """What says where annotations are added, from its name in `FALSE_POSITIVE_SOURCES` or as such."""
     if not isinstance(source, str):
         return source
     lookup(dict.fromkeys(FALSE_POSITIVE_SOURCES), source, "false_positive_source")
     if source == "transplanted":
         return TransplantedFalsePositives()
-    view: fo.DatasetView = labels.view
-    if source == "pictures":
+    view: Any = labels.view
+    if source == "images":
         return ImageFalsePositives(dict(zip(*view.values(["id", "filepath"]), strict=True)))
     fields = label_fields(view)
     if detections is None:
@@ -294,7 +303,6 @@ def false_positive_source_of(
     lookup(fields, detections, "detections")
     if _list_of(view, detections) not in READ_FOR:
         raise InputError(f"detections: expected a field of Detections or Polylines, got {_list_of(view, detections)}")
-    if detections in drawing.fields:
+    if detections in origin.fields:
         raise InputError(f"detections: expected another field than the reference's, got {detections!r}")
-    found = read_labels(view, LabelChoice(raters=(detections,), assigned="all"), [drawing.similarity])
-    return DetectedFalsePositives(found.annotations)
+    return DetectedFalsePositives(labels_of_field(labels, detections, origin.similarity).annotations)

@@ -1,4 +1,4 @@
-"""One picture with the reference dashed and a synthetic rater solid, as an SVG that any browser shows."""
+"""One image with the reference dashed and a synthetic rater solid, as an SVG that any browser shows."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core.annotations import Annotations
-from kalos_core.fiftyone.labels import LabelChoice, check_samples
-from kalos_core.fiftyone.noise.sources import Drawing, class_source_of, false_positive_source_of, model_of
-from kalos_core.fiftyone.noise.writing import UNCHANGED
-from kalos_core.fiftyone.raters import rater_fields
 from kalos_core.display import EVENT_LABELS
+from kalos_core.fiftyone.dataset.raters import rater_fields
+from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.kinds.noise.labels import UNCHANGED
+from kalos_core.fiftyone.kinds.noise.sources import Reference, class_source_of, false_positive_source_of, model_of
 from kalos_core.noise import GeneratedRaters, NoiseModel
+from kalos_core.noise.events import DONE, OUTCOMES
 from kalos_core.shapes import Polygons
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
+
 OTHERS = 24
-"""Images drawn beside the one that is shown: additions come from their marks."""
+"""Images that are read besides the one that is shown: additions come from their annotations."""
 
 LONGEST_SIDE = 520
 """Pixels of the preview."""
@@ -33,15 +39,15 @@ RATER = 'stroke="#E69F00" stroke-width="2.6"'
 BELOW_RATER = 'stroke="#222" stroke-width="4"'
 REFERENCE = 'stroke="#FFF" stroke-width="1.6" stroke-dasharray="5 5"'
 BELOW_REFERENCE = 'stroke="#222" stroke-width="2.8" stroke-dasharray="5 5"'
-"""Lines of the outlines, each above a dark one that parts it from any picture."""
+"""Lines of the outlines, each above a dark one that sets it off from any image."""
 
 MISSING = (105, 112, 122)
-"""Canvas where the picture cannot be opened."""
+"""Canvas where the image cannot be opened."""
 
 
 @dataclass(frozen=True)
 class NoisePreview:
-    """One image with the marks of the reference and of a rater drawn from it.
+    """One image with the annotations of the reference and of a rater generated from it.
 
     Parameters
     ----------
@@ -50,8 +56,8 @@ class NoisePreview:
     width, height : int
         In pixels.
     file : str
-        The picture.
-    said : str
+        Name of its file.
+    message : str
         What the rater did there.
     """
 
@@ -59,7 +65,7 @@ class NoisePreview:
     width: int
     height: int
     file: str
-    said: str
+    message: str
 
 
 def preview_noise(
@@ -70,18 +76,18 @@ def preview_noise(
     seed: int = 0,
     model: NoiseModel | str = "default",
     sample_id: str | None = None,
-    choice: LabelChoice | None = None,
+    **selection: Unpack[ReferenceSelection],
 ) -> NoisePreview:
-    """What a rater drawn by `inject_noise` may look like on one image; nothing is written.
+    """What a rater of `inject_noise` may look like on one image; nothing is written.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-    reference, magnitude, seed, model, choice
+    reference, magnitude, seed, model, **selection
         As in `inject_noise`; one reference, one magnitude. Of the samples only a few are read, so the run itself, which
-        has the chances of all of them, gives other marks.
+        has the chances of all of them, gives other annotations.
     sample_id : str, optional
-        The image; by default, and where it has no marks of the reference, the first that has some.
+        The image; by default, and where it has no annotations of the reference, the first that has some.
 
     Raises
     ------
@@ -90,19 +96,19 @@ def preview_noise(
     """
     check_samples(samples)
     few = _few(samples, reference, sample_id)
-    drawing = Drawing.of(few, reference, choice or LabelChoice(), with_others=False)
-    labels = drawing.read(few)
+    origin = Reference.of(few, reference, (), selection)
+    labels = origin.read(few)
     result = model_of(model, labels)[0].generate(
         labels.annotations,
         raters=1,
         magnitude=magnitude,
         seed=seed,
-        reference=list(drawing.references),
-        class_source=class_source_of("confusion", labels, drawing),
-        false_positive_source=false_positive_source_of("transplanted", labels, drawing),
+        reference=list(origin.names),
+        class_source=class_source_of("confusion", labels, origin),
+        false_positive_source=false_positive_source_of("transplanted", labels, origin),
     )
-    images, drew = result.original.images, np.unique(result.original.image)
-    image = int(next((code for code in drew if images[code] == sample_id), drew[0]))
+    images, annotated = result.original.images, np.unique(result.original.image)
+    image = int(next((code for code in annotated if images[code] == sample_id), annotated[0]))
     paths = dict(zip(*few.values(["id", "filepath"]), strict=True))
     return _draw(result, image, paths[images[image]])
 
@@ -128,14 +134,14 @@ def _draw(result: GeneratedRaters, image: int, path: str) -> NoisePreview:
     ]
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-        f'<image href="{_picture(path, width, height)}" width="{width}" height="{height}"/>{"".join(lines)}</svg>'
+        f'<image href="{_background(path, width, height)}" width="{width}" height="{height}"/>{"".join(lines)}</svg>'
     )
     encoded = base64.b64encode(svg.encode()).decode("ascii")
-    return NoisePreview(f"data:image/svg+xml;base64,{encoded}", width, height, Path(path).name, _said(result, image))
+    return NoisePreview(f"data:image/svg+xml;base64,{encoded}", width, height, Path(path).name, _message(result, image))
 
 
 def _outlines(annotations: Annotations, rows: NDArray[np.intp], scale: float, below: str, stroke: str) -> Iterator[str]:
-    """Every mark as a path with its class."""
+    """Every annotation as a path with its class."""
     polygons = annotations.shapes.get("polygon")
     bounds = annotations.shapes["box"].bounds()
     for row in rows.tolist():
@@ -149,8 +155,8 @@ def _outlines(annotations: Annotations, rows: NDArray[np.intp], scale: float, be
         yield f'<g fill="none"><title>{name}</title><path d="{path}" {below}/><path d="{path}" {stroke}/></g>'
 
 
-def _picture(path: str, width: int, height: int) -> str:
-    """The picture in the size of the preview, or a canvas where it cannot be opened."""
+def _background(path: str, width: int, height: int) -> str:
+    """The image in the size of the preview, or a canvas where it cannot be opened."""
     try:
         with Image.open(path) as opened:
             small = opened.convert("RGB").resize((width, height))
@@ -161,10 +167,10 @@ def _picture(path: str, width: int, height: int) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
 
 
-def _said(result: GeneratedRaters, image: int) -> str:
+def _message(result: GeneratedRaters, image: int) -> str:
     """The events on the image, in words."""
     events = result.events
-    here = (events.image == image) & (events.outcome == "done")
+    here = (events.image == image) & (events.outcome == OUTCOMES[DONE])
     names, counts = np.unique(events.event[here], return_counts=True)
-    told = [f"{count:,} {EVENT_LABELS[name]}" for name, count in zip(names.tolist(), counts.tolist(), strict=True)]
-    return ", ".join(told) if told else UNCHANGED
+    counted = [f"{count:,} {EVENT_LABELS[name]}" for name, count in zip(names.tolist(), counts.tolist(), strict=True)]
+    return ", ".join(counted) if counted else UNCHANGED

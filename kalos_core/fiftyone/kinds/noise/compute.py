@@ -1,0 +1,170 @@
+"""Synthetic raters on FiftyOne: a label field for each, and what is true of them as a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kalos_core.fiftyone.dataset.writing import write_documents, write_values
+from kalos_core.fiftyone.kinds.noise.details import NoiseSettings, noise_details, noise_metrics
+from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
+from kalos_core.fiftyone.kinds.noise.kind import NOISE, NoiseRun
+from kalos_core.fiftyone.kinds.noise.labels import (
+    declared_fields,
+    labels_of_reference,
+    reference_values,
+    synthetic_labels,
+)
+from kalos_core.fiftyone.kinds.noise.sources import Reference, class_source_of, false_positive_source_of, model_of
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.life import COMPARING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.noise import ClassSource, FalsePositiveSource, NoiseModel
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
+
+EVENTS_WRITTEN, LABELS_WRITTEN = 0.5, 0.6
+"""Share of the work done when the events are written on the reference's labels, and when labels of raters are."""
+
+
+def inject_noise(
+    samples: Any,
+    run_key: str,
+    *,
+    reference: str | Sequence[str] | None = None,
+    raters: int | Sequence[str] = 3,
+    magnitude: float | Sequence[float] = 1.0,
+    seed: int = 0,
+    schools: Sequence[int] | None = None,
+    model: NoiseModel | str | os.PathLike[str] = "default",
+    class_source: ClassSource | str = "confusion",
+    embeddings: Any = None,
+    taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    false_positive_source: FalsePositiveSource | str = "transplanted",
+    detections: str | None = None,
+    real_raters: Sequence[str] | None = None,
+    progress: Progress | bool | None = None,
+    **selection: Unpack[ReferenceSelection],
+) -> NoiseRun:
+    """Generate synthetic raters from a reference, with known truth; see `kalos_core.noise` (KαLOS §9).
+
+    Writes a label field for each rater, called after the run key and the rater, never one that is there already. Every
+    label in it says in ``<run_key>`` the event it comes from ("shift", "addition", "split", "merge", "wrong_class", or
+    "unchanged") and in ``<run_key>_match`` the ids of the reference's labels it is of.
+
+    These labels and those of the reference list, in the same order, the events that are about them in
+    ``<run_key>_all``, what became of each in ``<run_key>_outcomes`` ("done", "lost", "impossible"), and the field of
+    the rater in ``<run_key>_fields``; nothing else of the reference is changed. The sample field ``<run_key>_changes``
+    counts the events of an image other than shifts. Deleting the run removes all of it.
+
+    The fields are raters of every other analysis:
+    ``compute_agreement(samples, key, raters=noise_raters(samples, run_key))``.
+
+    Parameters
+    ----------
+    samples, run_key, progress
+        As in `compute_agreement`.
+    reference : str or sequence of str, optional
+        The rater, or label field, to generate from: Detections with or without masks, or Polylines. Several: one for
+        each school. Not needed where there is only one.
+    raters, magnitude, seed, schools
+        As in `kalos_core.noise.NoiseModel.generate`.
+    model : "default", "fit", path, JSON text or NoiseModel
+        The shipped model, one fitted to the real raters, or one that was saved.
+    class_source : "confusion", "embeddings", "taxonomy" or ClassSource
+        Which classes are taken for one another: those that the real raters confused, smoothed by frequency; those whose
+        labels look alike; those that are near in a tree.
+    embeddings : str or fiftyone.core.models.Model, optional
+        An attribute of the reference's labels with vectors, the name of a model of FiftyOne's zoo that is downloaded
+        already, or a model that embeds patches.
+    taxonomy : mapping or path, optional
+        As in `TaxonomyClasses.from_tree`.
+    false_positive_source : "transplanted", "detections", "images" or FalsePositiveSource
+        Where annotations are added: where other images have them, where a detector found something, or at regions of
+        the images themselves.
+    detections : str, optional
+        The field of the detector.
+    real_raters : sequence of str, optional
+        Stored rater names or label fields that are read beside the reference, for `model` "fit" and `class_source`
+        "confusion"; by default all that are stored.
+    **selection
+        Which labels are read: ``field``, ``rater_attribute``, ``classes``, ``min_area``, ``min_confidence``,
+        ``assigned``, as in `Selection`.
+
+    Returns
+    -------
+    Run
+        Its `result` is an `InjectedNoise`: which event did what to which label, and which labels are of one object.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is written then. A run that is stopped half-way leaves nothing, either.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> boxes = [[0.1, 0.1, 0.2, 0.2], [0.5, 0.1, 0.2, 0.2], [0.1, 0.6, 0.2, 0.2]]
+    >>> truth = fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box) for box in boxes])
+    >>> size = fo.ImageMetadata(width=100, height=100)
+    >>> _ = dataset.add_samples(
+    ...     [fo.Sample(f"{n}.jpg", truth=truth.copy(), metadata=size) for n in range(9)], progress=False
+    ... )
+    >>> run = inject_noise(dataset, "noise", reference="truth", raters=2, magnitude=[0, 1])
+    >>> noise_raters(dataset, "noise"), dataset.values("noise_synthetic_1.detections.noise")[0]
+    (('noise_synthetic_1', 'noise_synthetic_2'), ['unchanged', 'unchanged', 'unchanged'])
+    >>> dataset.first().truth.detections[0]["noise_all"], dataset.first().truth.detections[0]["noise_fields"]
+    (['shift'], ['noise_synthetic_2'])
+    >>> dataset.delete()
+    """
+    with analysing(samples, run_key, progress) as report:
+        with_others = model == "fit" or class_source == "confusion"
+        origin = Reference.of(samples, reference, real_raters if with_others else (), selection)
+        labels = origin.read(samples)
+        report(COMPARING, f"Generating raters from {len(labels.annotations):,} annotations")
+        used, title = model_of(model, labels)
+        result = used.generate(
+            labels.annotations,
+            raters=raters,
+            magnitude=magnitude,
+            seed=seed,
+            reference=list(origin.names),
+            schools=schools,
+            class_source=class_source_of(class_source, labels, origin, embeddings, taxonomy),
+            false_positive_source=false_positive_source_of(false_positive_source, labels, origin, detections),
+        )
+        names = RunNames(run_key)
+        fields = names.fields_for(samples, list(result.annotations.raters))
+        noise = InjectedNoise.of(result, list(fields.values()))
+        originals = labels_of_reference(labels, result.original)
+        settings = NoiseSettings(
+            similarity=origin.similarity,
+            reference_fields=list(origin.fields),
+            schools=np.bincount(result.reference_rater).tolist(),
+        )
+        on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {len(noise.event):,} events")
+        on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {len(result.annotations):,} labels")
+        declared = declared_fields(names, fields, origin.label_type, originals)
+        with writing(NOISE, labels, run_key, settings, declared) as draft:
+            changes = {names.changes: noise.changes.tolist()}
+            write_values(originals, reference_values(names, noise), changes, on_reference)
+            documents = synthetic_labels(names, result, noise, origin.label_type)
+            write_documents(labels.view, documents, len(noise.images), on_fields)
+            draft.metrics = noise_metrics(result, noise, title)
+            draft.details = noise_details(result, noise, used)
+            draft.arrays = noise.arrays()
+            draft.result = noise
+    return draft.run
+
+
+def noise_raters(samples: Any, run_key: str) -> tuple[str, ...]:
+    """The label fields of the synthetic raters of a run, as `raters` of any other analysis."""
+    return tuple(load_metrics(samples, run_key, "noise").metrics["fields"])

@@ -1,0 +1,35 @@
+"""What is shown of synthetic raters: their events by kind, and the images with the most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kalos_core.fiftyone.kinds.noise.details import NoiseMetrics
+from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
+from kalos_core.fiftyone.kinds.noise.views import NoisyImage
+from kalos_core.fiftyone.runs.table import Part
+from kalos_core.figures import event_bars, events_title, image_event_bars
+
+
+def figures(run: NoiseRun) -> dict[str, Part]:
+    """``events``: how many of each kind were done, lost and impossible."""
+    metrics = run.metrics
+    title = events_title(
+        metrics["references"],
+        len(metrics["fields"]),
+        metrics["changed"],
+        metrics["generated_from"],
+        metrics["signal_loss"],
+    )
+    return {"events": Part(title, event_bars(metrics["events"]))}
+
+
+def images_part(images: Sequence[NoisyImage], metrics: NoiseMetrics) -> Part:
+    """The events of some images, those with most first, as `noisy_images` lists them."""
+    if not images:
+        return Part("On no image was an annotation missed, added, split, merged or misnamed")
+    title = (
+        f"{metrics['changed_images']:,} of {metrics['images']:,} images have events; the most: "
+        f"{images[0].changed:,} on {images[0].file}"
+    )
+    return Part(title, image_event_bars([image.file for image in images], [image.events for image in images]))

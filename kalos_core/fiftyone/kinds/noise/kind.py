@@ -1,0 +1,49 @@
+"""Synthetic raters as a kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kalos_core.fiftyone.kinds.matched import read_compared
+from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, NoiseSettings
+from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
+from kalos_core.fiftyone.kinds.noise.views import view_of_changes, view_of_event
+from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+
+NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]
+
+
+def _restore(changes: Changes) -> InjectedNoise:
+    return InjectedNoise.of_arrays(changes.arrays)
+
+
+def _figures(run: NoiseRun) -> Mapping[str, Part]:
+    from kalos_core.fiftyone.kinds.noise.figures import figures  # plotly, only where something is shown
+
+    return figures(run)
+
+
+def _written(run: Run[Any, Any, Any, Any]) -> str:
+    names = run.names
+    return (
+        f"the fields {', '.join(map(repr, run.metrics['fields']))}; {names.changes!r} on samples, and {names.all!r}, "
+        f"{names.outcomes!r} and {names.fields!r} on labels of the reference"
+    )
+
+
+NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register(
+    Kind(
+        name="noise",
+        title="Synthetic raters",
+        operator="inject_noise",
+        section="noise",
+        read=read_compared,
+        restore=_restore,
+        written=_written,
+        figures=_figures,
+        views={"event": view_of_event, "changes": view_of_changes},
+        fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",
+    )
+)

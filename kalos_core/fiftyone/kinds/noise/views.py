@@ -1,0 +1,87 @@
+"""Views behind the numbers of synthetic raters: the labels of some events, and the images with the most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fiftyone import ViewField as F
+
+from kalos_core.errors import lookup
+from kalos_core.fiftyone.dataset.expressions import any_of, only_labels, text, together
+from kalos_core.fiftyone.kinds.noise.injected import PREFIX
+from kalos_core.fiftyone.runs.arrays import as_texts
+from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
+from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT
+
+CHANGES = tuple(name for name in EVENTS if name != EVENTS[SHIFT])
+"""Events that change more than the outline of an annotation: every annotation that is left is shifted."""
+
+
+@dataclass(frozen=True)
+class NoisyImage:
+    """An image and what was done to its annotations: sample, file name, and how many events of each of `CHANGES`."""
+
+    sample_id: str
+    file: str
+    events: dict[str, int]
+
+    @property
+    def changed(self) -> int:
+        """Of all kinds."""
+        return sum(self.events.values())
+
+
+def view_of_event(
+    samples: Any, run_key: str, event: str | Sequence[str], outcome: str = OUTCOMES[DONE], rater: str | None = None
+) -> Any:
+    """Only the labels that events are about: those they led to, and those of the reference before.
+
+    Parameters
+    ----------
+    samples, run_key
+    event : str or sequence of str
+        Of `kalos_core.noise.events.EVENTS`.
+    outcome : str
+        "done", "lost" or "impossible".
+    rater : str, optional
+        The field of a synthetic rater: only what happened to theirs.
+    """
+    run = load_metrics(samples, run_key, "noise")
+    kinds = [event] if isinstance(event, str) else list(event)
+    for kind in kinds:
+        lookup(dict.fromkeys(EVENTS), kind, "event")
+    lookup(dict.fromkeys(OUTCOMES), outcome, "outcome")
+    condition = F()[0].is_in(kinds) & (F()[1] == outcome)
+    if rater is not None:
+        lookup(dict.fromkeys(run.metrics["fields"]), rater, "rater")
+        condition &= F()[2] == text(rater)
+    about = any_of(together(run.names.all, run.names.outcomes, run.names.fields), condition)
+    fields = [*run.metrics["fields"], *run.settings["reference_fields"]]
+    return only_labels(load_run_view(samples, run_key), fields, about)
+
+
+def view_of_changes(samples: Any, run_key: str) -> Any:
+    """The samples of a run with annotations missed, added, split, merged or misnamed, those with most first."""
+    changes = load_metrics(samples, run_key, "noise").names.changes
+    found = load_run_view(samples, run_key).match(F(changes) > 0)
+    return found.sort_by([(changes, -1), ("id", 1)])  # of as many the first, whatever the limit
+
+
+def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[NoisyImage]:
+    """The images of a run with events other than shifts, those with most first."""
+    view = view_of_changes(samples, run_key)
+    ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
+    stored = load_arrays(samples, run_key)
+    image, event, outcome = (stored[f"{PREFIX}{name}"] for name in ("image", "event", "outcome"))
+    code_of = {key: code for code, key in enumerate(as_texts(stored["image_ids"]))}
+    counts = np.zeros((len(code_of), len(EVENTS)), np.intp)
+    np.add.at(counts, (image[outcome == DONE], event[outcome == DONE]), 1)
+    own = counts[[code_of[key] for key in ids], :SHIFT].tolist()
+    return [
+        NoisyImage(key, Path(file).name, dict(zip(CHANGES, numbers, strict=True)))
+        for key, file, numbers in zip(ids, files, own, strict=True)
+    ]
