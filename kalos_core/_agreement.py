@@ -31,11 +31,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
-"""Least alpha of each band, best first; below the last is systematic disagreement. The paper names no bands."""
+"""Least alpha of each band, best first; below the last is systematic disagreement (KαLOS §3.3).
+
+"Low" is our own word, for what the paper leaves without a name: from 0 to 0.4.
+"""
+
+CONVERGENCE_BANDS = ((0.8, "reliable"), (0.667, "tentative"))
+"""Least alpha of the bands of label convergence App. B, which are Krippendorff's."""
+
+BAND_SOURCES = (
+    "KαLOS §3.3: ≥ 0.8 near perfect, ≥ 0.6 substantial, ≥ 0.4 moderate, < 0 systematic disagreement (0 to 0.4 has no "
+    "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative."
+)
+"""Both sources of words for an alpha, to be quoted wherever a band is shown."""
 
 
 def band(value: float) -> str:
-    """What an alpha means in words.
+    """What an alpha means in the words of KαLOS §3.3.
 
     Examples
     --------
@@ -47,6 +59,19 @@ def band(value: float) -> str:
     return next((name for least, name in BANDS if value >= least), "systematic disagreement")
 
 
+def convergence_band(value: float) -> str:
+    """What an alpha means in the words of label convergence App. B.
+
+    Examples
+    --------
+    >>> convergence_band(0.8), convergence_band(0.69), convergence_band(0.66), convergence_band(float("nan"))
+    ('reliable', 'tentative', 'not reliable', 'undefined')
+    """
+    if np.isnan(value):
+        return "undefined"
+    return next((name for least, name in CONVERGENCE_BANDS if value >= least), "not reliable")
+
+
 @dataclass(frozen=True)
 class Configuration:
     """What decides a result: how shapes are compared, when and how they correspond, how intervals are drawn.
@@ -54,7 +79,7 @@ class Configuration:
     Examples
     --------
     >>> Configuration(threshold=0.75, cost="neg").notation
-    'KαLOS(box_iou, τ=0.75, S=greedy, ψ_neg)'
+    'KαLOS(box_iou, τ_s=0.75, S=greedy, ψ_neg)'
     """
 
     similarity: str = "box_iou"
@@ -66,14 +91,14 @@ class Configuration:
 
     @property
     def notation(self) -> str:
-        """In the notation of the paper (KαLOS Eq. 9), tau being the least similarity.
+        """In the notation of the paper (KαLOS Eq. 9): τ_s is the least similarity, 1 - τ (§14).
 
         Examples
         --------
         >>> Configuration().notation
-        'KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft)'
+        'KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft)'
         """
-        return f"KαLOS({self.similarity}, τ={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
+        return f"KαLOS({self.similarity}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +169,19 @@ class Agreement:
 
     @property
     def band(self) -> str:
-        """What `alpha` means in words."""
+        """What `alpha` means in the words of KαLOS §3.3; `BAND_SOURCES` quotes both papers."""
         return band(self.alpha)
+
+    @property
+    def convergence_band(self) -> str:
+        """What `alpha` means in the words of label convergence App. B."""
+        return convergence_band(self.alpha)
+
+    @property
+    def median_alpha(self) -> float:
+        """Median of the defined image alphas (KαLOS §14); NaN without any."""
+        defined = self.image_alpha[np.isfinite(self.image_alpha)]
+        return float(np.median(defined)) if len(defined) else math.nan
 
     @cached_property
     def units_per_image(self) -> NDArray[np.intp]:
@@ -169,9 +205,10 @@ class Agreement:
     def __repr__(self) -> str:
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        words = self.band if np.isnan(self.alpha) else f"{self.band}; label convergence: {self.convergence_band}"
         return (
-            f"{self.notation} = {self.alpha:.3f}{interval} ({self.band}), mean over {self.defined_images:,} images; "
-            f"{self.global_alpha:.3f} over all {len(self.units):,} units"
+            f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over {self.defined_images:,} images; "
+            f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {len(self.units):,} units"
         )
 
 

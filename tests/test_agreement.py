@@ -19,7 +19,7 @@ from kalos_core import (
     compute_pairs,
     usable_solvers,
 )
-from kalos_core._agreement import band
+from kalos_core._agreement import band, convergence_band
 from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 every_solver = pytest.mark.parametrize("solver", usable_solvers())
@@ -270,8 +270,8 @@ def test_a_result_reads_as_a_sentence():
         str(result)
         == repr(result)
         == (
-            "KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect), mean over 1 images; "
-            "1.000 over all 1 units"
+            "KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 1.000 [1.000, 1.000] (near perfect; label convergence: "
+            "reliable), mean over 1 images; median 1.000; 1.000 over all 1 units"
         )
     )
 
@@ -279,6 +279,44 @@ def test_a_result_reads_as_a_sentence():
 def test_an_undefined_result_reads_as_such():
     result = agreement(table(assigned={1: []}), bootstrap=10)
     assert "nan (undefined), mean over 0 images" in str(result)
+
+
+def test_the_threshold_printed_is_a_similarity_and_is_called_so():
+    # KαLOS §14: τ is a distance, τ_s a similarity; MARS's τ = .08 is τ_s = .92
+    result = agreement(table(("ann", "cat", HERE), ("bob", "cat", HERE)), threshold=0.92, bootstrap=0)
+    assert result.notation == "KαLOS(box_iou, τ_s=0.92, S=greedy, ψ_soft)"
+
+
+@pytest.mark.parametrize(
+    ("alpha", "words", "of_convergence"),
+    [
+        # KαLOS §3.3: .8, .6, .4, 0; label convergence App. B: .8, .667
+        (1.0, "near perfect", "reliable"),
+        (0.8, "near perfect", "reliable"),
+        (0.799, "substantial", "tentative"),
+        (0.667, "substantial", "tentative"),
+        (0.666, "substantial", "not reliable"),
+        (0.6, "substantial", "not reliable"),
+        (0.4, "moderate", "not reliable"),
+        (0.399, "low", "not reliable"),
+        (0.0, "low", "not reliable"),
+        (-0.001, "systematic disagreement", "not reliable"),
+    ],
+)
+def test_bands_are_those_of_both_papers(alpha, words, of_convergence):
+    assert (band(alpha), convergence_band(alpha)) == (words, of_convergence)
+
+
+def test_the_median_is_of_defined_image_alphas():
+    #  image 1: both agree, 1; image 2: ann alone, n = 2, o_cc = 0, D_e = 1 - 0 = 1, alpha 0; image 3: nobody assigned
+    result = agreement(
+        table(("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", HERE, 2), images=(1, 2, 3, 4),
+              assigned={3: []}), bootstrap=0)  # fmt: skip
+    assert result.image_alpha[[0, 1, 3]].tolist() == [1, 0, 1]  # image 4 is empty for both
+    assert np.isnan(result.image_alpha[2])
+    assert result.median_alpha == 1
+    assert agreement(result.annotations.select(images=[0, 1]), bootstrap=0).median_alpha == 0.5
+    assert np.isnan(agreement(table(assigned={1: []}), bootstrap=0).median_alpha)
 
 
 def test_a_row_an_image():
