@@ -1,16 +1,16 @@
-"""Masks of several raters: small ones whose figures can be worked out by hand, and drawn ones to look at.
+"""Masks of several raters: small ones whose numbers can be worked out by hand, and painted ones to look at.
 
-The small ones are one row of four pixels on two pictures each:
+The small ones are one row of four pixels on three images:
 
-=======  =======  =======  =======  ==================
-picture  ann      bob      cid      level map
-=======  =======  =======  =======  ==================
-0        0 0 1 1  0 1 1 1  0 0 0 1  0 1 2 3
-1        1 1 0 0  1 0 0 0  (asked)  2 1 0 0
-2        1 0 0 0  -        -        1 0 0 0, ann alone
-=======  =======  =======  =======  ==================
+=====  =======  =======  ==========  ==================
+image  ann      bob      cid         rater counts
+=====  =======  =======  ==========  ==================
+0      0 0 1 1  0 1 1 1  0 0 0 1     0 1 2 3
+1      1 1 0 0  1 0 0 0  (assigned)  2 1 0 0
+2      1 0 0 0  -        -           1 0 0 0, ann alone
+=====  =======  =======  ==========  ==================
 
-cid was asked about picture 1 and marked nothing. Of the pixels that anybody marked (5), at least two raters marked 3
+cid was assigned to image 1 and marked nothing. Of the pixels that anybody marked (5), at least two raters marked 3
 and all three 1. F1 of ann and bob: 2 (2 + 1) / (4 + 4) = .75.
 """
 
@@ -32,12 +32,12 @@ from kalos_core.shapes import Polygons
 from kalos_core.shapes.raster import pixels_of, rasterise
 
 RATERS = ("ann", "bob", "cid")
-PICTURES: list[dict[str, list[int] | None]] = [
+IMAGES: list[dict[str, list[int] | None]] = [
     {"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 0, 0, 1]},
     {"ann": [1, 1, 0, 0], "bob": [1, 0, 0, 0], "cid": None},
     {"ann": [1, 0, 0, 0]},
 ]
-LEVELS = [[[0, 1, 2, 3]], [[2, 1, 0, 0]], [[1, 0, 0, 0]]]
+RATER_COUNTS = [[[0, 1, 2, 3]], [[2, 1, 0, 0]], [[1, 0, 0, 0]]]
 RATIO = [1, 3 / 5, 1 / 5]
 
 
@@ -50,27 +50,28 @@ def row(marks: list[int] | None, full: int = 1) -> fo.Segmentation | None:
 
 
 def small(full: int = 1, **more: Any) -> list[fo.Sample]:
-    """The three pictures, masks in the database."""
+    """The three images, masks in the database."""
     return [
         fo.Sample(
-            f"/pictures/{number}.png",
+            f"/images/{number}.png",
             metadata=fo.ImageMetadata(width=4, height=1),
             raters=list(masks),
             **{name: row(marks, full) for name, marks in masks.items()},
             **more,
         )
-        for number, masks in enumerate(PICTURES)
+        for number, masks in enumerate(IMAGES)
     ]
 
 
-def add_maps(dataset: fo.Dataset) -> None:
-    """The score maps of `good` and `poor`, in the database."""
+def add_maps(dataset: fo.Dataset) -> fo.Dataset:
+    """The data set with the score maps of `good` and `poor`, in the database."""
     dataset.set_values("good", [fo.Heatmap(map=np.array([scores])) for scores in GOOD])
     dataset.set_values("poor", [fo.Heatmap(map=1 - np.array([scores])) for scores in GOOD])
+    return dataset
 
 
 def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240)) -> None:
-    """Pictures of the demo, and what five raters mark in them: ``pictures/``, ``masks/rater/``, ``scores/detector/``.
+    """Images of the demo, and what five raters mark in them: ``images/``, ``masks/rater/``, ``scores/detector/``.
 
     The raters are ever looser; the last marks with a generous margin, and stands out. Two detectors: one blurs what is
     there, the other sees large things only, and something that is not there.
@@ -78,10 +79,10 @@ def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240
     scenes = [scene for scene in draw_scenes(images + 1, size=size) if scene.objects][:images]
     rng = np.random.default_rng(0)
     for scene in scenes:
-        _save(folder / "pictures" / f"{scene.name}.png", np.asarray(scene.image))
+        _save(folder / "images" / f"{scene.name}.png", np.asarray(scene.image))
         outlines = [shapely.Polygon(one.polygon) for one in scene.objects]
-        for place, rater in enumerate(("ann", "bob", "cid", "dan", "eve")):
-            hands = [redraw(outline, 0.5 + 0.4 * place, rng) for outline in outlines if rng.random() > 0.04 * place]
+        for number, rater in enumerate(("ann", "bob", "cid", "dan", "eve")):
+            hands = [redraw(outline, 0.5 + 0.4 * number, rng) for outline in outlines if rng.random() > 0.04 * number]
             margin = 9 if rater == "eve" else 0
             mask = _pixels([hand.buffer(margin) for hand in hands], size)
             _save(folder / "masks" / rater / f"{scene.name}.png", mask.astype(np.uint8) * 255)

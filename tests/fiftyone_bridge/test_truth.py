@@ -1,4 +1,4 @@
-"""Masks of raters, truths and detectors as runs: figures worked out by hand, files and fields that go with the run."""
+"""Masks of raters, truths and detectors as runs: numbers worked out by hand, files and fields that go with the run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, write_coco
+from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
 from kalos_core.pixels import MaskStack, pixel_agreement
 from tests.fiftyone_bridge.scenes import detection, documents, polyline
-from tests.fiftyone_bridge.stacks import LEVELS, PICTURES, RATERS, RATIO, add_maps, row, small
+from tests.fiftyone_bridge.stacks import IMAGES, RATER_COUNTS, RATERS, RATIO, add_maps, row, small
 
 Make = Callable[..., fo.Dataset]
 
 
 @pytest.fixture
 def stack(make: Make) -> Iterator[fo.Dataset]:
-    """The three pictures, whose runs are deleted with their files."""
+    """The three images, whose runs are deleted with their files."""
     dataset = make(small())
     yield dataset
     for key in kf.list_runs(dataset):
@@ -33,15 +34,15 @@ def stack(make: Make) -> Iterator[fo.Dataset]:
 
 
 def files(dataset: fo.Dataset) -> list[Path]:
-    """What runs have written beside FiftyOne's data sets."""
+    """What runs have written next to FiftyOne's data sets."""
     home = Path(fo.config.default_dataset_dir) / "kalos" / str(dataset._doc.id)
     return [path for path in home.rglob("*") if path.is_file()]
 
 
 def stacks() -> list[MaskStack]:
-    """The three pictures for the library itself."""
+    """The three images for the library itself."""
     return [
-        MaskStack.of({name: None if marks is None else [marks] for name, marks in masks.items()}) for masks in PICTURES
+        MaskStack.of({name: None if marks is None else [marks] for name, marks in masks.items()}) for masks in IMAGES
     ]
 
 
@@ -60,21 +61,21 @@ def test_masks_of_the_database_and_of_the_disk_are_the_same(make: Make, tmp_path
     assert on_disk.first().ann.mask is None
 
 
-def test_one_who_was_asked_and_has_no_mask_marked_nothing(stack: fo.Dataset) -> None:
+def test_one_who_is_assigned_and_has_no_mask_marked_nothing(stack: fo.Dataset) -> None:
     masks = kf.read_masks(stack)
     assert masks.assigned.tolist() == [[True] * 3, [True] * 3, [True, False, False]]
     assert [each.stacks["marked"].raters.tolist() for each in masks][2] == ["ann"]
     assert kf.read_masks(stack, assigned="labelled").assigned.tolist()[1] == [True, True, False]
 
 
-def test_without_a_list_everybody_was_asked_with_a_warning(make: Make) -> None:
+def test_without_a_list_everybody_is_assigned_with_a_warning(make: Make) -> None:
     dataset = make([fo.Sample("/a.png", ann=row([1, 0]), bob=row([1, 1]))])
-    with pytest.warns(KalosWarning, match="a sample without a mask of a rater counts as 'saw it and marked nothing'"):
+    with pytest.warns(KalosWarning, match="every rater is taken as assigned to every sample"):
         assert kf.read_masks(dataset).assigned.all()
 
 
-def test_drawn_labels_are_rasterised_as_the_library_does(make: Make) -> None:
-    """Ten by ten pixels of a picture of 100 x 100, as an outline by ann and as an instance mask by bob."""
+def test_labels_are_rasterised_as_the_library_does(make: Make) -> None:
+    """Ten by ten pixels of an image of 100 x 100, as an outline by ann and as an instance mask by bob."""
     box = [10, 20, 10, 10]
     masked = detection("cat", box, mask=np.ones((10, 10), bool))
     sample = fo.Sample(
@@ -117,12 +118,12 @@ def test_classes_by_the_names_of_mask_targets_and_a_value_to_ignore(make: Make) 
 # ---- folders ----
 
 
-def write(folder: Path, pictures: list[dict[str, list[int] | None]] = PICTURES) -> None:
-    for number, masks in enumerate(pictures):
-        for name, marks in {"pictures": [7, 7, 7, 7], **masks}.items():
+def write(folder: Path) -> None:
+    for number, masks in enumerate(IMAGES):
+        for name, marks in {"images": [7, 7, 7, 7], **masks}.items():
             if marks is not None:
                 path = (
-                    folder / name / f"{number}.png" if name == "pictures" else folder / "masks" / name / f"{number}.png"
+                    folder / name / f"{number}.png" if name == "images" else folder / "masks" / name / f"{number}.png"
                 )
                 path.parent.mkdir(parents=True, exist_ok=True)
                 Image.fromarray(np.array([marks], np.uint8) * 255).save(path)
@@ -130,8 +131,8 @@ def write(folder: Path, pictures: list[dict[str, list[int] | None]] = PICTURES) 
 
 def test_folders_become_fields_whose_files_stay(tmp_path: Path) -> None:
     write(tmp_path)
-    asked = {"0": list(RATERS), "1": list(RATERS), "2": ["ann"]}
-    loaded = kf.load_mask_folders(tmp_path / "masks", pictures=tmp_path / "pictures", assigned=asked, persistent=False)
+    assigned = {"0": list(RATERS), "1": list(RATERS), "2": ["ann"]}
+    loaded = kf.load_mask_folders(tmp_path / "masks", images=tmp_path / "images", assigned=assigned, persistent=False)
     found = [each.stacks["marked"].masks.tolist() for each in kf.read_masks(loaded.dataset)]
     assert found == [each.masks.tolist() for each in stacks()]
     assert (loaded.images, loaded.added_samples, loaded.annotations) == (3, 3, 6)
@@ -152,9 +153,9 @@ def test_folders_are_added_to_samples_of_the_same_name(make: Make, tmp_path: Pat
     assert dataset.values("raters") == [list(RATERS), ["ann", "bob"], ["ann"]]
 
 
-def test_a_new_data_set_without_pictures_is_not_left(tmp_path: Path) -> None:
+def test_a_new_data_set_without_images_is_not_left(tmp_path: Path) -> None:
     write(tmp_path)
-    with pytest.raises(InputError, match="pictures: expected a picture for every image, got none for 0, 1, 2"):
+    with pytest.raises(InputError, match="images: expected a file for every image, got none for 0, 1, 2"):
         kf.load_mask_folders(tmp_path / "masks", "never")
     assert not fo.dataset_exists("never")
 
@@ -162,19 +163,19 @@ def test_a_new_data_set_without_pictures_is_not_left(tmp_path: Path) -> None:
 # ---- agreement about pixels ----
 
 
-def test_agreement_is_that_of_the_library_with_a_map_beside_each_picture(stack: fo.Dataset) -> None:
+def test_agreement_is_that_of_the_library_with_a_map_for_each_image(stack: fo.Dataset) -> None:
     run = kf.compute_pixel_agreement(stack, "pixels")
     np.testing.assert_allclose(run.result.ratio, RATIO)
-    assert run.figures["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters errs on 2 + 2 of 8 pixels
+    assert run.metrics["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters errs on 2 + 2 of 8 pixels
     assert run.result.f1[0].tolist() == pytest.approx([1, 6 / 8, 2 / 5])
     direct = pixel_agreement(stacks(), raters=RATERS)
     np.testing.assert_array_equal(run.result.sums.by_rater_count, direct.sums.by_rater_count)
     np.testing.assert_array_equal(run.result.linkage, direct.linkage)
-    maps = stack.values("pixels_level")
-    assert [each.get_map().tolist() for each in maps] == LEVELS
+    maps = stack.values("pixels_rater_count")
+    assert [each.get_map().tolist() for each in maps] == RATER_COUNTS
     assert {tuple(each.range) for each in maps} == {(0.0, 3.0)}
     assert sorted(files(stack)) == sorted(Path(each.map_path) for each in maps)
-    json.dumps([run.figures, run.diagnostics])
+    json.dumps([run.metrics, run.details])
 
 
 def test_a_stored_run_is_the_same_and_knows_what_has_changed(stack: fo.Dataset) -> None:
@@ -189,15 +190,83 @@ def test_a_stored_run_is_the_same_and_knows_what_has_changed(stack: fo.Dataset) 
     sample.save()
     assert kf.stale_samples(stack, "pixels") == [sample.id]
     kf.rename_run(stack, "pixels", "other")
-    assert stack.first()["other_level"].get_map().tolist() == LEVELS[0]
-    assert not stack.has_field("pixels_level")
+    assert stack.first()["other_rater_count"].get_map().tolist() == RATER_COUNTS[0]
+    assert not stack.has_field("pixels_rater_count")
+
+
+def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(make: Make, tmp_path: Path) -> None:
+    dataset = make(small())
+    for name in RATERS:
+        for sample in dataset.iter_samples(autosave=True):
+            if sample[name] is not None:
+                sample[name].export_mask(str(tmp_path / f"{name}{sample.id}.png"), update=True)
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.rank_detectors(add_maps(dataset), "ranks", detectors=["good"], skew=(0.1, 0.5))
+    assert kf.stale_samples(dataset, "pixels") == kf.stale_samples(dataset, "ranks") == []
+    changed, gone = dataset.skip(1).first(), dataset.last()
+    Image.fromarray(np.array([[1, 1, 1, 0]], np.uint8)).save(changed.bob.mask_path)
+    Path(gone.ann.mask_path).unlink()
+    for key in ("pixels", "ranks"):
+        assert kf.stale_samples(dataset, key) == [changed.id, gone.id]
+    assert kf.load_run(dataset, "pixels").stale == (changed.id, gone.id)
+    kf.delete_run(dataset, "pixels")
+
+
+def test_a_digest_depends_on_its_own_image_only(stack: fo.Dataset) -> None:
+    run = kf.compute_pixel_agreement(stack, "pixels")
+    kind = kf.KINDS["pixels"]
+    whole = dict(zip(stack.values("id"), kind.read(stack, run).hashes, strict=True))
+    for begin in range(3):
+        part = kind.read(stack.skip(begin).limit(1), run)
+        assert {key: whole[key] for key in part.images} == dict(zip(part.images, part.hashes, strict=True))
+    stack.add_sample(fo.Sample("/images/3.png"))  # of which nothing is known: no mask, nobody assigned
+    assert kind.read(stack.skip(3), run).hashes.tolist() == [""]
+
+
+def test_the_images_of_a_rater_the_least_agreement_first(stack: fo.Dataset) -> None:
+    """F1 of 0: .8, .67 and .5; of 1: .67, 0 and 0; none of 2, which has one rater."""
+    kf.compute_pixel_agreement(stack, "pixels")
+    first, second, third = stack.values("id")
+    means = [(4 / 5 + 2 / 3 + 1 / 2) / 3, (2 / 3) / 3]
+    assert stack.values("pixels_f1") == [*map(pytest.approx, means), None]
+    assert kf.view_of_mask_rater(stack, "pixels", "ann").values("id") == [second, first, third]
+    view = kf.view_of_mask_rater(stack, "pixels", "cid")
+    assert view.values("id") == [second, first]
+    assert len(json.dumps(view._serialize())) < 10_000
+    with pytest.raises(InputError, match="rater: expected one of"):
+        kf.view_of_mask_rater(stack, "pixels", "dan")
+    rows = kf.pixel_images(stack, "pixels")
+    assert [(row.sample_id, row.file) for row in rows] == [(second, "1.png"), (first, "0.png")]
+    assert [row.f1 for row in rows] == pytest.approx(means[::-1])
+    assert [row.bound for row in rows] == pytest.approx([2 / 3 / 4, 2 / 3 / 4])
+    kf.compute_pixel_agreement(stack, "labelled", assigned="labelled")
+    assert kf.view_of_mask_rater(stack, "labelled", "cid").values("id") == [first]
+    kf.compute_pixel_agreement(stack.limit(2), "everybody", assigned="all")
+    assert kf.view_of_mask_rater(stack, "everybody", "cid").values("id") == [second, first]
+    stack.delete_samples([second])
+    assert [row.sample_id for row in kf.pixel_images(stack, "pixels", 1)] == [first]
+
+
+def test_the_images_of_a_rater_whom_an_attribute_names(make: Make) -> None:
+    box = [10, 20, 10, 10]
+    samples = []
+    for number, raters in enumerate([["$x", "bob"], ["bob"]]):
+        labels = [polyline("cat", box, rater=rater) for rater in raters]
+        size = fo.ImageMetadata(width=100, height=100)
+        own = fo.Polylines(polylines=labels)
+        samples.append(fo.Sample(f"/{number}.png", metadata=size, raters=["$x", "bob"], all=own))
+    dataset = make(samples)
+    for key, assigned, images in [("listed", "auto", 2), ("labelled", "labelled", 1)]:
+        kf.compute_pixel_agreement(dataset, key, field="all", assigned=assigned)
+        assert len(kf.view_of_mask_rater(dataset, key, "$x")) == images
+        kf.delete_run(dataset, key)
 
 
 def test_deleting_a_run_takes_its_files_and_nothing_else(stack: fo.Dataset) -> None:
     before = documents(stack)
     kf.compute_pixel_agreement(stack, "pixels")
     kf.estimate_truth(stack, "truth", methods=["any", "staple"])
-    assert len(files(stack)) == 3 + 2 * 2  # of one rater's picture there is a level, and no truth
+    assert len(files(stack)) == 3 + 2 * 2  # the image of a single rater has a map, and no truth
     kf.delete_run(stack, "pixels")
     assert len(files(stack)) == 4
     kf.delete_run(stack, "truth")
@@ -231,7 +300,7 @@ def test_a_run_that_is_stopped_leaves_nothing(stack: fo.Dataset) -> None:
 
     def stop(_share: float, label: str) -> None:
         if label.startswith("2.png"):
-            assert files(stack)  # those of the pictures before
+            assert files(stack)  # those of the images before
             raise KeyboardInterrupt
 
     for compute in (kf.compute_pixel_agreement, kf.estimate_truth):
@@ -242,11 +311,11 @@ def test_a_run_that_is_stopped_leaves_nothing(stack: fo.Dataset) -> None:
     assert kf.list_runs(stack) == []
 
 
-def test_pictures_are_set_beside_agreement(tmp_path: Path) -> None:
+def test_agreement_is_compared_with_the_images(tmp_path: Path) -> None:
     write(tmp_path)
-    loaded = kf.load_mask_folders(tmp_path / "masks", pictures=tmp_path / "pictures", persistent=False)
-    run = kf.compute_pixel_agreement(loaded.dataset, "pixels", pictures=True)
-    named = {each["name"]: each["reason"] for each in run.diagnostics["classes"][0]["correlations"]}
+    loaded = kf.load_mask_folders(tmp_path / "masks", images=tmp_path / "images", persistent=False)
+    run = kf.compute_pixel_agreement(loaded.dataset, "pixels", images=True)
+    named = {each["name"]: each["reason"] for each in run.details["classes"][0]["correlations"]}
     assert named["intensity"] == "intensity is the same on all pixels"  # said, not NaN
     kf.delete_run(loaded.dataset, "pixels")
     loaded.dataset.delete()
@@ -257,17 +326,20 @@ def test_pictures_are_set_beside_agreement(tmp_path: Path) -> None:
 
 def test_truths_of_pixels(stack: fo.Dataset) -> None:
     run = kf.estimate_truth(stack, "truth", methods=["any", "0.5", "staple"])
-    assert run.figures["fields"] == {"any": "truth_any", "0.5": "truth_0_5", "staple": "truth_staple"}
+    assert run.metrics["fields"] == {"any": "truth_any", "0.5": "truth_0_5", "staple": "truth_staple"}
     assert stack.first()["truth_any"].get_mask().tolist() == [[0, 255, 255, 255]]
     assert stack.first()["truth_0_5"].get_mask().tolist() == [[0, 0, 255, 255]]
     assert stack.last()["truth_any"] is None  # one rater is no truth
-    rows = {each["truth"]: each for each in run.diagnostics["truths"]}
+    rows = {each["truth"]: each for each in run.details["truths"]}
     assert rows["any"]["sensitivity"] == pytest.approx([4 / 5, 4 / 5, 1 / 5])
     assert rows["0.5"]["pixels"] == 3
     assert rows["0.5"]["ppv"] == pytest.approx([3 / 4, 3 / 4, 1])
     again = kf.load_run(stack, "truth")
     np.testing.assert_array_equal(again.result.confusion, run.result.confusion)
-    assert kf.mask_fields(stack) == list(RATERS)  # truths are nobody's masks
+    assert again.result.rows() == run.details["truths"]
+    with pytest.raises(InputError, match="a run that can be renamed, got 'truth', whose fields may be references"):
+        kf.rename_run(stack, "truth", "other")
+    assert list(label_fields(stack, MASKS)) == list(RATERS)  # truths are nobody's masks
 
 
 def test_a_truth_of_several_classes_is_one_map(make: Make) -> None:
@@ -277,22 +349,22 @@ def test_a_truth_of_several_classes_is_one_map(make: Make) -> None:
     kf.estimate_truth(dataset, "truth", methods="0.5")
     assert dataset.first()["truth_0_5"].get_mask().tolist() == [[0, 1, 2, 1]]
     run = kf.compute_pixel_agreement(dataset, "pixels")
-    assert [each["name"] for each in run.figures["classes"]] == ["road", "car"]
-    assert dataset.first()["pixels_level"].get_map().tolist() == [[1, 3, 3, 2]]
+    assert [each["name"] for each in run.metrics["classes"]] == ["road", "car"]
+    assert dataset.first()["pixels_rater_count"].get_map().tolist() == [[1, 3, 3, 2]]
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["road", "car"]
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
 
 
 def objects() -> list[fo.Sample]:
-    """A cat that two of three drew, and one that cid alone drew; then a picture on which nobody drew anything."""
-    drawn = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}
-    marks = {name: fo.Detections(detections=[detection("cat", box) for box in boxes]) for name, boxes in drawn.items()}
+    """A cat that two of three annotated, and one of cid alone; then an image on which nobody annotated anything."""
+    boxes = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}
+    labels = {name: fo.Detections(detections=[detection("cat", box) for box in own]) for name, own in boxes.items()}
     size = fo.ImageMetadata(width=100, height=100)
     model = {"net": fo.Detections(detections=[detection("cat", [10, 10, 40, 38], confidence=0.9)])}
     return [
-        fo.Sample("/a.jpg", metadata=size, raters=list(drawn), **marks, **model),
-        fo.Sample("/b.jpg", metadata=size, raters=list(drawn), **{name: fo.Detections() for name in drawn}),
+        fo.Sample("/a.jpg", metadata=size, raters=list(boxes), **labels, **model),
+        fo.Sample("/b.jpg", metadata=size, raters=list(boxes), **{name: fo.Detections() for name in boxes}),
     ]
 
 
@@ -300,16 +372,16 @@ def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) 
     dataset = make(objects())
     before = documents(dataset)
     run = kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
-    assert run.figures["fields"] == {"quorum 0.5": "truth_quorum_0_5", "quorum 1": "truth_quorum_1"}
+    assert run.metrics["fields"] == {"quorum 0.5": "truth_quorum_0_5", "quorum 1": "truth_quorum_1"}
     (cat,) = dataset.first().truth_quorum_0_5.detections
     assert cat.bounding_box == pytest.approx([0.1, 0.1, 0.4, 0.38])
     assert cat.confidence == pytest.approx(2 / 3)
-    drawn = dataset.first()
-    assert sorted(cat["truth_match"]) == sorted([drawn.ann.detections[0].id, drawn.bob.detections[0].id])
+    first = dataset.first()
+    assert sorted(cat["truth_match"]) == sorted([first.ann.detections[0].id, first.bob.detections[0].id])
     assert dataset.first().truth_quorum_1.detections == []
     assert dataset.last().truth_quorum_0_5.detections == []
-    (half, whole) = run.diagnostics["truths"]
-    assert (half["objects"], half["below quorum"], whole["objects"]) == (1, 1, 0)
+    (half, whole) = run.details["truths"]
+    assert (half["objects"], half["below_quorum"], whole["objects"]) == (1, 1, 0)
     assert half["sensitivity"] == [1, 1, 0]
     assert half["ppv"] == [1, 1, 0]
 
@@ -325,14 +397,48 @@ def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) 
         export_media=False,
         progress=False,
     )
-    (mark,) = json.loads((tmp_path / "coco.json").read_text())["annotations"]
-    assert mark["score"] == pytest.approx(2 / 3)
+    (label,) = json.loads((tmp_path / "coco.json").read_text())["annotations"]
+    assert label["score"] == pytest.approx(2 / 3)
     consensus = kf.load_run(dataset, "truth").result["quorum 0.5"]
     write_coco(consensus.annotations, tmp_path / "own.json", consensus.fields())
     assert json.loads((tmp_path / "own.json").read_text())["annotations"][0]["score"] == pytest.approx(2 / 3)
 
     kf.delete_run(dataset, "truth")
     assert documents(dataset) == before
+
+
+def test_a_stored_consensus_of_objects_takes_up_what_has_changed(make: Make) -> None:
+    dataset = make(objects())
+    kf.estimate_truth(dataset, "truth", raters=RATERS)
+    assert kf.stale_samples(dataset, "truth") == []
+    sample = dataset.first()
+    sample["cid"] = fo.Detections(detections=[detection("cat", [10, 10, 40, 40])])
+    sample.save()
+    loaded = kf.load_run(dataset, "truth")
+    assert loaded.stale == (sample.id,)
+    assert loaded.result["quorum 0.5"].score.tolist() == [1]
+
+
+def test_every_kind_shows_its_figures(stack: fo.Dataset) -> None:
+    add_maps(stack)
+    kf.compute_pixel_agreement(stack, "pixels")
+    kf.estimate_truth(stack, "truth", methods="any")
+    kf.rank_detectors(stack, "ranks", detectors=["good", "poor"], skew=(0.1, 0.5))
+    shown = {}
+    for run in kf.list_runs(stack, info=True):
+        parts = kf.figures_of(kf.load_details(stack, run.key))
+        assert all(part.title and part.figure for part in parts.values())
+        shown[run.key] = list(parts)
+    assert shown == {
+        "pixels": ["tree", "ratio", "performance"],
+        "truth": ["against"],
+        "ranks": ["bump", "tau", "bounds", "curves"],
+    }
+    ranks = kf.load_details(stack, "ranks")
+    assert kf.figures_of(ranks, detector="poor")["curves"].title.startswith("poor reaches")
+    for key, option in (("ranks", "detector"), ("pixels", "category"), ("truth", "consensus")):
+        with pytest.raises(InputError, match=f"{option}: expected .* got 'none'"):
+            kf.figures_of(kf.load_details(stack, key), **{option: "none"})
 
 
 def test_a_consensus_of_outlines_is_made_of_masks(make: Make) -> None:
@@ -357,13 +463,13 @@ def test_detectors_under_every_truth(stack: fo.Dataset) -> None:
     add_maps(stack)
     kf.estimate_truth(stack, "truth", methods="staple")
     run = kf.rank_detectors(stack, "ranks", detectors=["good", "poor"], truths=["truth_staple"], skew=(0.1, 0.5))
-    assert run.figures["truths"] == [*RATERS, "any", "0.5", "0.75", "truth_staple"]
-    assert run.figures["values"][0][0] == pytest.approx(1)  # whatever ann marked scores higher than all else
-    assert run.figures["ranks"][0] == [1, 2]
+    assert run.metrics["truths"] == [*RATERS, "any", "0.5", "0.75", "truth_staple"]
+    assert run.metrics["values"][0][0] == pytest.approx(1)  # whatever ann marked scores higher than all else
+    assert run.metrics["ranks"][0] == [1, 2]
     again = kf.load_run(stack, "ranks").result
     np.testing.assert_allclose(again.area, run.result.area)
     np.testing.assert_allclose(again.bounds, run.result.bounds)
-    assert kf.stored_ranking(run.figures).ranks.tolist() == run.result.ranking.ranks.tolist()
+    assert kf.stored_ranking(run.metrics).ranks.tolist() == run.result.ranking.ranks.tolist()
 
 
 def test_maps_of_bytes_and_of_a_range_are_stretched(stack: fo.Dataset) -> None:
@@ -372,21 +478,21 @@ def test_maps_of_bytes_and_of_a_range_are_stretched(stack: fo.Dataset) -> None:
     stack.set_values("bytes", [fo.Heatmap(map=np.rint(255 * each).astype(np.uint8)) for each in good])
     stack.set_values("tens", [fo.Heatmap(map=10 * each, range=[0, 10]) for each in good])
     run = kf.rank_detectors(stack, "ranks", detectors=["good", "bytes", "tens"], skew=(0.1, 0.5))
-    values = np.array(run.figures["values"])
+    values = np.array(run.metrics["values"])
     np.testing.assert_allclose(values[:, 1:], values[:, :1].repeat(2, axis=1), atol=1e-6)
 
 
 def test_models_on_objects_as_the_library_ranks_them(make: Make) -> None:
     dataset = make(objects())
     run = kf.rank_detectors(dataset, "ranks", detectors="net", quorum=[0.5, 1.0], raters=RATERS, thresholds=[0.5, 0.97])
-    assert run.figures["truths"] == [*RATERS, "quorum 0.5", "quorum 1"]
+    assert run.metrics["truths"] == [*RATERS, "quorum 0.5", "quorum 1"]
     # IoU .95 with ann and 36/38 with bob: found at .5 only; exactly the consensus: found at both; nothing of cid's
-    assert run.figures["values"] == [[0.5], [0.5], [0.0], [1.0], [None]]
-    assert run.figures["undefined"] == ["mAP is undefined under quorum 1: it has no annotation"]
-    drawn = kf.read_annotations(dataset, raters=RATERS)
+    assert run.metrics["values"] == [[0.5], [0.5], [0.0], [1.0], [None]]
+    assert run.metrics["undefined"] == ["mAP is undefined under quorum 1: it has no annotation"]
+    annotations = kf.read_annotations(dataset, raters=RATERS)
     model = kf.read_annotations(dataset, raters=("net",), assigned="all")
-    consensus = instance_consensus(agreement(drawn, bootstrap=0)).annotations
-    direct = rank_models({"net": (model, [0.9])}, drawn, {"half": consensus}, thresholds=[0.5, 0.97])
+    consensus = instance_consensus(agreement(annotations, bootstrap=0)).annotations
+    direct = rank_models({"net": (model, [0.9])}, annotations, {"half": consensus}, thresholds=[0.5, 0.97])
     assert direct.ranking.values[:, 0].tolist() == [0.5, 0.5, 0, 1]
     assert kf.load_run(dataset, "ranks").result.ranking.values[:4].tolist() == direct.ranking.values.tolist()
     assert isinstance(model, Annotations)
@@ -425,7 +531,10 @@ def test_raters_that_cannot_be_used(stack: fo.Dataset) -> None:
         (("ann",), "raters: expected at least two, got ann"),
         (("ann", "ann"), "raters: expected every rater once"),
         (("ann", "filepath"), "raters: expected fields of Segmentation masks only, got also 'filepath'"),
-        (("nobody", "none"), "raters: expected a label field or a rater, got 'nobody'"),
+        (
+            ("nobody", "none"),
+            "raters: expected a rater, or a field of Detections, .* got 'nobody'",
+        ),
     ]:
         with pytest.raises(InputError, match=message):
             kf.compute_pixel_agreement(stack, "bad", raters=raters)
@@ -456,12 +565,12 @@ def test_detectors_that_cannot_be_used(stack: fo.Dataset) -> None:
 
 def test_names_of_classes_and_raters_may_hold_anything(make: Make) -> None:
     dataset = make([fo.Sample("/a.png", raters=["dr. c", "$x"], a=row([0, 1, 2]), b=row([0, 2, 2]))])
-    kf.raters.store_rater_fields(dataset, {"dr. c": "a", "$x": "b"})
+    store_raters(dataset, {"dr. c": "a", "$x": "b"})
     dataset.default_mask_targets = {1: "a.b", 2: "$c"}
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any"])
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["a.b", "$c"]
-    assert kf.load_figures(dataset, "truth").figures["raters"] == ["dr. c", "$x"]
+    assert kf.load_metrics(dataset, "truth").metrics["raters"] == ["dr. c", "$x"]
     assert kf.load_run(dataset, "truth").result.raters.tolist() == ["dr. c", "$x"]
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -19,7 +19,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
-from kalos_core.fiftyone.dataset.database import now, stream
+from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.mask_fields import MARKED, chosen_classes, mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.raters import LabelSource
@@ -63,7 +63,7 @@ class ImageMasks:
 
 @dataclass(frozen=True, eq=False)
 class RaterMasks(ABC):
-    """The masks of the raters of a view, to be read by iterating: an `ImageMasks` for each image somebody is assigned to.
+    """The masks of the raters of a view, read by iterating: an `ImageMasks` for each image somebody is assigned to.
 
     Parameters
     ----------
@@ -150,9 +150,7 @@ class RaterMasks(ABC):
         """The digest of each of some images."""
 
 
-def read_masks(
-    samples: Any, *, ignore_value: int | None = None, **selection: Unpack[SelectionArguments]
-) -> RaterMasks:
+def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Unpack[SelectionArguments]) -> RaterMasks:
     """The masks of several raters; nothing but names is read here.
 
     Parameters
@@ -289,7 +287,7 @@ class StoredMasks(RaterMasks):
         """Each image with what is stored of the raters who are assigned, and its height and width."""
         paths = [f"{field}.{name}" for field in self.fields for name in ("mask", "mask_path")]
         chosen = every_sample(self.view).select(self.images[list(batch)].tolist())
-        columns = next(stream(chosen, ["id", *paths, "metadata.height", "metadata.width"]), {"id": []})
+        columns: Columns = next(stream(chosen, ["id", *paths, "metadata.height", "metadata.width"]), {"id": []})
         row_of = {key: row for row, key in enumerate(columns["id"])}
         for image in batch:
             row = row_of.get(self.images[image])
@@ -302,9 +300,7 @@ class StoredMasks(RaterMasks):
             }
             yield image, given, (columns["metadata.height"][row], columns["metadata.width"][row])
 
-    def _stacks(
-        self, arrays: dict[str, NDArray[Any] | None], size: tuple[int | None, int | None], name: str
-    ) -> Stacks:
+    def _stacks(self, arrays: dict[str, NDArray[Any] | None], size: tuple[int | None, int | None], name: str) -> Stacks:
         """The masks of one image by class."""
         there = {rater: array for rater, array in arrays.items() if array is not None}
         if not there:  # everybody marked nothing

@@ -1,0 +1,78 @@
+"""Views behind the numbers of masks: the images of a rater, and those that raters agree about least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fiftyone import ViewField as F
+
+from kalos_core.errors import lookup
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
+from kalos_core.fiftyone.dataset.mask_fields import mask_sources
+from kalos_core.fiftyone.dataset.raters import sources_of
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.pixels.details import by_image
+from kalos_core.fiftyone.runs.arrays import as_texts
+from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
+
+MOST = 2.0
+"""Above every F1: images of which it is undefined come last."""
+
+
+@dataclass(frozen=True)
+class PixelImage:
+    """An image of a run on pixels: its sample, file name, mean F1 of its raters and Smyth's bound."""
+
+    sample_id: str
+    file: str
+    f1: float
+    bound: float
+
+
+def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[PixelImage]:
+    """The images of a run with a defined F1, of classes the mean, those with the least first."""
+    load_metrics(samples, run_key, "pixels")
+    arrays, view = load_arrays(samples, run_key), load_run_view(samples, run_key)
+    ids = as_texts(arrays["image_ids"])
+    f1, bound = (by_image(arrays, name, len(ids)) for name in ("image_f1", "image_bound"))
+    order = np.argsort(f1, kind="stable")[: int(np.isfinite(f1).sum())].tolist()
+    at_once = max(1, len(order) if limit is None else limit)
+    rows: list[PixelImage] = []
+    for begin in range(0, len(order), at_once):  # a sample that was deleted since makes room for the next
+        part = order[begin : begin + at_once]
+        files = files_of(view, [ids[row] for row in part])
+        rows += [
+            PixelImage(ids[row], Path(files[ids[row]]).name, float(f1[row]), float(bound[row]))
+            for row in part
+            if ids[row] in files
+        ]
+        if limit is not None and len(rows) >= limit:
+            break
+    return rows[:limit]
+
+
+def view_of_mask_rater(samples: Any, run_key: str, rater: str) -> Any:
+    """The samples of a run that a rater is assigned to, those that raters agree about least first."""
+    run, view = load_metrics(samples, run_key, "pixels"), load_run_view(samples, run_key)
+    lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
+    return _assigned_to(view, run.selection, rater).sort_by(F(run.names.f1).if_null(MOST))
+
+
+def _assigned_to(view: Any, selection: Selection, rater: str) -> Any:
+    """The samples that a rater is assigned to, as `Assignment` has it."""
+    sources = mask_sources(view, selection) or sources_of(view, selection)
+    rule = Assignment.of(view, selection, sources).rule
+    if rule == "all":
+        return view
+    own = next((source for source in sources if source.rater == rater), None)
+    if rule == "listed" and not (own and own.is_synthetic):
+        return view.match(F(ASSIGNED_FIELD).contains([text(rater)]))
+    if own:
+        return view.exists(own.field)
+    (source,) = sources
+    theirs = F(source.attribute).to_string() == text(rater)
+    return view.match(list_of(source.path).filter(theirs).length() > 0)

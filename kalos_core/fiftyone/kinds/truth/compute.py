@@ -1,0 +1,240 @@
+"""Estimated truth on FiftyOne: of pixels as masks, of objects as labels, each in a field of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import check_comparable
+from kalos_core.consensus import TRUTH_METHODS, ClassTruth, Truth
+from kalos_core.consensus import estimate_truth as estimate
+from kalos_core.consensus.instances import Ties
+from kalos_core.errors import InputError, listed, lookup
+from kalos_core.fiftyone.dataset.mask_fields import mask_sources
+from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
+from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
+from kalos_core.fiftyone.dataset.objects import read_labels
+from kalos_core.fiftyone.dataset.raters import ESTIMATED
+from kalos_core.fiftyone.dataset.samples import check_sizes
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.similarities import similarity_to_store
+from kalos_core.fiftyone.dataset.writing import write_documents
+from kalos_core.fiftyone.kinds.masked import with_progress
+from kalos_core.fiftyone.kinds.matched import matched_arrays
+from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings, PixelTruthSettings, TruthNote
+from kalos_core.fiftyone.kinds.truth.kind import TRUTH, TruthRun
+from kalos_core.fiftyone.kinds.truth.objects import (
+    consensus_of,
+    declared_fields,
+    match_objects,
+    object_documents,
+    object_rows,
+    quorum_names,
+    type_of,
+)
+from kalos_core.fiftyone.kinds.truth.table import TruthCounter
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, new_folder, writing
+from kalos_core.fiftyone.runs.progress import Progress, Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+METHODS = ("0.5", "staple")
+"""Truths of pixels unless others are asked for."""
+
+Subject = Literal["auto", "pixels", "objects"]
+
+
+def estimate_truth(
+    samples: Any,
+    run_key: str,
+    *,
+    methods: str | Sequence[str] = METHODS,
+    quorum: float | Sequence[float] = 0.5,
+    of: Subject = "auto",
+    ignore_value: int | None = None,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+    ties: Ties = "apart",
+    region: Literal["vote", "staple"] = "vote",
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> TruthRun:
+    """Estimate what is true from the labels of several raters, each truth in a field of its own.
+
+    Of pixels: a `Segmentation` field for each method, called after the run key and the method, whose files stand with
+    FiftyOne's data sets. Of objects: a label field for each quorum, from the objects that raters are matched on: the
+    confidence of a label is the share of the assigned raters who annotated it, and ``<run_key>_match`` the ids of their
+    labels it is made of. Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``, and its COCO
+    exporter writes the confidence as score; so does
+    ``write_coco(consensus.annotations, path, consensus.fields())`` of `kalos_core`. Deleting the run removes the fields
+    and the files.
+
+    Parameters
+    ----------
+    samples, run_key, progress
+        As in `compute_agreement`.
+    methods : names in `kalos_core.consensus.TRUTH_METHODS`
+        Of pixels.
+    quorum : float or sequence of float
+        Of objects: least share of the assigned raters who annotated it.
+    of : "auto", "pixels" or "objects"
+        Auto: pixels of `Segmentation` masks, objects of all other labels. Pixels of rasterised labels are those of all
+        labels of a rater together.
+    ignore_value : int, optional
+        A pixel that any rater gives this value counts for nothing.
+    similarity, threshold, solver, cost
+        How raters are matched on objects, as in `kalos_core.agreement`.
+    ties, region
+        As in `kalos_core.consensus.instance_consensus`.
+    **selection
+        Which masks are read, see `read_masks`, or which labels, as in `compute_agreement`.
+
+    Returns
+    -------
+    Run
+        Its `result` is a `PixelTruths`, or a dict of the name of a quorum to an `InstanceConsensus`; its `details` are
+        a `TruthDetails`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used. Nothing is kept then, nor of a run that is stopped half-way.
+
+    Examples
+    --------
+    >>> dataset = fo.Dataset()
+    >>> size = fo.ImageMetadata(width=100, height=100)
+    >>> def cats(*boxes):
+    ...     return fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box) for box in boxes])
+    >>> near, far = [0.1, 0.1, 0.5, 0.5], [0.7, 0.7, 0.2, 0.2]
+    >>> labels = {"ann": cats(near), "bob": cats([0.1, 0.1, 0.5, 0.4]), "cid": cats(far)}
+    >>> _ = dataset.add_sample(fo.Sample("a.jpg", metadata=size, raters=list(labels), **labels))
+    >>> run = estimate_truth(dataset, "truth", raters=tuple(labels))
+    >>> run.metrics["fields"]
+    {'quorum 0.5': 'truth_quorum_0_5'}
+    >>> (cat,) = dataset.first().truth_quorum_0_5.detections
+    >>> [round(value, 3) for value in cat.bounding_box], round(cat.confidence, 3)
+    ([0.1, 0.1, 0.5, 0.45], 0.667)
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    lookup(dict.fromkeys(("auto", "pixels", "objects")), of, "of")
+    with analysing(samples, run_key, progress) as report:
+        if of == "pixels" or (of == "auto" and mask_sources(samples, chosen) is not None):
+            names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+            run = _of_pixels(samples, run_key, names, ignore_value, chosen, report)
+        else:
+            settings = ObjectTruthSettings(
+                of="objects",
+                similarity=similarity_to_store(samples, chosen, similarity),
+                threshold=threshold,
+                solver=solver,
+                cost=cost,
+                ties=ties,
+                region=region,
+                quorum=list(quorum_names(quorum).values()),
+            )
+            run = _of_objects(samples, run_key, settings, chosen, report)
+    return run
+
+
+# ---- pixels ----
+
+
+def _of_pixels(
+    samples: Any, run_key: str, methods: list[str], ignore_value: int | None, selection: Selection, report: Report
+) -> TruthRun:
+    if not methods:
+        raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
+    for method in methods:
+        lookup(TRUTH_METHODS, method, "methods")
+    masks = open_masks(samples, selection, ignore_value)
+    fields, folder = RunNames(run_key).fields_for(samples, methods), new_folder(samples)
+    settings = PixelTruthSettings(of="pixels", methods=methods, ignore_value=ignore_value, classes=masks.values)
+    declared = {
+        field: map_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
+        for method, field in fields.items()
+    }
+    with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
+        counter = TruthCounter(methods, masks.classes, masks.raters, len(masks.images))
+        write_documents(masks.view, _documents(masks, fields, MapFiles(folder), counter, report), len(masks))
+        table = counter.result()
+        if not table.seen.any():
+            raise InputError("raters: expected an image that at least two raters are assigned to, got none")
+        draft.metrics = {
+            "of": "pixels",
+            "fields": fields,
+            "raters": list(masks.raters),
+            "images": int((table.marked >= 0).any(axis=(0, 1)).sum()),
+            "classes": masks.classes,
+        }
+        notes = [TruthNote(image=masks.name(image), truth=truth, note=note) for image, truth, note in counter.notes]
+        draft.details = {"truths": table.rows(), "notes": notes}
+        draft.arrays, draft.result = table.arrays(), table
+    return draft.run
+
+
+def _documents(
+    masks: RaterMasks, fields: dict[str, str], files: MapFiles, counter: TruthCounter, report: Report
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The truths of every image, written as files and counted: sample id, and field -> document."""
+    for found in with_progress(masks, report):
+        sample_id = masks.images[found.image]
+        by_class: dict[str, list[Truth]] = {}
+        for name, stack in found.stacks.items():
+            if len(stack.raters) > 1:
+                by_class[name] = [estimate(stack, method) for method in fields]
+                counter.add(found.image, masks.classes.index(name), by_class[name])
+        documents = {}
+        for number, field in enumerate(fields.values()) if by_class else ():
+            truth = _map_of(masks, {name: truths[number] for name, truths in by_class.items()})
+            documents[field] = files.mask(field, sample_id, truth)
+        yield sample_id, documents
+
+
+def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
+    """A binary mask, or one map of all classes."""
+    if masks.is_binary:
+        (truth,) = truths.values()
+        return truth.mask
+    return ClassTruth(np.array([masks.values[name] for name in truths], dtype=np.int64), truths).labels
+
+
+# ---- objects ----
+
+
+def _of_objects(
+    samples: Any, run_key: str, settings: ObjectTruthSettings, selection: Selection, report: Report
+) -> TruthRun:
+    labels = read_labels(samples, selection, [settings["similarity"]])
+    annotations = labels.annotations
+    check_sizes(annotations.files, annotations.image_size)
+    check_comparable(annotations)
+    report(COMPARING, f"Matching {len(annotations):,} annotations")
+    matched = match_objects(annotations, settings)
+    truths = consensus_of(matched, settings)
+    fields, kind = RunNames(run_key).fields_for(samples, truths), type_of(truths)
+    with writing(TRUTH, labels, run_key, settings, declared_fields(run_key, fields, kind)) as draft:
+        progress = report.within(STORING, 1.0, f"Writing {len(fields):,} fields")
+        documents = object_documents(run_key, truths, fields, kind)
+        write_documents(labels.view, documents, len(annotations.images), progress)
+        draft.metrics = {
+            "of": "objects",
+            "fields": fields,
+            "raters": annotations.raters.tolist(),
+            "images": int(annotations.assigned.any(axis=1).sum()),
+            "classes": annotations.categories.tolist(),
+        }
+        draft.details = {"truths": object_rows(matched, truths), "notes": []}
+        draft.arrays, draft.result = matched_arrays(labels, matched.pairs), truths
+    return draft.run
