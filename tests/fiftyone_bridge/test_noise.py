@@ -18,8 +18,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel
-from kalos_core.fiftyone.kinds.noise.figures import images_part
-from kalos_core.fiftyone.runs.table import KINDS
+from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.noise import ConfusionClasses
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
@@ -249,7 +248,7 @@ class TestTheRun:
         assert loaded.metrics == json.loads(json.dumps(run.metrics))
         for name in kf.InjectedNoise.__dataclass_fields__:
             np.testing.assert_array_equal(getattr(loaded.result, name), getattr(run.result, name), name)
-        assert {array.dtype.kind for array in kf.load_arrays(dataset, "noise").values()} <= set("iufS")
+        assert {array.dtype.kind for array in load_arrays(dataset, "noise").values()} <= set("iufS")
         assert loaded.result.to_pandas().equals(run.result.to_pandas())
 
     def test_labels_that_share_an_object_are_of_the_same_reference(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -654,22 +653,21 @@ class TestPreview:
 class TestFigures:
     def test_events_and_the_images_with_most(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = injected
-        (part,) = KINDS["noise"].figures(kf.load_details(dataset, "noise")).values()
-        assert part.message.startswith("3 synthetic raters from truth: ")
-        assert sum(sum(bars.x) for bars in part.figure.data) == sum(
+        found = kf.noisy_images(dataset, "noise", 2)
+        parts = kf.figures_of(kf.load_details(dataset, "noise"), images=found)
+        assert parts["events"].title.startswith("3 synthetic raters from truth: ")
+        assert sum(sum(bars.x) for bars in parts["events"].figure.data) == sum(
             sum(outcomes.values()) for kind, outcomes in run.metrics["events"].items() if kind != "shift"
         )
-        found = kf.noisy_images(dataset, "noise", 2)
-        shown = images_part(found, run.metrics)
-        assert shown.message == (
+        assert parts["images"].title == (
             f"{run.metrics['changed_images']} of {IMAGES} images have events; the most: {found[0].changed} on "
             f"{found[0].file}"
         )
-        assert sum(sum(bars.x) for bars in shown.figure.data) == found[0].changed + found[1].changed
+        assert sum(sum(bars.x) for bars in parts["images"].figure.data) == found[0].changed + found[1].changed
 
     def test_without_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
-        shown = images_part([], injected[1].metrics)
-        assert shown.message == "On no image was an annotation missed, added, split, merged or misnamed"
+        shown = kf.figures_of(injected[1], images=[])["images"]
+        assert shown.title == "On no image was an annotation missed, added, split, merged or misnamed"
         assert shown.figure is None
 
 

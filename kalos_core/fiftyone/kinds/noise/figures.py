@@ -11,8 +11,8 @@ from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import event_bars, events_title, image_event_bars
 
 
-def figures(run: NoiseRun) -> dict[str, Part]:
-    """``events``: how many of each kind were done, lost and impossible."""
+def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[str, Part]:
+    """``events``: how many of each kind were done, lost, impossible; ``images``: those of `noisy_images`, if given."""
     metrics = run.metrics
     title = events_title(
         metrics["references"],
@@ -21,11 +21,11 @@ def figures(run: NoiseRun) -> dict[str, Part]:
         metrics["generated_from"],
         metrics["signal_loss"],
     )
-    return {"events": Part(title, event_bars(metrics["events"]))}
+    parts = {"events": Part(title, event_bars(metrics["events"]))}
+    return parts if images is None else {**parts, "images": _images(images, metrics)}
 
 
-def images_part(images: Sequence[NoisyImage], metrics: NoiseMetrics) -> Part:
-    """The events of some images, those with most first, as `noisy_images` lists them."""
+def _images(images: Sequence[NoisyImage], metrics: NoiseMetrics) -> Part:
     if not images:
         return Part("On no image was an annotation missed, added, split, merged or misnamed")
     title = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kalos_core.fiftyone.kinds.matched import read_compared
@@ -10,19 +9,13 @@ from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, 
 from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
 from kalos_core.fiftyone.kinds.noise.views import view_of_changes, view_of_event
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+from kalos_core.fiftyone.runs.table import Kind, Run, register
 
 NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]
 
 
 def _restore(changes: Changes) -> InjectedNoise:
     return InjectedNoise.of_arrays(changes.arrays)
-
-
-def _figures(run: NoiseRun) -> Mapping[str, Part]:
-    from kalos_core.fiftyone.kinds.noise.figures import figures  # plotly, only where something is shown
-
-    return figures(run)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -42,7 +35,7 @@ NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures=_figures,
+        figures="kalos_core.fiftyone.kinds.noise.figures",
         views={"event": view_of_event, "changes": view_of_changes},
         fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",
     )
