@@ -110,7 +110,7 @@ def alpha_scale(
     same = [record.similarity == similarity for record in rows]
     own = as_numbers([alpha])
     hover = [f"<b>this run</b>: alpha {with_interval(alpha, interval)}"]
-    hover += [f"<b>{r.dataset}</b>: alpha {r.alpha:.3f}<br>{r.notation}<br>{r.note}<br>{r.source}" for r in rows]
+    hover += [f"<b>{r.dataset}</b>: alpha {r.alpha:.3f}<br>{r.printed}<br>{r.note}<br>{r.source}" for r in rows]
     figure = go.Figure(
         go.Scatter(
             x=as_plain(own) + [record.alpha for record in rows],

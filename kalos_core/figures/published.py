@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from kalos_core._agreement import Configuration
 
 KALOS_PAPER = "KαLOS, CVPR 2026"
 PEER = "public package kalos 0.8.0"
@@ -18,9 +21,11 @@ class PublishedAlpha:
     similarity : str
         Name in `SIMILARITIES`.
     threshold : float
-        Least similarity.
+        Least similarity, τ_s.
     alpha : float
         Mean over images.
+    printed : str
+        The configuration as its source prints it; there τ is the largest distance, 1 - τ_s (KαLOS §14).
     source : str
         Where it stands.
     note : str
@@ -28,8 +33,9 @@ class PublishedAlpha:
 
     Examples
     --------
-    >>> PUBLISHED_ALPHAS[0].notation
-    'KαLOS(polygon_iou, τ=0.5, S=greedy, ψ_soft)'
+    >>> mars = PUBLISHED_ALPHAS[1]
+    >>> mars.printed, mars.notation
+    ('KαLOS(d_pose, τ=0.08, S=Greedy, ψ_soft)', 'KαLOS(pose, τ_s=0.92, S=greedy, ψ_soft)')
     """
 
     dataset: str
@@ -37,31 +43,67 @@ class PublishedAlpha:
     similarity: str
     threshold: float
     alpha: float
+    printed: str
     source: str
     note: str = ""
 
     @property
     def notation(self) -> str:
-        """As results print theirs, tau being the least similarity."""
-        return f"KαLOS({self.similarity}, τ={self.threshold:g}, S=greedy, ψ_soft)"
+        """As results print theirs."""
+        return Configuration(self.similarity, self.threshold).notation
 
 
 PUBLISHED_ALPHAS = (
     PublishedAlpha(
-        "TexBiG", "polygons, historical documents", "polygon_iou", 0.5, 0.9055, f"{KALOS_PAPER} §14.1", "3 to 5 raters"
+        "TexBiG",
+        "polygons, historical documents",
+        "polygon_iou",
+        0.5,
+        0.9055,
+        "KαLOS(d_IoU, τ=0.5, S=Greedy, ψ_soft)",
+        f"{KALOS_PAPER} §14.1",
+        "3 to 5 raters",
     ),
-    PublishedAlpha("MARS", "poses, mice", "pose", 0.92, 0.8069, f"{KALOS_PAPER} §14.3", "5 raters"),
+    PublishedAlpha(
+        "MARS",
+        "poses, mice",
+        "pose",
+        0.92,
+        0.8069,
+        "KαLOS(d_pose, τ=0.08, S=Greedy, ψ_soft)",
+        f"{KALOS_PAPER} §14.3",
+        "5 raters",
+    ),
     PublishedAlpha(
         "LIDC-IDRI",
         "volumes, lung nodules",
         "volume_iou",
         0.5,
         0.3683,
+        "KαLOS(d_vol, τ=0.50, S=Greedy, ψ_soft)",
         f"{KALOS_PAPER} §14.2",
         "4 readings a scan, nodules of 3 mm and more",
     ),
-    PublishedAlpha("LVIS", "polygons, everyday scenes", "polygon_iou", 0.5, 0.7030, PEER, "200 images, 2 raters"),
-    PublishedAlpha("LVIS", "boxes, everyday scenes", "box_iou", 0.5, 0.6889, PEER, "200 images, 2 raters"),
+    PublishedAlpha(
+        "LVIS",
+        "polygons, everyday scenes",
+        "polygon_iou",
+        0.5,
+        0.7030,
+        "segm, threshold 0.5, greedy, soft",
+        PEER,
+        "200 images, 2 raters",
+    ),
+    PublishedAlpha(
+        "LVIS",
+        "boxes, everyday scenes",
+        "box_iou",
+        0.5,
+        0.6889,
+        "bbox, threshold 0.5, greedy, soft",
+        PEER,
+        "200 images, 2 raters",
+    ),
 )
 """Mean alphas, each with its configuration: values of different configurations are not comparable."""
 
@@ -76,10 +118,14 @@ class PublishedCalibration:
     similarity : str
         Name in `SIMILARITIES`.
     tau : float
-        The distance tau*; the threshold is 1 - tau.
+        The distance τ*, as printed; the threshold τ*_s is 1 - τ*.
     ks : float
-        Largest gap between the distributions of observed and expected distance.
+        Largest gap between the distributions of observed and expected distance, as printed.
     source : str
+    tau_interval, ks_interval : (low, high)
+        95 % bootstrap over images, as printed; NaN where none is.
+    note : str
+        What the value is, where it is not where two densities cross.
 
     Examples
     --------
@@ -92,18 +138,26 @@ class PublishedCalibration:
     tau: float
     ks: float
     source: str
+    tau_interval: tuple[float, float] = (math.nan, math.nan)
+    ks_interval: tuple[float, float] = (math.nan, math.nan)
+    note: str = ""
 
     @property
     def threshold(self) -> float:
-        """Least similarity."""
+        """Least similarity, τ*_s."""
         return 1 - self.tau
 
 
+AT_LARGEST_GAP = "the distance at which the two distributions are farthest apart"
+
 PUBLISHED_CALIBRATIONS = (
-    PublishedCalibration("LVIS", "box_iou", 0.654, 0.798, f"{KALOS_PAPER} Table 4"),
-    PublishedCalibration("TexBiG", "box_iou", 0.435, 0.803, f"{KALOS_PAPER} Table 4"),
-    PublishedCalibration("VinDr-CXR", "box_iou", 0.996, 0.684, f"{KALOS_PAPER} Table 4"),
+    PublishedCalibration("LVIS", "box_iou", 0.654, 0.798, f"{KALOS_PAPER} Table 4", (0.643, 0.668), (0.786, 0.807)),
+    PublishedCalibration("TexBiG", "box_iou", 0.435, 0.803, f"{KALOS_PAPER} Table 4", (0.420, 0.455), (0.796, 0.810)),
+    PublishedCalibration(
+        "VinDr-CXR", "box_iou", 0.996, 0.684, f"{KALOS_PAPER} Table 4", (0.996, 0.997), (0.675, 0.692)
+    ),
     PublishedCalibration("TexBiG", "polygon_iou", 0.532, 0.8189, f"{KALOS_PAPER} §14.1"),
-    PublishedCalibration("LIDC-IDRI", "volume_iou", 0.50, 0.7237, f"{KALOS_PAPER} §14.2"),
-    PublishedCalibration("MARS", "pose", 0.08, 0.7630, f"{KALOS_PAPER} §14.3"),
+    PublishedCalibration("LIDC-IDRI", "volume_iou", 0.50, 0.7237, f"{KALOS_PAPER} §14.2", note=AT_LARGEST_GAP),
+    PublishedCalibration("MARS", "pose", 0.08, 0.7630, f"{KALOS_PAPER} §14.3", note=AT_LARGEST_GAP),
 )
+"""Calibrations as the paper prints them."""

@@ -26,13 +26,28 @@ def test_every_value_has_a_source_and_a_configuration():
     assert all(record.source for record in PUBLISHED_CALIBRATIONS)
 
 
+def test_configurations_are_quoted_as_printed():
+    # KαLOS Eq. 27, 29 and §14.3: there τ is a distance; the threshold here is the similarity τ_s = 1 - τ
+    printed = {record.dataset: record for record in PUBLISHED_ALPHAS if "CVPR" in record.source}
+    tau = {name: float(record.printed.split("τ=")[1].split(",")[0]) for name, record in printed.items()}
+    assert tau == {"TexBiG": 0.5, "MARS": 0.08, "LIDC-IDRI": 0.5}
+    assert all(record.threshold == 1 - tau[name] for name, record in printed.items())
+
+
+def test_calibrations_are_those_of_table_4():
+    of_boxes = {record.dataset: record for record in PUBLISHED_CALIBRATIONS if record.similarity == "box_iou"}
+    assert (of_boxes["LVIS"].tau, of_boxes["LVIS"].tau_interval) == (0.654, (0.643, 0.668))
+    assert (of_boxes["TexBiG"].tau, of_boxes["TexBiG"].ks_interval) == (0.435, (0.796, 0.810))
+    assert (of_boxes["VinDr-CXR"].ks, of_boxes["VinDr-CXR"].tau_interval) == (0.684, (0.996, 0.997))
+
+
 def test_ones_own_value_stands_on_top_and_the_same_similarity_out():
     figure = alpha_scale(0.75, [0.7, 0.8], "polygon_iou")
     (points,) = figure.data
     assert points.x[0] == 0.75
     assert list(points.x[1:]) == sorted((record.alpha for record in PUBLISHED_ALPHAS), reverse=True)
     assert points.customdata[0] == "<b>this run</b>: alpha 0.750 [0.700, 0.800]"
-    assert "τ=0.92" in points.customdata[2]
+    assert "τ=0.08" in points.customdata[2]
     assert "CVPR 2026" in points.customdata[2]
     alike = [record.similarity == "polygon_iou" for record in sorted(PUBLISHED_ALPHAS, key=lambda r: -r.alpha)]
     assert [colour == NEUTRAL for colour in points.marker.color[1:]] == alike
