@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +19,7 @@ from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.groups import Groups
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, class_names, sources_of
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, class_names, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, every_sample, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table
@@ -73,8 +74,21 @@ class ImageLabels:
     def table(self) -> LabelTable:
         """The labels; its items are sample ids."""
         return table_of(
-            self.raw, self.images.tolist(), self.selection, self.groups, self.on_repeat, lambda row: _at(self.places[row])
+            self.raw,
+            self.images.tolist(),
+            self.selection,
+            self.groups,
+            self.on_repeat,
+            lambda row: _at(self.places[row]),
         )
+
+
+def scored_fields(samples: Any) -> list[str]:
+    """Fields of image-level labels with a confidence or logits, as classifiers give them."""
+    fields = label_fields(samples, IMAGE_LABELS)
+    paths = [(name, path) for name, label in fields.items() for path in (f"{label}.confidence", f"{name}.logits")]
+    counts = samples.aggregate([fo.Count(path) for _, path in paths]) if paths else []
+    return list(dict.fromkeys(name for (name, _), count in zip(paths, counts, strict=True) if count))
 
 
 def read_label_table(

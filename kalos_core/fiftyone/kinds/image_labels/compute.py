@@ -1,0 +1,122 @@
+"""Agreement on image-level labels on FiftyOne."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kalos_core.errors import check_whole, lookup
+from kalos_core.fiftyone.dataset.groups import Groups, groups_record
+from kalos_core.fiftyone.dataset.image_labels import read_image_labels
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.dataset.writing import write_documents
+from kalos_core.fiftyone.kinds.image_labels.details import (
+    check_width,
+    dispute_arrays,
+    label_details,
+    label_metrics,
+    sample_schema,
+    sample_values,
+)
+from kalos_core.fiftyone.kinds.image_labels.kind import LABEL_AGREEMENT, LabelRun
+from kalos_core.fiftyone.kinds.image_labels.result import LabelSettings, find_all
+from kalos_core.fiftyone.kinds.labelled import check_answers, documents, table_arrays
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.nominal import QUORUM, OnRepeat, check_quorum
+from kalos_core.sparse import WEIGHTS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+
+def compute_label_agreement(
+    samples: Any,
+    run_key: str,
+    *,
+    groups: Groups = "label",
+    weights: str = "annotations_m1",
+    bootstrap: int = 1000,
+    seed: int = 0,
+    quorum: float = QUORUM,
+    width: float = 0.1,
+    on_repeat: OnRepeat = "raise",
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> LabelRun:
+    """How far raters agree on image-level labels.
+
+    Writes fields of samples: ``<key>_agreement``, the probability that two raters of the image answer a question
+    alike, mean over the questions that two answered (None where there is none); ``<key>_disputed``, whether the image
+    is in dispute; ``<key>_questions``, those on which its answers differ; ``<key>_concepts``, those that some chose and
+    others did not; ``<key>_majority``, the labels that most chose, and ``<key>_tied``, those of which that is open.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+        Names everything the run writes.
+    groups, on_repeat, **selection
+        As in `read_label_table`.
+    weights : name in `kalos_core.sparse.WEIGHTS`
+        Of images in the sparse probability of agreement.
+    bootstrap, seed : int
+        Replicates of the intervals, 0 for none.
+    quorum : float in (0, 1]
+        An image is in dispute where, on some question, the leading answer has less than this share of the answers.
+    width : float
+        The width of the interval from which on a running curve is narrow enough.
+    progress : bool or callable, optional
+
+    Returns
+    -------
+    Run
+        Its `result` is a `LabelFindings`; its `details` are described at `LabelDetails`.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; nothing is stored then.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> def image(number):
+    ...     ann, bob = fo.Classification(label="cat"), fo.Classification(label="cat" if number else "dog")
+    ...     return fo.Sample(f"{number}.jpg", raters=["ann", "bob"], ann=ann, bob=bob)
+    >>> _ = dataset.add_samples([image(number) for number in range(4)], progress=False)
+    >>> run = compute_label_agreement(dataset, "first", raters=("ann", "bob"))
+    >>> run.metrics["disputed"], dataset.values("first_agreement")
+    (1, [0.0, 1.0, 1.0, 1.0])
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    with analysing(samples, run_key, progress) as report:
+        lookup(WEIGHTS, weights, "weights")
+        settings = LabelSettings(
+            groups=groups_record(groups),
+            weights=weights,
+            bootstrap=check_whole(bootstrap, "bootstrap"),
+            seed=check_whole(seed, "seed"),
+            quorum=check_quorum(quorum),
+            width=check_width(width),
+            on_repeat=on_repeat,
+        )
+        labels = read_image_labels(samples, chosen, groups, on_repeat)
+        found = find_all(
+            check_answers(labels.table),
+            settings,
+            lambda share, label: report(COMPARING + share * (STORING - COMPARING), label),
+        )
+        names = RunNames(run_key)
+        report(STORING, "Writing agreement")
+        with writing(LABEL_AGREEMENT, labels, run_key, settings, sample_schema(names)) as draft:
+            values = documents(labels.images, sample_values(found, names, settings["quorum"]))
+            write_documents(labels.view, values, len(labels.images), report.within(STORING, 1.0, "Writing"))
+            draft.metrics, draft.details = label_metrics(found, settings), label_details(found, settings)
+            draft.arrays = table_arrays(labels.table) | dispute_arrays(found)
+            draft.result = found
+    return draft.run

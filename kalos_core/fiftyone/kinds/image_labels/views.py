@@ -1,0 +1,97 @@
+"""Views behind the numbers of image-level labels: what a click on a question or a concept leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fiftyone import ViewField as F
+
+from kalos_core.errors import InputError, listed
+from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
+from kalos_core.fiftyone.kinds.labelled import stored_table
+from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics, load_run_view
+from kalos_core.nominal import LabelTable
+
+
+@dataclass(frozen=True)
+class DisputedImage:
+    """An image whose labels raters dispute.
+
+    Parameters
+    ----------
+    sample_id, file : str
+    agreement : float
+        How likely two of its raters answer a question alike, mean over the questions.
+    all_decisions, chosen : float or None
+        Share of raters with the majority, over all decisions and where somebody chose the concept.
+    question : str
+        The one agreed on least.
+    answers : str
+        What raters answered to it, the most frequent first, such as ``"cat 2, dog 1"``.
+    """
+
+    sample_id: str
+    file: str
+    agreement: float
+    all_decisions: float | None
+    chosen: float | None
+    question: str
+    answers: str
+
+
+def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None, concept: str | None = None) -> Any:
+    """Samples of a run whose labels raters dispute, the least agreed first.
+
+    Of all: those in dispute by the run's quorum. Of a question: those on which its answers differ. Of a concept: those
+    where some raters chose it and others did not.
+    """
+    names = load_metrics(samples, run_key, "image_labels").names
+    disputed = F(names.disputed) == True  # noqa: E712
+    if question is not None or concept is not None:
+        details = load_details(samples, run_key).details
+        if question is not None:
+            _check(question, "question", [row["question"] for row in details["questions"]])
+            disputed = list_of(names.questions).contains([text(question)])
+        else:
+            _check(str(concept), "concept", details["concepts"]["concept"])
+            disputed = list_of(names.concepts).contains([text(str(concept))])
+    return load_run_view(samples, run_key).match(disputed).sort_by(names.agreement)
+
+
+def _check(name: str, argument: str, known: list[str]) -> None:
+    if name not in known:
+        raise InputError(f"{argument}: expected one of {listed(map(repr, known), 20)}, got {name!r}")
+
+
+def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[DisputedImage]:
+    """The images of a run that raters agree on least, with what they answered, the least agreed first."""
+    load_metrics(samples, run_key, "image_labels")
+    arrays = load_arrays(samples, run_key)
+    items, questions = arrays["disputed/item"][:limit], arrays["disputed/question"][:limit]
+    table = stored_table(arrays).select(items=items)
+    files = files_of(load_run_view(samples, run_key), table.items.tolist())
+    numbers = (plain(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
+    rows = zip(table.items.tolist(), questions.tolist(), *numbers, strict=True)
+    return [
+        DisputedImage(
+            sample_id=image,
+            file=Path(files[image]).name,
+            agreement=agreement,
+            all_decisions=all_decisions,
+            chosen=chosen,
+            question=table.questions[question],
+            answers=_answers(table, table.questions[question], row),
+        )
+        for row, (image, question, agreement, all_decisions, chosen) in enumerate(rows)
+        if image in files  # else it was deleted since
+    ]
+
+
+def _answers(table: LabelTable, question: str, item: int) -> str:
+    counts = table.counts(question)[[item]].toarray()[0]
+    options = table.options(question)
+    return ", ".join(f"{options[code]} {counts[code]}" for code in np.argsort(-counts, kind="stable") if counts[code])

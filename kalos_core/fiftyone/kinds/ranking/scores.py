@@ -1,0 +1,161 @@
+"""Scores that classifiers give to images, from label fields or mappings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import object_array
+from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, label_fields
+from kalos_core.fiftyone.importing.files import match_items
+from kalos_core.ranking import SystemScores
+
+Scores = Mapping[str, float]
+"""Label -> how sure a classifier is of it in an image."""
+
+Systems = Sequence[str] | Mapping[str, str | Mapping[Hashable, Scores]]
+"""Label fields, or names with a field each, or with scores by sample id or file name."""
+
+
+def name_systems(systems: Systems) -> dict[str, str | Mapping[Hashable, Scores]]:
+    """The field or the scores of each classifier, by name; at least two.
+
+    Examples
+    --------
+    >>> name_systems(["net", "svm"])
+    {'net': 'net', 'svm': 'svm'}
+    >>> name_systems("net")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: systems: expected fields, or names with their fields or scores, got 'net'
+    """
+    if isinstance(systems, str) or not isinstance(systems, (Mapping, Sequence)):
+        raise InputError(f"systems: expected fields, or names with their fields or scores, got {systems!r}")
+    named: dict[str, Any] = dict(systems) if isinstance(systems, Mapping) else {name: name for name in systems}
+    wrong = [name for name, source in named.items() if not isinstance(source, (str, Mapping))]
+    if wrong:
+        raise InputError(f"systems: expected a field or a mapping of images to scores for {listed(map(repr, wrong))}")
+    if len(named) < 2:
+        raise InputError(f"systems: a ranking needs at least two, got {len(named)}")
+    return named
+
+
+def read_scores(
+    view: Any,
+    systems: Mapping[str, str | Mapping[Hashable, Scores]],
+    images: Sequence[str],
+    concepts: Sequence[str],
+    used: Sequence[str],
+    unlisted: float | None,
+) -> tuple[SystemScores, int]:
+    """Scores of the concepts in all samples of a view, and how many other concepts classifiers name.
+
+    Parameters
+    ----------
+    view : fiftyone.core.collections.SampleCollection
+    systems : mapping
+        As `name_systems` answers it.
+    images : (I,) str
+        Its sample ids.
+    concepts : (K,) str
+    used : field names
+        Of raters, which are no classifiers.
+    unlisted : float, optional
+        The score of a concept that a classifier does not name where it names others.
+    """
+    fields = label_fields(view, IMAGE_LABELS)
+    row_of, column_of = {key: row for row, key in enumerate(images)}, {name: row for row, name in enumerate(concepts)}
+    values = np.full((len(systems), len(images), len(concepts)), np.nan)
+    strange: set[str] = set()
+    for system, (name, source) in enumerate(systems.items()):
+        if isinstance(source, str):
+            if source not in fields or source in used:
+                offered = listed((field for field in fields if field not in used), 20) or "none"
+                raise InputError(f"systems: expected a field of scores ({offered}), got {source!r}")
+            found: Iterable[tuple[str, Scores]] = _of_field(view, source, fields[source])
+        else:
+            found = _of_mapping(view, name, source)
+        images_scored = 0
+        for image, scores in found:
+            images_scored += 1
+            of_image = values[system, row_of[image]]
+            of_image[:] = np.nan if unlisted is None else unlisted
+            for concept, score in scores.items():
+                if concept in column_of:
+                    of_image[column_of[concept]] = score
+                else:
+                    strange.add(concept)
+        if not images_scored:
+            raise InputError(f"systems: expected scores of {name!r} for some image, got none")
+    return SystemScores(object_array(systems), object_array(images), object_array(concepts), values), len(strange)
+
+
+def _of_field(view: Any, field: str, path: str) -> Iterator[tuple[str, Scores]]:
+    """Sample ids with scores: of logits where a sample has them, else the confidence of each label."""
+    names = ("id", "filepath", f"{field}._cls", f"{field}.logits", f"{path}.label", f"{path}.confidence")
+    problems, chances_of = Problems(f"field {field!r}"), None
+    for columns in stream(view, names):
+        for image, file, kind, logits, label, confidence in zip(*columns.values(), strict=True):
+            if kind is None:
+                continue
+            record = os.path.basename(file)
+            if logits is not None:
+                chances_of = chances_of or _Logits(view, field, is_list=path != field)
+                yield image, chances_of(logits, record, problems)
+                continue
+            pairs = zip(label or (), confidence or (), strict=True) if path != field else ((label, confidence),)
+            scores = {}
+            for name, score in pairs:
+                if not name or _score(score) is None:
+                    problems.add(record, "a label with its confidence, or logits", f"{name!r}, {score!r}")
+                else:
+                    scores[name] = float(score)
+            yield image, scores
+    problems.raise_if_any()
+
+
+class _Logits:
+    """What turns the logits of a field into scores."""
+
+    def __init__(self, view: Any, field: str, is_list: bool) -> None:
+        from scipy.special import expit, softmax  # slow to import
+
+        dataset = view._root_dataset
+        self.classes = list(dataset.classes.get(field) or dataset.default_classes)
+        if not self.classes:
+            raise InputError(
+                f"field {field!r}: has logits, of which nobody says what they mean; set dataset.classes[{field!r}]"
+            )
+        self.decode = view.get_field(f"{field}.logits").to_python
+        self.chances: Callable[[Any], Any] = expit if is_list else softmax
+
+    def __call__(self, stored: Any, record: str, problems: Problems) -> Scores:
+        logits = np.asarray(self.decode(stored), np.float64)
+        if len(logits) != len(self.classes):
+            problems.add(record, f"{len(self.classes)} logits, one for each class", len(logits))
+            return {}
+        return dict(zip(self.classes, self.chances(logits).tolist(), strict=True))
+
+
+def _score(value: object) -> float | None:
+    number = as_number(value)
+    return None if number is None or number != number else number
+
+
+def _of_mapping(view: Any, name: str, given: Mapping[Hashable, Any]) -> Iterator[tuple[str, Scores]]:
+    """Sample ids with scores, of images given by id or file name."""
+    problems = Problems(f"scores of {name!r}")
+    for item, image in match_items(view, list(given), f"scores of {name!r}").items():
+        scores = given[item]
+        if not isinstance(scores, Mapping):
+            problems.add(f"image {item!r}", "a mapping of labels to scores", repr(scores))
+            continue
+        for concept, score in scores.items():
+            if _score(score) is None:
+                problems.add(f"image {item!r}, {concept}", "a number", repr(score))
+        yield image, {str(concept): score for concept, score in scores.items() if _score(score) is not None}
+    problems.raise_if_any()
