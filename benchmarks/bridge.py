@@ -107,7 +107,7 @@ def analyses() -> list[Analysis]:
 def _operator(uri: str) -> Callable[[Any], Any]:
     def run(samples: Any) -> Any:
         raters = list(kf.rater_fields(samples))
-        similarity = kf.default_similarity(samples, kf.LabelChoice())
+        similarity = kf.default_similarity(samples, kf.Selection())
         params = {"run_key": KEY, "raters": raters, "similarity": similarity, "threshold": 0.5}
         answer = foo.execute_operator(uri, {"view": samples.view()}, params=params)
         answer.raise_exceptions()

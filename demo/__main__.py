@@ -73,7 +73,7 @@ def main() -> int:
         print(f"Calibration: {runs['calibration'].result.best}")
     if "convergence" in runs:
         print(f"Ceiling of any model: {runs['convergence'].result}")
-    findings = variations.figures["counts"].items()
+    findings = variations.metrics["counts"].items()
     print("Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in findings))
     _arrange(dataset, agreement, fo)
     if options.no_app:
@@ -217,8 +217,8 @@ def _aliases(given: str | None) -> Any:
 def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **names: Any) -> Any:
     loaded = kf.load_raters(labels, images=images, canvas=canvas, progress=True, persistent=False, **names)
     print(f"\n{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images.")
-    if loaded.missing_pictures:
-        print(f"{len(loaded.missing_pictures):,} images are missing: grey canvases of the right size stand in.")
+    if loaded.missing_images:
+        print(f"{len(loaded.missing_images):,} images are missing: grey canvases of the right size stand in.")
     if loaded.crowds:
         print(f"{loaded.crowds:,} crowd regions were left out.")
     return loaded.dataset

@@ -112,7 +112,7 @@ class Analysis(Action):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         """How they are analysed."""
 
-    def selection(self, ctx: Context) -> kf.LabelChoice:
+    def selection(self, ctx: Context) -> kf.Selection:
         """What `add_selection` selects."""
         return forms.read_selection(ctx)
 
@@ -132,8 +132,9 @@ class Analysis(Action):
 
         def work(progress: Progress) -> dict[str, Any]:
             key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.KIND)
-            stored = self.analyse(samples, key, choice=self.selection(ctx), progress=progress, **settings)
-            return {"run_key": key, **stored.figures, "summary": self.summary(stored)}
+            selected = self.selection(ctx).arguments()
+            stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
+            return {"run_key": key, **stored.metrics, "summary": self.summary(stored)}
 
         return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.PANEL or self.KIND)))
 

@@ -44,7 +44,7 @@ class CalibrateThreshold(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """A row for each similarity, the best first."""
-        found = run.figures["similarities"]
+        found = run.metrics["similarities"]
         best = found[0]
         rows = "\n".join(
             f"| {entry['name']} | {with_interval(entry['ks'], entry['ks_interval'])} | {significant(entry['tau'])} | "

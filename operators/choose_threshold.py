@@ -25,7 +25,7 @@ class ChooseThreshold(base.Action):
         key = forms.add_run(ctx, inputs, keys, "calibration")
         if key is None:
             return
-        found = {entry["name"]: entry for entry in kf.load_figures(ctx.dataset, key).figures["similarities"]}
+        found = {entry["name"]: entry for entry in kf.load_metrics(ctx.dataset, key).metrics["similarities"]}
         best = next(iter(found))
         similarity = widgets.add_dropdown(
             inputs,
@@ -45,13 +45,13 @@ class ChooseThreshold(base.Action):
     def execute(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params
         key = params.get("run_key") or kf.list_runs(ctx.dataset, "calibration")[0]
-        found = kf.load_figures(ctx.dataset, key).figures["similarities"]
+        found = kf.load_metrics(ctx.dataset, key).metrics["similarities"]
         similarity = params.get("similarity") or found[0]["name"]
         value = forms.threshold_of(params, similarity)
         if value in [forms.shown_threshold(entry["threshold"]) for entry in found if entry["name"] == similarity]:
             value = None  # the calibrated one itself, of which the form shows three digits
         run = kf.choose_threshold(ctx.dataset, key, similarity, value)
-        value = next(entry["threshold"] for entry in run.figures["chosen"] if entry["similarity"] == similarity)
+        value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
         base.reload_panels(ctx)
         summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}."
         return {"run_key": key, "similarity": similarity, "threshold": value, "summary": summary}

@@ -46,7 +46,7 @@ class ComputeAgreement(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
-        f = run.figures
+        f = run.metrics
         rows = [
             ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
             ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),

@@ -62,11 +62,11 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
 
     def summary(self, run: Run) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
-        f, rows = run.figures, run.diagnostics["questions"]
+        f, rows = run.metrics, run.details["questions"]
         title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
         table = "\n".join(_row(row) for row in f["least_agreed"])
         more = f["questions"] - len(f["least_agreed"])
-        means, accuracy = f["with_majority"], run.diagnostics["accuracy"]
+        means, accuracy = f["with_majority"], run.details["accuracy"]
         notes = [
             f"**{f['disputed']:,} of {f['images']:,} images are in dispute** "
             f"(`{run.names.disputed}`; agreement of each image: `{run.names.agreement}`).",

@@ -31,7 +31,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         return widgets.given(params, "ignore_value", "pictures")
 
     def summary(self, run: Run) -> str:
-        f = run.figures
+        f = run.metrics
         rows = "\n".join(
             f"| {row['name']} | {_percent(row['smyth_bound'])} | {significant(row['f1'])} | "
             f"{_percent(row['all_agree'])} | {', '.join(row['outliers']) or 'nobody'} |"
@@ -39,7 +39,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         )
         return (
             f"**{smyth_title(f['smyth_bound'], len(f['raters']))}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
-            f"the field {run.names.level!r} shows how many raters marked each\n\n"
+            f"the field {run.names.rater_count!r} shows how many raters marked each\n\n"
             "| Class | Smyth bound | Mean F1 | All agree on | Stand out |\n|---|---|---|---|---|\n" + rows
         )
 

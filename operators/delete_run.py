@@ -18,10 +18,10 @@ class DeleteRun(base.Action):
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset)
-        kinds = {key: kf.load_figures(ctx.dataset, key).kind for key in keys}
+        kinds = {key: kf.load_metrics(ctx.dataset, key).kind for key in keys}
         key = forms.add_run(ctx, inputs, keys, "run", descriptions=kinds, required=True)
         if key is not None:
-            written = kf.load_figures(ctx.dataset, key).written
+            written = kf.load_metrics(ctx.dataset, key).written
             inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {written}"))
 
     def execute(self, ctx: Context) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class EstimateConvergence(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""
-        f = run.figures
+        f = run.metrics
         rows = "\n".join(
             f"| {'**' + row['figure'] + '**' if row['is_convergence'] else row['figure']} | "
             f"{' | '.join(_scaled(row, name) for name in ('mean', 'std', 'min', 'max'))} | "

@@ -57,7 +57,7 @@ class EstimateTruth(mask_forms.MaskAnalysis):
         return found | mask_forms.read_quorum(params)
 
     def summary(self, run: Run) -> str:
-        f, rows = run.figures, run.diagnostics["truths"]
+        f, rows = run.metrics, run.details["truths"]
         names = ", ".join(f"`{field}`" for field in f["fields"].values())
         head = f"**{_title(f, rows)}**\n\n{f['images']:,} images, {len(f['raters'])} raters; written: {names}\n\n"
         return head + (_pixel_table(rows) if f["of"] == mask_forms.PIXELS else _object_table(rows))

@@ -29,18 +29,18 @@ class FindVariations(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
-        counts = run.figures["counts"]
+        counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)
         table = "\n".join(
             f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {significant(100 * counts[name] / total)} % |"
             for name in VARIATION_TYPES
         )
-        names, shares, boundary = run.names, run.diagnostics["shares"], run.diagnostics["boundary"]
+        names, shares, boundary = run.names, run.details["shares"], run.details["boundary"]
         notes = [boundary_title(boundary["findings"], boundary["median"], boundary["identical"])]
         if "reason" not in shares:
             notes.append(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
         return (
             f"**{variations_title(counts)}**\n\n| type | findings | share |\n|---|---|---|\n{table}\n\n"
             f"{'. '.join(notes)}.\n\n"
-            f"Written on every label: `{names.variation}`, `{names.similarity}`, `{names.match}`."
+            f"Written on every label: `{names.main}`, `{names.similarity}`, `{names.match}`."
         )

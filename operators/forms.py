@@ -119,7 +119,7 @@ def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str
 
 def real_raters(ctx: Context) -> list[str]:
     """The stored raters, or all label fields where none are stored; no synthetic ones, and no consensus."""
-    made = {*kf.synthetic_fields(ctx.dataset), *kf.truth_fields(ctx.dataset)}
+    made = {*kf.synthetic_fields(ctx.dataset), *kf.estimated_fields(ctx.dataset)}
     return list(kf.rater_fields(ctx.dataset)) or [name for name in kf.label_fields(ctx.dataset) if name not in made]
 
 
@@ -157,7 +157,7 @@ def add_raters(
     property_name: str,
     offered: Sequence[str],
     usual: Sequence[str],
-    resolve: Callable[..., Any] = kf.default_similarity,
+    resolve: Callable[[Any, kf.Selection], object] = kf.default_similarity,
 ) -> None:
     """The list of raters; `resolve` raises for a selection that names unknown ones."""
     raters = widgets.add_list(inputs, property_name, offered, default=usual, label="Raters", description="At least two")
@@ -166,7 +166,7 @@ def add_raters(
     if unknown and property_name == RATERS_IN_FIELD:
         widgets.refuse(raters, f"There is no rater {unknown[0]!r}")
     elif unknown:  # a call from Python may name a stored rater by the field, too
-        widgets.check(raters, lambda: resolve(ctx.dataset, kf.LabelChoice(raters=tuple(selected))))
+        widgets.check(raters, lambda: resolve(ctx.dataset, kf.Selection(raters=tuple(selected))))
     if len(set(selected)) < 2:
         widgets.refuse(raters, "Agreement needs at least two raters")
 
@@ -221,9 +221,7 @@ def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
     widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
 
 
-def read_selection(
-    ctx: Context, everybody: Callable[[Context], tuple[str, ...] | None] | None = None
-) -> kf.LabelChoice:
+def read_selection(ctx: Context, everybody: Callable[[Context], tuple[str, ...] | None] | None = None) -> kf.Selection:
     """The labels that the form selects; also for calls from the SDK, which fill in no defaults.
 
     `everybody` answers the raters where none are selected and each has a field.
@@ -232,7 +230,7 @@ def read_selection(
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
     raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
     limits = widgets.shown(params, "more", "classes", "min_area", "min_confidence")
-    return kf.LabelChoice(
+    return kf.Selection(
         raters=tuple(raters) if raters else None if by_attribute else (everybody or _all_raters)(ctx),
         field=params.get("field") if by_attribute else None,
         rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
@@ -249,7 +247,7 @@ def read_reference(params: Mapping[str, Any]) -> str | None:
     return None if reference in (None, "", NOBODY) else reference
 
 
-def selected_fields(selection: kf.LabelChoice, stored: Mapping[str, str]) -> set[str]:
+def selected_fields(selection: kf.Selection, stored: Mapping[str, str]) -> set[str]:
     """The fields that the labels of the selected raters are in, the reference's among them."""
     if selection.field is not None:
         return {selection.field}
@@ -379,4 +377,4 @@ def _calibration_of(ctx: Context, similarity: str, threshold: float) -> str:
     """The run a default threshold comes from."""
     chosen = {"similarity": similarity, "threshold": threshold}
     keys = kf.list_runs(ctx.dataset, "calibration")
-    return next(f"run {key}" for key in keys if chosen in kf.load_figures(ctx.dataset, key).figures["chosen"])
+    return next(f"run {key}" for key in keys if chosen in kf.load_metrics(ctx.dataset, key).metrics["chosen"])

@@ -1,6 +1,7 @@
 """What analyses of image-level labels share: raters, labels, confidence, and which labels exclude each other."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -23,7 +24,7 @@ class ImageLabelAnalysis(base.Analysis):
         if ctx.dataset is None:
             widgets.block(inputs, "No data set is open", "Open one that has image-level labels.")
             return False
-        fields = kf.image_label_fields(ctx.dataset)
+        fields = kf.label_fields(ctx.dataset, kf.IMAGE_LABELS)
         if not fields:
             text = (
                 "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
@@ -37,16 +38,16 @@ class ImageLabelAnalysis(base.Analysis):
         if ctx.params.get("more"):
             description = "Only these, as the options that raters had; empty for all"
             widgets.add_list(
-                inputs, "classes", kf.image_label_names(ctx.dataset), label="Labels", description=description
+                inputs, "classes", kf.class_names(ctx.dataset, kf.IMAGE_LABELS), label="Labels", description=description
             )
             forms.add_confidence(ctx, inputs)
         return True
 
-    def selection(self, ctx: Context) -> kf.LabelChoice:
+    def selection(self, ctx: Context) -> kf.Selection:
         return read_selection(ctx)
 
 
-def read_selection(ctx: Context) -> kf.LabelChoice:
+def read_selection(ctx: Context) -> kf.Selection:
     """The labels that the form selects; also for calls from the SDK, which fill in no defaults."""
     return forms.read_selection(ctx, _everybody)
 
@@ -61,13 +62,13 @@ def read_groups(params: Mapping[str, Any]) -> Any:
 
 def fields_of_raters(ctx: Context) -> set[str]:
     """The fields that the labels of the selected raters are in."""
-    return forms.selected_fields(read_selection(ctx), kf.image_rater_fields(ctx.dataset))
+    return forms.selected_fields(read_selection(ctx), kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS))
 
 
 def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -> str:
     """Who the raters are, and which one to keep out; how they are stored."""
     lists = {name: path for name, path in fields.items() if path != name}
-    stored = kf.image_rater_fields(ctx.dataset)
+    stored = kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS)
     by_field = stored or not lists or len(_everybody(ctx) or stored) > 1
     storage = forms.BY_FIELD if by_field else forms.add_storage(ctx, inputs, stored, lists)
     if storage == forms.BY_ATTRIBUTE:
@@ -76,16 +77,16 @@ def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -
     else:
         usual, name = list(stored or _everybody(ctx) or ()), "raters"
         offered = [*usual, *(field for field in fields if not stored and field not in usual)]
-    forms.add_raters(ctx, inputs, name, offered, usual, kf.label_sources)
+    forms.add_raters(ctx, inputs, name, offered, usual, partial(kf.sources_of, family=kf.IMAGE_LABELS))
     forms.add_reference(ctx, inputs, name, offered, usual)
     return storage
 
 
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
     """Fields without scores, where no raters are stored: with scores they are classifiers, unless all have some."""
-    if kf.image_rater_fields(ctx.dataset):
+    if kf.rater_fields(ctx.dataset, kf.IMAGE_LABELS):
         return None
-    fields, scored = kf.image_label_fields(ctx.dataset), kf.scored_fields(ctx.dataset)
+    fields, scored = kf.label_fields(ctx.dataset, kf.IMAGE_LABELS), kf.scored_fields(ctx.dataset)
     return tuple(name for name in fields if name not in scored) or tuple(fields)
 
 

@@ -32,7 +32,7 @@ CLASS_SOURCES = {
 
 FALSE_POSITIVE_SOURCES = {
     "transplanted": "positions of annotations of other images",
-    "pictures": "regions of the images",
+    "images": "regions of the images",
     "detections": "what a detector found",
 }
 
@@ -127,32 +127,33 @@ class InjectNoise(base.Analysis):
         inputs.view(
             "preview_caption",
             types.Notice(
-                label=f"{shown.file}: {shown.said}. Dashed white: the reference; solid orange: the first rater. "
+                label=f"{shown.file}: {shown.message}. Dashed white: the reference; solid orange: the first rater. "
                 "An example from some images, with the shipped model and confusions; select an image to see it"
             ),
         )
         digest = hashlib.blake2b(shown.image.encode(), digest_size=6).hexdigest()
         size = {"width": f"{shown.width}px", "height": f"{shown.height}px"}
-        inputs.str(f"preview_{digest}", default=shown.image, view=types.ImageView(alt=shown.said, **size))
+        inputs.str(f"preview_{digest}", default=shown.image, view=types.ImageView(alt=shown.message, **size))
 
     def _preview(self, ctx: Context) -> kf.NoisePreview:
         params = ctx.params
         numbers = magnitudes(params.get("magnitude"), params.get("raters"))
+        source: dict[str, Any] = {**self.selection(ctx).arguments()}
         return kf.preview_noise(
             ctx.target_view(),
             reference=forms.original(ctx),
             magnitude=numbers[0] if isinstance(numbers, list) else numbers,
             seed=params.get("seed") or 0,
             sample_id=next(iter(ctx.selected or ()), None),
-            choice=self.selection(ctx),
+            **source,
         )
 
-    def selection(self, ctx: Context) -> kf.LabelChoice:
-        """All stored raters; the reference is an argument of its own."""
-        params, stored = ctx.params, tuple(kf.rater_fields(ctx.dataset))
-        if stored or params.get("storage") == forms.BY_FIELD or not params.get("field"):
-            return kf.LabelChoice(raters=stored or None)
-        return kf.LabelChoice(
+    def selection(self, ctx: Context) -> kf.Selection:
+        """Where labels name their raters; raters and the reference are arguments of their own."""
+        params = ctx.params
+        if kf.rater_fields(ctx.dataset) or params.get("storage") == forms.BY_FIELD or not params.get("field"):
+            return kf.Selection()
+        return kf.Selection(
             field=params["field"], rater_attribute=params.get("rater_attribute") or forms.RATER_ATTRIBUTES[0]
         )
 
@@ -169,7 +170,7 @@ class InjectNoise(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """The headline, the events by kind and by stage, what was used."""
-        f = run.figures
+        f = run.metrics
         kinds = "\n".join(
             f"| {EVENT_LABELS[kind]} | {counts['done']:,} | {counts['lost']:,} | {counts['impossible']:,} |"
             for kind, counts in f["events"].items()

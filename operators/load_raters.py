@@ -146,8 +146,8 @@ def summary(loaded: kf.LoadedRaters) -> str:
         f"- Raters and their fields: {fields}",
         f"- New samples: {loaded.added_samples:,}",
     ]
-    if loaded.missing_pictures:
-        lines.append(f"- {len(loaded.missing_pictures):,} images are missing; grey canvases stand in for them")
+    if loaded.missing_images:
+        lines.append(f"- {len(loaded.missing_images):,} images are missing; grey canvases stand in for them")
     if loaded.crowds:
         lines.append(f"- {loaded.crowds:,} crowd regions were left out")
     if loaded.skipped:

@@ -32,7 +32,10 @@ class MaskAnalysis(base.Analysis):
             text = "Open one, or load masks of several raters from Python first."
             widgets.block(inputs, "No data set is open", text)
             return False
-        usual, offered = _usual(ctx), list(dict.fromkeys([*kf.mask_raters(ctx.dataset), *forms.real_raters(ctx)]))
+        usual, offered = (
+            _usual(ctx),
+            list(dict.fromkeys([*kf.rater_fields(ctx.dataset, kf.MASKS), *forms.real_raters(ctx)])),
+        )
         if not offered:
             text = (
                 "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
@@ -40,15 +43,15 @@ class MaskAnalysis(base.Analysis):
             )
             widgets.block(inputs, "No masks yet", text)
             return False
-        forms.add_raters(ctx, inputs, "raters", offered, usual, resolve=kf.read_masks)
+        forms.add_raters(ctx, inputs, "raters", offered, usual, _read)
         forms.add_reference(ctx, inputs, "raters", offered, usual)
         forms.add_assignment(ctx, inputs)
         _add_classes(ctx, inputs)
         return True
 
-    def selection(self, ctx: Context) -> kf.LabelChoice:
+    def selection(self, ctx: Context) -> kf.Selection:
         params = ctx.params
-        return kf.LabelChoice(
+        return kf.Selection(
             raters=tuple(selected_raters(ctx)),
             reference=forms.read_reference(params),
             classes=tuple(params["classes"]) if params.get("classes") else None,
@@ -56,9 +59,13 @@ class MaskAnalysis(base.Analysis):
         )
 
 
+def _read(samples: Any, selection: kf.Selection) -> kf.RaterMasks:
+    return kf.read_masks(samples, **selection.arguments())
+
+
 def _usual(ctx: Context) -> list[str]:
     """Masks where two raters have them, labels otherwise."""
-    masks = list(kf.mask_raters(ctx.dataset))
+    masks = list(kf.rater_fields(ctx.dataset, kf.MASKS))
     return masks if len(masks) > 1 else forms.real_raters(ctx) or masks
 
 
@@ -69,14 +76,14 @@ def selected_raters(ctx: Context) -> list[str]:
 
 def are_masks(ctx: Context) -> bool:
     """Whether the selected raters have `Segmentation` masks."""
-    known = {*kf.mask_raters(ctx.dataset), *kf.mask_fields(ctx.dataset)}
+    known = {*kf.rater_fields(ctx.dataset, kf.MASKS), *list(kf.label_fields(ctx.dataset, kf.MASKS))}
     return not known.isdisjoint(selected_raters(ctx))
 
 
 def _add_classes(ctx: Context, inputs: types.Object) -> None:
     """Those that mask targets name, or that labels have; nothing to select where there is one."""
     if are_masks(ctx):
-        known = kf.mask_raters(ctx.dataset)
+        known = kf.rater_fields(ctx.dataset, kf.MASKS)
         fields = [known.get(name, name) for name in selected_raters(ctx)]
         try:
             names = list(kf.mask_classes(ctx.dataset, fields).values())

@@ -35,15 +35,15 @@ class RankDetectors(mask_forms.MaskAnalysis):
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
-        estimated = kf.truth_fields(ctx.dataset)
+        estimated = kf.estimated_fields(ctx.dataset)
         if estimated:
             widgets.add_list(inputs, "truths", estimated, label="Estimated truths", description="Of earlier runs")
 
     def _add_detectors(self, ctx: Context, inputs: types.Object) -> list[str]:
         used = set(mask_forms.selected_raters(ctx))
         stored = kf.rater_fields(ctx.dataset)
-        taken = used | {stored[name] for name in used if name in stored} | set(kf.truth_fields(ctx.dataset))
-        written = {kf.RunNames(key).level for key in kf.list_runs(ctx.dataset, "pixels")}
+        taken = used | {stored[name] for name in used if name in stored} | set(kf.estimated_fields(ctx.dataset))
+        written = {kf.RunNames(key).rater_count for key in kf.list_runs(ctx.dataset, "pixels")}
         maps = [name for name in kf.heatmap_fields(ctx.dataset) if name not in written]
         labels = [name for name in kf.label_fields(ctx.dataset) if name not in taken]
         usual = maps or labels
@@ -113,7 +113,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
         return found
 
     def summary(self, run: Run) -> str:
-        f = run.figures
+        f = run.metrics
         references = f["truths"][:MOST_COLUMNS]
         head = f"| Detector | {' | '.join(references)} |\n|---|{'---|' * len(references)}\n"
         rows = "\n".join(

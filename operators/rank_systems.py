@@ -26,7 +26,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         used = image_label_forms.fields_of_raters(ctx)
-        fields = [name for name in kf.image_label_fields(ctx.dataset) if name not in used]
+        fields = [name for name in kf.label_fields(ctx.dataset, kf.IMAGE_LABELS) if name not in used]
         usual = [name for name in kf.scored_fields(ctx.dataset) if name in fields]
         classifiers = widgets.add_list(
             inputs,
@@ -66,9 +66,10 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
 
     def summary(self, run: Run) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
-        f, rankings = run.figures, run.result.rankings
+        f = run.metrics
+        result: Any = run.result
         parts = []
-        for measure, stored in zip(f["measures"], run.diagnostics["measures"], strict=True):
+        for measure, stored in zip(f["measures"], run.details["measures"], strict=True):
             rows = "\n".join(
                 f"| {reference} | {' | '.join(_value(v, r) for v, r in zip(values, ranks, strict=True))} |"
                 for reference, values, ranks in zip(f["truths"], measure["values"], measure["ranks"], strict=True)
@@ -76,7 +77,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
             notes = [tau_title(f["truths"], stored["tau"]), *measure["undefined"]]
             head = " | ".join(f["systems"])
             lines = "|---" * (1 + len(f["systems"]))
-            title = ranking_title(rankings[measure["measure"]])
+            title = ranking_title(result.rankings[measure["measure"]])
             parts.append(
                 f"**{title}** ({measure['measure']})\n\n| Reference | {head} |\n{lines}|\n{rows}\n\n"
                 + "\n".join(f"- {note}." for note in notes)

@@ -33,7 +33,7 @@ def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn
     [False, True, False]
     """
     made = FLAT[kind]
-    given = [column for column in columns if isinstance(column, made)]
+    given: list[ShapeColumn] = [column for column in columns if isinstance(column, made)]
     if len(given) == len(columns) == 1:
         return given[0]
     parts = [_absent(given[0], column) if isinstance(column, int) else column for column in columns]

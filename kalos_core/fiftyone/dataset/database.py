@@ -207,7 +207,8 @@ def write_samples(samples: Any, updates: Iterable[tuple[Mapping[str, Any], Mappi
 def _write(samples: Any, updates: list[UpdateOne]) -> int:
     # as `Dataset._bulk_write` does, which does not say how many updates found their sample
     results = foo.bulk_write(updates, collection(samples))
-    return len(updates) - sum(result.matched_count for result in results)
+    matched: int = sum(result.matched_count for result in results)
+    return len(updates) - matched
 
 
 def reload_samples(samples: Any) -> None:

@@ -95,8 +95,10 @@ classes, min_area, min_confidence, assigned
         return cls(**arguments)
 
     def arguments(self) -> SelectionArguments:
-        """As the keyword arguments of an analysis."""
-        return cast(SelectionArguments, asdict(self))
+        """As the keyword arguments of an analysis: those that are not the defaults."""
+        default = Selection()
+        given = {name: value for name, value in vars(self).items() if value != getattr(default, name)}
+        return cast(SelectionArguments, given)
 
     def record(self) -> dict[str, Any]:
         """As plain values, for storing; `of` reads it back."""

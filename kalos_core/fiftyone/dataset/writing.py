@@ -51,7 +51,7 @@ def write_values(
 def _updates(
     labels: Labels, attributes: Columns, fields: Columns, progress: Progress | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    annotations = labels.annotations
+    annotations, path_of = labels.annotations, labels.path_of.tolist()
     order = np.argsort(annotations.image, kind="stable")
     start = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
     for image, positions in enumerate(_positions(labels, progress)):
@@ -59,7 +59,7 @@ def _updates(
         values = {name: column[image] for name, column in fields.items()}
         for row in order[start[image] : start[image + 1]].tolist():
             label_id = annotations.id[row]
-            position = positions.get(label_id)
+            position = positions.get((path_of[row], label_id))
             if position is None:
                 raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
             where[f"{position}._id"] = ObjectId(label_id)
@@ -69,8 +69,11 @@ def _updates(
             yield where, {"$set": values}
 
 
-def _positions(labels: Labels, progress: Progress | None) -> Iterator[dict[str, str]]:
-    """Of each sample: label id -> the path of its position in the stored document, such as ``r1.detections.3``."""
+def _positions(labels: Labels, progress: Progress | None) -> Iterator[dict[tuple[int, str], str]]:
+    """Of each sample: label -> the path of its position in the stored document, such as ``r1.detections.3``.
+
+    A label is known by its path and its id: a field that was cloned has the ids of the first.
+    """
     projection = {f"{path}._id": True for path in labels.paths}
     samples = collection(labels.view)
     for begin, ids in _blocks(labels.images.tolist()):
@@ -79,8 +82,8 @@ def _positions(labels: Labels, progress: Progress | None) -> Iterator[dict[str, 
         stored = {str(found["_id"]): found for found in samples.find({"_id": {"$in": ids}}, projection)}
         for key in ids:
             yield {
-                str(label["_id"]): f"{path}.{position}"
-                for path in labels.paths
+                (number, str(label["_id"])): f"{path}.{position}"
+                for number, path in enumerate(labels.paths)
                 for position, label in enumerate(_list_at(stored.get(str(key), {}), path))
             }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Literal, overload
 
 from kalos_core.errors import InputError, listed
@@ -14,7 +15,7 @@ from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config
-from kalos_core.fiftyone.runs.table import KINDS, Kind, Run
+from kalos_core.fiftyone.runs.table import KINDS, Kind, Part, Run
 from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
 AnyRun = Run[Any, Any, Any, Any]
@@ -145,6 +146,12 @@ def delete_run(samples: Any, run_key: str) -> None:
     """Delete a run, all it wrote, and nothing else."""
     _config(samples, run_key)
     remove_run(samples._root_dataset, run_key)
+
+
+def figures_of(run: AnyRun, **options: Any) -> dict[str, Part]:
+    """What is shown of a run that was loaded with its details: name -> title, plotly figure and note."""
+    found: dict[str, Part] = import_module(KINDS[run.kind].figures).figures(run, **options)
+    return found
 
 
 def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:

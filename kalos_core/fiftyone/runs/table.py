@@ -121,8 +121,9 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         ``restore(changes)``: the result of a stored run, with what has changed since taken up.
     written : callable
         ``written(run)``: what it wrote, for people.
-    figures : callable
-        ``figures(run)``: what is shown of a run with its details: name -> `Part`.
+    figures : str
+        The module with ``figures(run, ...)``: what is shown of a run with its details, name -> `Part`. It is imported
+        only when something is shown, as it draws in plotly.
     views : dict
         Name -> ``view(samples, run_key, ...)``: what a click leads to.
     newer : callable, optional
@@ -138,7 +139,7 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
     restore: Callable[[Changes], Result]
     written: Callable[[Run[Settings, Metrics, Details, Result]], str]
-    figures: Callable[[Run[Settings, Metrics, Details, Result]], Mapping[str, Part]]
+    figures: str
     views: Mapping[str, Callable[..., Any]]
     newer: Callable[[Any, Run[Settings, Metrics, Details, Result]], list[str]] | None = None
     fixed_because: str = ""
@@ -146,15 +147,15 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
 
 @dataclass(frozen=True)
 class Part:
-    """Something a run shows: a sentence with the finding, a plotly figure (None: the sentence says why not), a note."""
+    """What a run shows: a title with the finding, a plotly figure (None: the title says why not), a note."""
 
-    message: str
+    title: str
     figure: Any = None
     note: str = ""
 
 
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
-"""Name -> kind, in the order in which they are offered. `kalos_core.fiftyone.kinds` fills it."""
+"""Name -> kind. Importing `kalos_core.fiftyone` fills it."""
 
 
 def register(kind: Kind[Settings, Metrics, Details, Result]) -> Kind[Settings, Metrics, Details, Result]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kalos_core._agreement import Agreement, agreement
@@ -15,7 +14,7 @@ from kalos_core.fiftyone.kinds.agreement.views import (
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+from kalos_core.fiftyone.runs.table import Kind, Run, register
 
 AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
 
@@ -24,12 +23,6 @@ def _restore(changes: Changes) -> Agreement:
     settings = changes.run.settings
     annotations, pairs = matched_again(changes, settings["similarity"])
     return agreement(annotations, **settings, pairs=pairs)
-
-
-def _figures(run: AgreementRun) -> Mapping[str, Part]:
-    from kalos_core.fiftyone.kinds.agreement.figures import figures  # plotly, only where something is shown
-
-    return figures(run)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -45,7 +38,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures=_figures,
+        figures="kalos_core.fiftyone.kinds.agreement.figures",
         views={
             "alpha": view_of_alpha,
             "worst first": view_worst_first,

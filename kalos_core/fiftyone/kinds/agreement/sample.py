@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,25 +92,27 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
         named = load_metrics(samples, variations_key, "variations")
         compared = set(named.metrics["raters"] if len(_one_sample(samples, variations_key, sample_id)) else ())
     stored = _stored_on_labels(view, labels, agreement_key, variations_key)
-    cells = {
-        key: Cell(
+    cells = [
+        Cell(
             state="annotated",
             category=str(annotations.categories[annotations.category[row]]),
-            findings=stored[key].findings,
-            label_id=key,
+            findings=stored[row].findings,
+            label_id=label_id,
             field=labels.fields[labels.path_of[row]],
         )
-        for row, key in enumerate(annotations.id)
-    }
-    rater_of = dict(zip(annotations.id, annotations.raters[annotations.rater], strict=True))
-    units = sorted({unit for key in annotations.id if (unit := stored[key].unit) is not None})
+        for row, label_id in enumerate(annotations.id)
+    ]
+    rater_of = annotations.raters[annotations.rater].tolist()
+    row_of = {label_id: row for row, label_id in enumerate(annotations.id)}
+    units = sorted({found.unit for found in stored if found.unit is not None})
     grid = []
     for unit in units:
-        members = {rater_of[key]: key for key in annotations.id if stored[key].unit == unit}
-        matched = {rater_of[match] for key in members.values() for match in stored[key].matches if match in rater_of}
+        rows = [row for row, found in enumerate(stored) if found.unit == unit]
+        members = {rater_of[row]: cells[row] for row in rows}
+        matched = {rater_of[row_of[match]] for row in rows for match in stored[row].matches if match in row_of}
         grid.append(
             tuple(
-                cells[members[rater]] if rater in members else _empty(assigned, rater in compared - matched, members)
+                members[rater] if rater in members else _empty(assigned, rater in compared - matched, members)
                 for rater, assigned in zip(annotations.raters, annotations.assigned[0], strict=True)
             )
         )
@@ -119,20 +121,22 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
         raters=tuple(annotations.raters),
         units=tuple(units),
         cells=tuple(grid),
-        merged=tuple(_merged(cells, rater_of, stored)),
+        merged=tuple(_merged(cells, rater_of, row_of, stored)),
     )
 
 
-def _merged(cells: dict[str, Cell], rater_of: dict[str, str], stored: dict[str, _OnLabel]) -> Iterator[MergedCells]:
+def _merged(
+    cells: Sequence[Cell], rater_of: Sequence[str], row_of: Mapping[str, int], stored: Sequence[_OnLabel]
+) -> Iterator[MergedCells]:
     """Every annotation with several partners by one rater: findings are one-to-one, so these are its parts."""
-    for key, whole in cells.items():
+    for whole, whole_rater, found in zip(cells, rater_of, stored, strict=True):
         parts: dict[str, list[Cell]] = {}
-        for match in stored[key].matches:
-            if match in cells:  # else deleted since
-                parts.setdefault(rater_of[match], []).append(cells[match])
+        for match in found.matches:
+            if match in row_of:  # else deleted since
+                parts.setdefault(rater_of[row_of[match]], []).append(cells[row_of[match]])
         for rater, several in parts.items():
             if len(several) > 1:
-                yield MergedCells(rater_of[key], rater, whole, tuple(several))
+                yield MergedCells(whole_rater, rater, whole, tuple(several))
 
 
 def _one_sample(samples: Any, run_key: str, sample_id: str) -> Any:
@@ -155,21 +159,21 @@ class _OnLabel:
     findings: tuple[Finding, ...] = ()
 
 
-def _stored_on_labels(view: Any, labels: Labels, agreement_key: str, variations_key: str | None) -> dict[str, _OnLabel]:
-    """Label id -> what is stored on it."""
-    found: dict[str, _OnLabel] = {}
+def _stored_on_labels(view: Any, labels: Labels, agreement_key: str, variations_key: str | None) -> list[_OnLabel]:
+    """What is stored on each label."""
+    found: dict[tuple[int, str], _OnLabel] = {}
     written = RunNames(variations_key or "")
     more = [written.match, written.all, written.raters, written.similarities] if variations_key else []
     names = ["id", RunNames(agreement_key).unit, *more]
-    for path in labels.paths:
+    for number, path in enumerate(labels.paths):
         (columns,) = stream(view, [f"{path}.{name}" for name in names])
         for unit_of_label in zip(*(column[0] or [] for column in columns.values()), strict=True):
             label_id, unit, *rest = unit_of_label
             matches, types, raters, similarities = rest or ((), (), (), ())
             findings = zip(types or (), raters or (), similarities or (), strict=True)
             own = tuple(Finding(_seen_by_owner(kind), *towards) for kind, *towards in findings)
-            found[label_id] = _OnLabel(unit, matches or (), own)
-    return found
+            found[number, label_id] = _OnLabel(unit, matches or (), own)
+    return [found[key] for key in zip(labels.path_of.tolist(), labels.annotations.id, strict=True)]
 
 
 def _seen_by_owner(variation: str) -> str:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kalos_core.calibration import Calibration, calibrate
 from kalos_core.fiftyone.kinds.calibration.details import CalibrationDetails, CalibrationMetrics, CalibrationSettings
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+from kalos_core.fiftyone.runs.table import Kind, Run, register
 
 CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, CalibrationDetails, Calibration]
 
 
 def _restore(changes: Changes) -> Calibration:
     return calibrate(annotations_again(changes), **changes.run.settings)
-
-
-def _figures(run: CalibrationRun) -> Mapping[str, Part]:
-    from kalos_core.fiftyone.kinds.calibration.figures import figures  # plotly, only where something is shown
-
-    return figures(run)
 
 
 def _written(_: Run[Any, Any, Any, Any]) -> str:
@@ -37,7 +30,7 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, CalibrationDetails, C
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures=_figures,
+        figures="kalos_core.fiftyone.kinds.calibration.figures",
         views={},
     )
 )

@@ -7,7 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceDetails, LineMetrics, ModelMetrics, PartMetrics
+from kalos_core.fiftyone.kinds.convergence.metrics import (
+    ConvergenceDetails,
+    LineMetrics,
+    ModelMetrics,
+    PartMetrics,
+    shown_parts,
+)
 from kalos_core.fiftyone.runs.table import Part, Run
 from kalos_core.figures import (
     NamedLine,
@@ -17,9 +23,6 @@ from kalos_core.figures import (
     replicate_scatter,
     significant,
 )
-
-MOST_BARS = 20
-"""Tags that are shown, those with the most images."""
 
 
 def figures(
@@ -47,14 +50,6 @@ def figures(
     if points is not None:
         parts["scatter"] = Part(_fit(shown["lines"]), _scatter(points, shown["lines"]))
     return parts
-
-
-def shown_parts(parts: Sequence[PartMetrics]) -> list[PartMetrics]:
-    """All images first, then the tags with the most images, by name."""
-    whole, *tags = parts
-    with_interval = [part for part in tags if part["mean"] is not None]
-    largest = sorted(with_interval, key=lambda part: -part["images"])[:MOST_BARS]
-    return [whole, *sorted(largest, key=lambda part: part["name"])]
 
 
 def _bars(parts: Sequence[PartMetrics], models: Sequence[ModelMetrics]) -> Any:

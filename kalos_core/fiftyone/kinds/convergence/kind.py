@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kalos_core.convergence import LabelConvergence
@@ -15,7 +14,7 @@ from kalos_core.fiftyone.kinds.convergence.metrics import (
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.stored import load_run_view
-from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+from kalos_core.fiftyone.runs.table import Kind, Run, register
 
 ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence]
 
@@ -28,12 +27,6 @@ def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
 def _restore(changes: Changes) -> LabelConvergence:
     annotations, pairs = matched_again(changes, changes.run.settings["similarity"])
     return converge(annotations, changes.run.settings, pairs)
-
-
-def _figures(run: ConvergenceRun) -> Mapping[str, Part]:
-    from kalos_core.fiftyone.kinds.convergence.figures import figures  # plotly, only where something is shown
-
-    return figures(run)
 
 
 def _written(_: Run[Any, Any, Any, Any]) -> str:
@@ -49,7 +42,7 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, L
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures=_figures,
+        figures="kalos_core.fiftyone.kinds.convergence.figures",
         views={"tag": view_of_tag},
     )
 )

@@ -30,6 +30,9 @@ from kalos_core.pairs import Pairs
 WHOLE = "all images"
 """The name of what is no tag."""
 
+MOST_SHOWN = 20
+"""Tags that are shown, those with the most images."""
+
 
 Ends = list[float | None]
 
@@ -320,6 +323,14 @@ def _part_metrics(part: Subsets, least: float | None, greatest: float | None, ch
         "interval": [None, None] if found is None else plain(found.interval),
         "predicted": plain(float(part.predicted[chosen].mean())),
     }
+
+
+def shown_parts(parts: Sequence[PartMetrics]) -> list[PartMetrics]:
+    """All images first, then the tags with the most images, by name."""
+    whole, *tags = parts
+    with_interval = [part for part in tags if part["mean"] is not None]
+    largest = sorted(with_interval, key=lambda part: -part["images"])[:MOST_SHOWN]
+    return [whole, *sorted(largest, key=lambda part: part["name"])]
 
 
 # ---- computed, stored and read back ----

@@ -16,7 +16,6 @@ from kalos_core.figures import (
     shares_over_thresholds,
     shares_title,
     variation_bars,
-    variations_title,
 )
 from kalos_core.variation import Variations
 
@@ -27,7 +26,7 @@ def figures(
     """``counts``, ``shares`` (with a threshold that is selected, by default the run's own) and ``boundary``."""
     selected = run.settings["threshold"] if threshold is None else threshold
     return {
-        "counts": Part(variations_title(run.metrics["counts"]), variation_bars(run.metrics["counts"])),
+        "counts": Part("", variation_bars(run.metrics["counts"])),
         "shares": _shares(run.details["shares"], selected),
         "boundary": _boundary(run.details["boundary"]),
     }

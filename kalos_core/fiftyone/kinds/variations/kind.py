@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
@@ -15,7 +14,7 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_variation,
 )
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Part, Run, register
+from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.variation import Variations, variations
 
 VariationRun = Run[VariationSettings, VariationMetrics, VariationDetails, Variations]
@@ -25,12 +24,6 @@ def _restore(changes: Changes) -> Variations:
     settings = changes.run.settings
     annotations, pairs = matched_again(changes, settings["similarity"])
     return variations(annotations, **settings, pairs=pairs)
-
-
-def _figures(run: VariationRun) -> Mapping[str, Part]:
-    from kalos_core.fiftyone.kinds.variations.figures import figures  # plotly, only where something is shown
-
-    return figures(run)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -46,7 +39,7 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures=_figures,
+        figures="kalos_core.fiftyone.kinds.variations.figures",
         views={
             "variation": view_of_variation,
             "confusion": view_of_confusion,
