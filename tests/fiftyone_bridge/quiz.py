@@ -1,4 +1,4 @@
-"""Labels of whole images whose figures can be worked out by hand.
+"""Image-level labels whose metrics can be worked out by hand.
 
 =====  ===  ===  ===  ==========================  =========
 image  ann  bob  cid  pairs of raters that agree  in dispute
@@ -34,7 +34,7 @@ DISPUTED = [False, True, False, True, None, True]
 SPA = 14 / 27
 
 NET = [0.9, 0.8, 0.1, 0.6, 0.4, 0.7]
-"""How sure a system is that the image shows a cat."""
+"""How sure a classifier is that the image shows a cat."""
 SVM = [0.5, 0.9, 0.6, 0.2, 0.1, 0.3]
 
 
@@ -57,14 +57,22 @@ def sample(number: int, **fields: Any) -> fo.Sample:
     return fo.Sample(f"/pictures/{number}.jpg", metadata=fo.ImageMetadata(width=100, height=100), **fields)
 
 
-def quiz(listed: bool = False) -> list[fo.Sample]:
-    """One field per rater, and two systems; `listed`: the field `raters` names who answered."""
-    samples = []
-    for number, answers in enumerate(ANSWERS):
-        asked = {"raters": [name for name, answer in zip(RATERS, answers, strict=True) if answer]} if listed else {}
-        labels = {name: label(answer) for name, answer in zip(RATERS, answers, strict=True)}
-        samples.append(sample(number, net=scored(NET[number]), svm=scored(SVM[number]), **labels, **asked))
-    return samples
+def _assigned(answers: list[str | None]) -> list[str]:
+    return [name for name, answer in zip(RATERS, answers, strict=True) if answer]
+
+
+def quiz() -> list[fo.Sample]:
+    """One field per rater, and two classifiers; the field `raters` names who answered."""
+    return [
+        sample(
+            number,
+            net=scored(NET[number]),
+            svm=scored(SVM[number]),
+            raters=_assigned(answers),
+            **{name: label(answer) for name, answer in zip(RATERS, answers, strict=True)},
+        )
+        for number, answers in enumerate(ANSWERS)
+    ]
 
 
 def quiz_in_one_field() -> list[fo.Sample]:
@@ -72,6 +80,7 @@ def quiz_in_one_field() -> list[fo.Sample]:
     return [
         sample(
             number,
+            raters=_assigned(row),
             answers=fo.Classifications(
                 classifications=[label(name, rater=rater) for rater, name in zip(RATERS, row, strict=True) if name]
             ),
@@ -83,8 +92,8 @@ def quiz_in_one_field() -> list[fo.Sample]:
 def table_rows() -> list[dict[str, Any]]:
     """The same as rows of a table, with the time of each answer."""
     return [
-        {"item": f"{number}.jpg", "rater": rater, "label": name, "time": 10 * number + place}
+        {"item": f"{number}.jpg", "rater": rater, "label": name, "time": 10 * number + index}
         for number, row in enumerate(ANSWERS)
-        for place, (rater, name) in enumerate(zip(RATERS, row, strict=True))
+        for index, (rater, name) in enumerate(zip(RATERS, row, strict=True))
         if name
     ]

@@ -1,4 +1,4 @@
-"""Systems ranked under each rater: scores from fields, logits and mappings, stored, or refused with a reason."""
+"""Classifiers ranked under each rater: scores from fields, logits and mappings, stored, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from sklearn.metrics import roc_auc_score
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.runs.stored import load_arrays
+from kalos_core.figures import ranking_title
 from tests.fiftyone_bridge.quiz import ANSWERS, NET, RATERS, SVM, label, quiz, sample, several
 from tests.fiftyone_bridge.scenes import documents
 
@@ -24,26 +26,28 @@ def answered(make: Make) -> fo.Dataset:
     return make(quiz())
 
 
-def rank(dataset: Any, key: str = "ranked", **options: Any) -> kf.Run:
+def rank(dataset: Any, key: str = "ranked", **options: Any) -> Any:
     return kf.rank_systems(dataset, key, **{"systems": ["net", "svm"], "raters": RATERS, **options})
 
 
 def test_scores_of_fields(answered: fo.Dataset) -> None:
     before = documents(answered)
     run = rank(answered)
-    assert run.figures["truths"] == [*RATERS, "majority"]
+    assert run.metrics["truths"] == [*RATERS, "majority"]
     truth = np.array([row[0] for row in ANSWERS])
     for system, scores in enumerate((NET, SVM)):
         assert run.result.auc[0, system, 0] == pytest.approx(roc_auc_score(truth == "cat", scores))
-    means = run.figures["measures"][0]
+    means = run.metrics["measures"][0]
     assert means["measure"] == "AUC"
     auc = [[None if np.isnan(v) else v for v in row] for row in np.nanmean(run.result.auc, axis=2).tolist()]
     assert means["values"] == [pytest.approx(row) for row in auc]
-    assert run.figures["left_out"][0] == {"truth": "ann", "concepts": ["owl"]}
-    assert run.diagnostics["measures"][0]["tau"] == run.result.rankings["AUC"].tau.tolist()
-    assert json.loads(json.dumps([run.figures, run.diagnostics])) == [run.figures, run.diagnostics]
+    assert run.metrics["left_out"][0] == {"truth": "ann", "concepts": ["owl"]}
+    assert run.details["measures"][0]["tau"] == run.result.rankings["AUC"].tau.tolist()
+    assert json.loads(json.dumps([run.metrics, run.details])) == [run.metrics, run.details]
+    assert run.written == "'ranked_majority' and 'ranked_tied' on samples"
+    assert answered.values("ranked_majority") == [["cat"], ["cat"], ["dog"], [], ["dog"], []]
+    kf.delete_run(answered, "ranked")
     assert documents(answered) == before
-    assert run.written == "nothing on samples or labels"
 
 
 def test_scores_of_a_mapping(answered: fo.Dataset) -> None:
@@ -62,16 +66,24 @@ def test_scores_of_a_mapping(answered: fo.Dataset) -> None:
 
 
 def test_one_label_with_its_confidence_or_logits(make: Make) -> None:
+    rows = [("cat", 0.9, [2.0, 0.0]), ("dog", 0.8, [0.0, 3.0])]
     dataset = make(
         [
-            sample(0, ann=label("cat"), bob=label("cat"), one=label("cat", confidence=0.9), two=logits([2.0, 0.0])),
-            sample(1, ann=label("dog"), bob=label("dog"), one=label("dog", confidence=0.8), two=logits([0.0, 3.0])),
+            sample(
+                number,
+                raters=["ann", "bob"],
+                ann=label(name),
+                bob=label(name),
+                one=label(name, confidence=sure),
+                two=logits(values),
+            )
+            for number, (name, sure, values) in enumerate(rows)
         ]
     )
     dataset.classes = {"two": ["cat", "dog"]}
     run = kf.rank_systems(dataset, "ranked", systems=["one", "two"], raters=("ann", "bob"))
     assert run.result.auc[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]
-    values = kf.runs.load_arrays(dataset, "ranked")["scores"]
+    values = load_arrays(dataset, "ranked")["scores"]
     assert values[0].tolist() == [[0.9, 0.0], [0.0, 0.8]]
     np.testing.assert_allclose(
         values[1], [[1 / (1 + np.exp(-2)), 1 / (1 + np.exp(2))], [1 / (1 + np.e**3), 1 / (1 + np.e**-3)]]
@@ -84,7 +96,7 @@ def logits(values: list[float]) -> fo.Classification:
 
 def test_an_ontology(answered: fo.Dataset) -> None:
     run = rank(answered, tree={"cat": "pet", "dog": "pet", "owl": "bird"})
-    assert [row["measure"] for row in run.figures["measures"]] == ["AUC", "EER", "ontology score"]
+    assert [row["measure"] for row in run.metrics["measures"]] == ["AUC", "EER", "ontology score"]
     with pytest.raises(InputError, match="tree: expected all concepts in it, got none of 'owl'"):
         rank(answered, "other", tree={"cat": "pet", "dog": "pet"})
 
@@ -100,9 +112,24 @@ def test_it_is_loaded_with_the_labels_of_today(answered: fo.Dataset) -> None:
     truth = np.array(["dog", *(row[0] for row in ANSWERS[1:])])
     assert loaded.result.auc[0, 0, 0] == pytest.approx(roc_auc_score(truth == "cat", NET))
     ids = answered.values("id")
-    assert kf.view_of_difference(answered, "ranked", "ann", "bob").values("id") == [ids[3], ids[5]]  # as it was read
+    view = kf.view_of_difference(answered, "ranked", "ann", "bob")
+    assert view.values("id") == [ids[0], ids[3], ids[5]]  # the labels of today
+    assert kf.view_of_difference(answered, "ranked", "cid", "majority").values("id") == [ids[1]]
+    assert len(json.dumps(view._serialize())) < 10_000
     kf.delete_run(answered, "ranked")
     assert answered.list_runs() == []
+
+
+def test_its_figures(answered: fo.Dataset) -> None:
+    rank(answered)
+    run = kf.load_details(answered, "ranked")
+    parts, rankings = kf.figures_of(run), kf.stored_rankings(answered, "ranked")
+    assert set(parts) == {"bump", "tau"}
+    assert parts["bump"].title == ranking_title(rankings["AUC"])
+    assert "Left out under some reference, which finds them nowhere or everywhere: owl." in parts["bump"].note
+    assert kf.figures_of(run, measure="EER")["bump"].figure.data[0].y == tuple(rankings["EER"].ranks[:, 0])
+    with pytest.raises(InputError, match="measure: expected one of 'AUC', 'EER', got 'F1'"):
+        kf.figures_of(run, measure="F1")
 
 
 def test_images_without_scores(answered: fo.Dataset) -> None:
@@ -110,7 +137,7 @@ def test_images_without_scores(answered: fo.Dataset) -> None:
     with pytest.raises(InputError, match=r"got images without in net: 1"):
         rank(answered)
     run = rank(answered, missing="skip")
-    assert (run.figures["images"], run.figures["skipped_images"]) == (5, 1)
+    assert (run.metrics["images"], run.metrics["skipped_images"]) == (5, 1)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +178,6 @@ def test_bad_input_leaves_nothing(answered: fo.Dataset, options: dict, message: 
 )
 def test_fields_without_scores(make: Make, given: dict, message: str) -> None:
     svm = label("cat", confidence=0.5)
-    dataset = make([sample(0, ann=label("cat"), bob=label("dog"), svm=svm, **given)])
+    dataset = make([sample(0, raters=["ann", "bob"], ann=label("cat"), bob=label("dog"), svm=svm, **given)])
     with pytest.raises(InputError, match=message):
         kf.rank_systems(dataset, "ranked", systems=["net", "svm"], raters=("ann", "bob"))
