@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import find_sorted
+from kalos_core.arrays import find_sorted, total
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
-from kalos_core.convergence.precision import average_precision, single_point_precision
+from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
 from kalos_core.pairs import Pairs
 
 AT_ONCE = 1 << 16
@@ -71,6 +71,18 @@ class Counted:
             times = np.add.reduceat(defined, first, axis=-1, dtype=np.intp)
             means[..., direction] = sums / np.where(times, times, np.nan)
         return means.reshape(*precision.shape[:-1], raters, raters)
+
+    def points(self, truth: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """(V,) precisions and how many recall points, of all classes and thresholds of a ground-truth rater, read each.
+
+        The sum of precision times points is that of `class_precision` over classes and thresholds, times 101.
+        """
+        groups = len(self.truth)
+        positives = np.bincount(self.annotation_group, minlength=groups)
+        key, points, precision = precision_points(self.group, self.hit, self.counts, positives)
+        own = self.truth[key % max(groups, 1)] == truth
+        values, index = np.unique(precision[own], return_inverse=True)
+        return values, total(index, points[own], len(values)).astype(np.intp)
 
     def _parts(self, subsets: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
         share = max(float(subsets.mean()), 1e-9) if subsets.size else 1.0

@@ -41,8 +41,35 @@ def average_precision(
     True
     """
     thresholds, groups = len(hit), len(positives)
+    key, points, precision = precision_points(group, hit, counts, positives)
+    ap = total(key, precision * points, thresholds * groups).reshape(thresholds, groups) / len(RECALL)
+    ap[:, positives == 0] = np.nan
+    return ap
+
+
+def precision_points(
+    group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """What average precision is the sum of; arguments as of `average_precision`.
+
+    Returns
+    -------
+    key : (M,) int
+        Threshold times G plus group of each hit that counts.
+    points : (M,) int
+        Recall points that it reaches and the hit before it does not.
+    precision : (M,) float64
+        The best precision from there on: the float nearest to a quotient of two numbers of detections.
+
+    Examples
+    --------
+    >>> key, points, precision = precision_points(np.zeros(2, int), np.array([[False, True]]), None, np.array([1]))
+    >>> key.tolist(), points.tolist(), precision.tolist()
+    ([0], [101], [0.5])
+    """
+    groups = len(positives)
     scored = hit if counts is None else hit & counts
-    threshold = np.repeat(np.arange(thresholds), np.count_nonzero(scored, axis=1))
+    threshold = np.repeat(np.arange(len(hit)), np.count_nonzero(scored, axis=1))
     flat = np.flatnonzero(scored)
     index = flat - threshold * len(group)
     of_group = group[index]
@@ -50,10 +77,7 @@ def average_precision(
     k = runs.rank + 1
     first = _Runs.of(group).rank
     n = first[index] + 1 if counts is None else _counted_so_far(counts, first)[flat]
-    won = runs.best_from_here(k / n) * _points_won(k, of_group, positives)
-    ap = total(runs.key, won, thresholds * groups).reshape(thresholds, groups) / len(RECALL)
-    ap[:, positives == 0] = np.nan
-    return ap
+    return runs.key, _points_won(k, of_group, positives), runs.best_from_here(k / n)
 
 
 def single_point_precision(

@@ -37,6 +37,12 @@ class PredictionMap:
         Images of each rater; predictions on others do not count under that rater.
     unknown_classes : int
         Predictions of classes that the annotations do not know; they count under nobody, as in COCO.
+    precisions : tuple of R arrays (V,) float64
+    points : tuple of R arrays (V,) int
+        Under each rater, the precisions that occur and how many recall points read each, over all classes and
+        thresholds: mAP is the sum of their products over 101 points, the thresholds and the classes of the rater.
+    classes : (R,) int
+        Classes that each rater annotated.
 
     Examples
     --------
@@ -59,6 +65,9 @@ class PredictionMap:
     by_rater: NDArray[np.float64]
     images: NDArray[np.intp]
     unknown_classes: int
+    precisions: tuple[NDArray[np.float64], ...]
+    points: tuple[NDArray[np.intp], ...]
+    classes: NDArray[np.intp]
 
     @property
     def per_rater(self) -> NDArray[np.float64]:
@@ -145,6 +154,7 @@ def map_of_predictions(
         np.random.default_rng(0),
         np.concatenate([np.zeros(len(annotations)), sureness[known]]),
     )
+    of_precision = [counted.points(rater) for rater in range(model)]
     by_rater = counted.by_direction(counted.class_precision(), model + 1)[:, :model, model]
     if np.isnan(by_rater).all():
         raise InputError("annotations: expected annotations of a rater, got none to compare predictions with")
@@ -155,6 +165,9 @@ def map_of_predictions(
         by_rater=by_rater,
         images=annotations.assigned.sum(axis=0),
         unknown_classes=int(len(predictions) - known.sum()),
+        precisions=tuple(precision for precision, _ in of_precision),
+        points=tuple(points for _, points in of_precision),
+        classes=np.bincount(counted.truth[counted.found == model], minlength=model),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -125,4 +126,6 @@ def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.75, nan]
     """
     known = np.isfinite(values)
-    return divide(np.where(known, values, 0).sum(axis=0), known.sum(axis=0))
+    columns = np.where(known, values, 0.0).reshape(len(values), math.prod(values.shape[1:])).T.tolist()
+    sums = np.array([math.fsum(column) for column in columns], np.float64)  # the same in any order
+    return divide(sums.reshape(values.shape[1:]), known.sum(axis=0))

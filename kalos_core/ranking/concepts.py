@@ -6,80 +6,105 @@ Letters used in shapes: S classifiers, I images, K concepts, n images of one con
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.sums import divide
+from kalos_core.ranking.ties import exact_mean
+
+MOST_IMAGES = 2_000_000
+"""Of so many images the products of three counts, which an equal error rate is made of, still fit an integer."""
 
 
-def roc_points(
-    scores: NDArray[np.float64], truth: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The receiver operating curve of each classifier, from the highest score down.
+@dataclass(frozen=True, eq=False)
+class RocCounts:
+    """Receiver operating curves of S classifiers in whole numbers, from the highest score of n images down.
 
     Parameters
     ----------
-    scores : (S, n) float64
-    truth : (n,) bool
-        With both positives and negatives.
-
-    Returns
-    -------
-    fpr, tpr : (S, n + 1) float64
-        From (0, 0) to (1, 1); images of one score enter together, and repeat their point.
+    alarms, hits : (S, n + 1) int
+        Negatives and positives with at least a score; images of one score enter together, and repeat their point.
+    negatives, positives : int
+        Of all, each at least 1.
 
     Examples
     --------
-    >>> fpr, tpr = roc_points(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))
-    >>> fpr.tolist(), tpr.tolist()
-    ([[0.0, 0.0, 0.5, 0.5, 1.0]], [[0.0, 0.5, 1.0, 1.0, 1.0]])
+    >>> counts = RocCounts.of(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))
+    >>> counts.alarms.tolist(), counts.hits.tolist()
+    ([[0, 0, 1, 1, 2]], [[0, 1, 2, 2, 2]])
     """
-    order = np.argsort(-scores, axis=1, kind="stable")
-    in_order = np.take_along_axis(scores, order, axis=1)
-    n = scores.shape[1]
-    last = np.concatenate([in_order[:, 1:] != in_order[:, :-1], np.ones((len(scores), 1), np.bool_)], axis=1)
-    end = np.minimum.accumulate(np.where(last, np.arange(n), n)[:, ::-1], axis=1)[:, ::-1]  # of each run of ties
-    positive = truth[order]
-    rates = []
-    for hits in (~positive, positive):
-        cumulated = np.take_along_axis(np.cumsum(hits, axis=1), end, axis=1)
-        rates.append(np.concatenate([np.zeros((len(scores), 1)), cumulated / cumulated[:, -1:]], axis=1))
-    return rates[0], rates[1]
+
+    alarms: NDArray[np.integer]
+    hits: NDArray[np.integer]
+    negatives: int
+    positives: int
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> RocCounts:
+        """Of scores (S, n) under a truth (n,) with both positives and negatives."""
+        order = np.argsort(-scores, axis=1, kind="stable")
+        in_order = np.take_along_axis(scores, order, axis=1)
+        n = scores.shape[1]
+        last = np.concatenate([in_order[:, 1:] != in_order[:, :-1], np.ones((len(scores), 1), np.bool_)], axis=1)
+        end = np.minimum.accumulate(np.where(last, np.arange(n), n)[:, ::-1], axis=1)[:, ::-1]  # of each run of ties
+        positive = truth[order]
+        counts: list[NDArray[np.integer]] = []
+        for which in (~positive, positive):
+            cumulated = np.take_along_axis(np.cumsum(which, axis=1, dtype=np.int64), end, axis=1)
+            counted = np.concatenate([np.zeros((len(scores), 1), np.int64), cumulated], axis=1)
+            counts.append(counted.astype(object) if n > MOST_IMAGES else counted)
+        return cls(counts[0], counts[1], int((~truth).sum()), int(truth.sum()))
+
+    def areas(self) -> Ratios:
+        """(S,) area under the curve: the chance that a positive scores above a negative, ties counting half.
+
+        Examples
+        --------
+        >>> counts = RocCounts.of(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))
+        >>> counts.areas().above.tolist(), counts.areas().below.tolist()
+        ([7], [8])
+        """
+        twice = (np.diff(self.alarms, axis=1) * (self.hits[:, 1:] + self.hits[:, :-1])).sum(axis=1)
+        return Ratios(twice, np.full_like(twice, 2 * self.negatives * self.positives))
+
+    def equal_error_rates(self) -> Ratios:
+        """(S,) the rate at which a curve, linear between points, has as many false alarms as misses.
+
+        Examples
+        --------
+        Misses fall from 1/2 to 0 while false alarms rise from 0 to 1/2: both are 1/4 half way.
+
+        >>> counts = RocCounts.of(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))
+        >>> counts.equal_error_rates().values.tolist()
+        [0.25]
+        """
+        # false alarms - misses, times the negatives and the positives: from the least up to the greatest
+        excess = self.alarms * self.positives + self.hits * self.negatives - self.negatives * self.positives
+        after = np.argmax(excess >= 0, axis=1)[:, None]
+        start, end = (np.take_along_axis(excess, index, axis=1)[:, 0] for index in (after - 1, after))
+        low, high = (np.take_along_axis(self.alarms, index, axis=1)[:, 0] for index in (after - 1, after))
+        return Ratios(low * (end - start) - start * (high - low), self.negatives * (end - start))
 
 
-def roc_area(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(S,) area under curves (S, L): the chance that a positive scores above a negative, ties counting half.
+class Ratios(NamedTuple):
+    """Quotients of whole numbers, 0 / 0 where undefined."""
 
-    Examples
-    --------
-    >>> roc_area(*roc_points(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))).tolist()
-    [0.875]
-    """
-    return np.asarray((np.diff(fpr, axis=1) * (tpr[:, 1:] + tpr[:, :-1]) / 2).sum(axis=1))
+    above: NDArray[np.integer]
+    below: NDArray[np.integer]
 
-
-def equal_error_rate(fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(S,) the rate at which curves (S, L), linear between points, have as many false alarms as misses.
-
-    Examples
-    --------
-    Misses fall from 1/2 to 0 while false alarms rise from 0 to 1/2: both are 1/4 half way.
-
-    >>> equal_error_rate(*roc_points(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))).tolist()
-    [0.25]
-    """
-    excess = fpr - (1 - tpr)  # from -1 up to 1
-    after = np.argmax(excess >= 0, axis=1)[:, None]
-    start, end = (np.take_along_axis(excess, index, axis=1) for index in (after - 1, after))
-    low, high = (np.take_along_axis(fpr, index, axis=1) for index in (after - 1, after))
-    return np.asarray(low - start / (end - start) * (high - low))[:, 0]
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The quotients as floats, NaN where undefined."""
+        return divide(self.above, self.below)
 
 
 def concept_measures(
     scores: NDArray[np.float64], truth: NDArray[np.bool_], known: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Ratios, Ratios]:
     """AUC and EER of each classifier and concept.
 
     Parameters
@@ -90,30 +115,46 @@ def concept_measures(
 
     Returns
     -------
-    auc, eer : (S, K) float64
-        NaN for a concept that is chosen in none, or in all, of its images.
+    auc, eer : Ratios of (S, K)
+        Undefined for a concept that is chosen in none, or in all, of its images.
 
     Examples
     --------
     >>> scores = np.array([[[0.9, 0.5], [0.2, 0.4]]])
     >>> truth = np.array([[True, False], [False, False]])
     >>> auc, eer = concept_measures(scores, truth, np.ones((2, 2), bool))
-    >>> auc.tolist(), eer.tolist()
+    >>> auc.values.tolist(), eer.values.tolist()
     ([[1.0, nan]], [[0.0, nan]])
     """
-    classifiers, _, concepts = scores.shape
-    auc, eer = np.full((2, classifiers, concepts), np.nan)
+    classifiers, images, concepts = scores.shape
+    whole = np.dtype(object if images > MOST_IMAGES else np.int64)
+    auc, eer = (Ratios(*np.zeros((2, classifiers, concepts), whole)) for _ in range(2))
     for concept in range(concepts):
         rows = known[:, concept]
         chosen = truth[rows, concept]
         if chosen.any() and not chosen.all():
-            curve = roc_points(scores[:, rows, concept], chosen)
-            auc[:, concept], eer[:, concept] = roc_area(*curve), equal_error_rate(*curve)
+            curves = RocCounts.of(scores[:, rows, concept], chosen)
+            for found, of_concept in ((auc, curves.areas()), (eer, curves.equal_error_rates())):
+                found.above[:, concept], found.below[:, concept] = of_concept
     return auc, eer
 
 
 def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.float64]:
     """(K, K) distance of every two concepts in a tree: edges between them, as a share of the longest way.
+
+    Parameters and errors as of `tree_edges`; 1 between the two concepts that are farthest apart.
+
+    Examples
+    --------
+    >>> parents = {"cat": "animal", "dog": "animal", "oak": "plant"}
+    >>> tree_distances(parents, ["cat", "dog", "oak"]).tolist()
+    [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+    return as_distances(tree_edges(parents, concepts))
+
+
+def tree_edges(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.intp]:
+    """(K, K) edges between every two concepts in a tree.
 
     Parameters
     ----------
@@ -124,8 +165,7 @@ def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -
 
     Returns
     -------
-    (K, K) float64 in [0, 1]
-        1 between the two concepts that are farthest apart.
+    (K, K) int
 
     Raises
     ------
@@ -134,18 +174,31 @@ def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -
 
     Examples
     --------
-    >>> parents = {"cat": "animal", "dog": "animal", "oak": "plant"}
-    >>> tree_distances(parents, ["cat", "dog", "oak"]).tolist()
-    [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    >>> tree_edges({"cat": "animal", "dog": "animal", "oak": "plant"}, ["cat", "dog", "oak"]).tolist()
+    [[0, 2, 4], [2, 0, 4], [4, 4, 0]]
     """
     nodes = {*parents, *(parent for parent in parents.values() if parent is not None)}
     strange = [name for name in concepts if name not in nodes]
     if strange:
         raise InputError(f"tree: expected all concepts in it, got none of {listed(map(repr, strange))}")
     paths = [_path_to_root(name, parents) for name in concepts]
-    edges = np.array([[len(a) + len(b) - 2 * _shared(a, b) for b in paths] for a in paths], np.float64)
-    edges = edges.reshape(len(paths), len(paths))
-    return np.asarray(edges / max(edges.max(initial=0), 1))
+    edges = np.array([[len(a) + len(b) - 2 * _shared(a, b) for b in paths] for a in paths], np.intp)
+    return edges.reshape(len(paths), len(paths))
+
+
+def as_distances(edges: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(K, K) edges as shares of the longest way.
+
+    Examples
+    --------
+    >>> as_distances(np.array([[0, 4], [4, 0]])).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    return np.asarray(edges / _longest(edges))
+
+
+def _longest(edges: NDArray[np.intp]) -> int:
+    return max(int(edges.max(initial=0)), 1)
 
 
 def _path_to_root(name: str, parents: Mapping[str, str | None]) -> list[str]:
@@ -205,8 +258,8 @@ def ontology_scores(
     [1.0, 0.5, 0.0]
     """
     named, true = named & known, truth & known
-    cost = np.where(true & ~named, _nearest(named, distances), 0.0)
-    cost += np.where(named & ~true, _nearest(true, distances), 0.0)
+    cost = np.where(true & ~named, _nearest(named, distances, 1.0), 0.0)
+    cost += np.where(named & ~true, _nearest(true, distances, 1.0), 0.0)
     either = named | true
     total = either @ weights
     score = 1 - divide(cost @ weights, total)
@@ -215,9 +268,45 @@ def ontology_scores(
     return np.asarray(score)
 
 
-def _nearest(chosen: NDArray[np.bool_], distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(..., K) distance of each concept to the nearest of those chosen (..., K), 1 where none is."""
-    nearest = np.ones(chosen.shape)
+def exact_ontology_mean(
+    named: NDArray[np.bool_],
+    truth: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    edges: NDArray[np.intp],
+    weights: NDArray[np.float64],
+) -> float:
+    """Mean over the images of the ontology scores of one classifier, computed with whole numbers and rounded once.
+
+    Parameters
+    ----------
+    named, truth, known : (I, K) bool
+    edges : (K, K) int
+        See `tree_edges`.
+    weights : (K,) float64
+
+    Examples
+    --------
+    >>> named, truth = np.array([[False, True], [True, False]]), np.array([[True, False], [True, False]])
+    >>> exact_ontology_mean(named, truth, np.ones((2, 2), bool), np.array([[0, 3], [3, 0]]), np.ones(2))
+    0.5
+    """
+    named, true, longest = named & known, truth & known, _longest(edges)
+    cost = np.where(true & ~named, _nearest(named, edges, longest), 0)
+    cost += np.where(named & ~true, _nearest(true, edges, longest), 0)
+    ratios = [weight.as_integer_ratio() for weight in weights.tolist()]
+    common = max(below for _, below in ratios)  # powers of 2
+    whole = np.array([above * (common // below) for above, below in ratios], object)
+    either = named | true
+    total, lost = either.astype(object) @ whole * longest, cost.astype(object) @ whole
+    alone = known.any(axis=1) & ~either.any(axis=1)  # nothing is true and nothing named
+    total[alone], lost[alone] = 1, 0
+    scored = total != 0
+    return exact_mean((total - lost)[scored].tolist(), total[scored].tolist(), int(scored.sum()))
+
+
+def _nearest(chosen: NDArray[np.bool_], distances: NDArray[Any], farthest: float) -> NDArray[Any]:
+    """(..., K) distance of each concept to the nearest of those chosen (..., K), the farthest where none is."""
+    nearest = np.full(chosen.shape, farthest, distances.dtype)
     for concept, from_it in enumerate(distances):
-        np.minimum(nearest, np.where(chosen[..., concept, None], from_it, 1.0), out=nearest)
+        np.minimum(nearest, np.where(chosen[..., concept, None], from_it, farthest), out=nearest)
     return nearest

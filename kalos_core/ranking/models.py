@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.columns import object_array
-from kalos_core.convergence import THRESHOLDS, map_of_predictions
+from kalos_core.convergence import THRESHOLDS, PredictionMap, map_of_predictions
+from kalos_core.convergence.precision import RECALL
 from kalos_core.errors import InputError, listed
 from kalos_core.ranking.ranks import Rankings
+from kalos_core.ranking.ties import as_ratio, exact_mean, settle
 from kalos_core.similarity import Similarity
 
 if TYPE_CHECKING:
@@ -37,6 +41,9 @@ class ModelRanking:
         mAP; NaN under a truth without an annotation.
     unknown_classes : (M,) int
         Predictions of classes that are not among those of the raters; they count nowhere.
+    means : (T, M) float64
+        mAP, the mean over the thresholds, which models are ranked by: equal where equal in exact arithmetic, whatever
+        the order of classes and models. Unless given, the mean of `by_threshold`, which may miss a tie by rounding.
 
     Examples
     --------
@@ -56,14 +63,19 @@ class ModelRanking:
     models: NDArray[np.object_]
     by_threshold: NDArray[np.float64]
     unknown_classes: NDArray[np.intp]
+    means: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not self.means.size:
+            sums = [[math.fsum(of_model) for of_model in of_truth] for of_truth in np.moveaxis(self.by_threshold, 0, 2)]
+            object.__setattr__(self, "means", np.array(sums, np.float64) / len(self.by_threshold))
 
     @property
     def ranking(self) -> Rankings:
         """Models ranked under each truth by mAP, the mean over the thresholds."""
-        means = self.by_threshold.mean(axis=0)
-        without = self.truths[np.isnan(means).all(axis=1)]
+        without = self.truths[np.isnan(self.means).all(axis=1)]
         reasons = tuple(f"mAP is undefined under {truth}: it has no annotation" for truth in without)
-        return Rankings("mAP", self.truths, self.models, means, undefined=reasons)
+        return Rankings("mAP", self.truths, self.models, self.means, undefined=reasons)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""
@@ -119,25 +131,56 @@ def rank_models(
     columns = [
         _maps_of(name, predictions, annotations, others, similarity, thresholds) for name, predictions in models.items()
     ]
-    first = columns[0]
+    by_threshold = np.stack([column.maps for column in columns], axis=2)
+    first = columns[0].first
+
+    def mean(truth: int, model: int) -> float:
+        return columns[model].exact(truth)
+
     return ModelRanking(
         similarity_name=first.similarity_name,
         thresholds=first.thresholds,
         truths=object_array([*annotations.raters, *others]),
         models=object_array(models),
-        by_threshold=np.stack([column.maps for column in columns], axis=2),
+        by_threshold=by_threshold,
         unknown_classes=np.array([column.unknown_classes for column in columns], np.intp),
+        means=np.array(
+            [settle(means, partial(mean, truth)) for truth, means in enumerate(by_threshold.mean(axis=0))], np.float64
+        ),
     )
 
 
 @dataclass(frozen=True)
 class _Column:
-    """One model: mAP (L, T) under every truth."""
+    """One model: mAP under every truth."""
 
-    similarity_name: str
-    thresholds: NDArray[np.float64]
-    maps: NDArray[np.float64]
+    found: tuple[tuple[PredictionMap, int] | None, ...]
+    """(T,) each truth as a rater of a result; None for one without an annotation."""
     unknown_classes: int
+
+    @property
+    def first(self) -> PredictionMap:
+        """That of the raters."""
+        return next(entry for entry in self.found if entry is not None)[0]
+
+    @property
+    def maps(self) -> NDArray[np.float64]:
+        """(L, T) mAP at each threshold."""
+        none = np.full(len(self.first.thresholds), np.nan)
+        columns = [none if entry is None else entry[0].by_rater[:, entry[1]] for entry in self.found]
+        return np.stack(columns, axis=1)
+
+    def exact(self, truth: int) -> float:
+        """MAP under a truth, the mean over the thresholds, computed with whole numbers and rounded once."""
+        entry = self.found[truth]
+        if entry is None:
+            return math.nan
+        result, rater = entry
+        ratios = [as_ratio(precision) for precision in result.precisions[rater].tolist()]
+        points = result.points[rater].tolist()
+        above = [number * times for (number, _), times in zip(ratios, points, strict=True)]
+        times = len(RECALL) * len(result.thresholds) * int(result.classes[rater])
+        return exact_mean(above, [divisor for _, divisor in ratios], times)
 
 
 def _maps_of(
@@ -149,17 +192,17 @@ def _maps_of(
     thresholds: Sequence[float] | NDArray[np.float64],
 ) -> _Column:
     detected, scores = predictions
+
+    def under(truths: Annotations) -> PredictionMap:
+        return map_of_predictions(truths, detected, scores, similarity, thresholds)
+
     try:
-        found = map_of_predictions(annotations, detected, scores, similarity, thresholds)
-        maps = [found.by_rater]
-        for truth in consensus.values():
-            if len(truth):
-                maps.append(map_of_predictions(truth, detected, scores, similarity, thresholds).by_rater)
-            else:
-                maps.append(np.full((len(found.thresholds), 1), np.nan))
+        of_raters = under(annotations)
+        found = [(of_raters, rater) for rater in range(len(annotations.raters))]
+        others = [(under(truth), 0) if len(truth) else None for truth in consensus.values()]
     except InputError as error:
         raise InputError(f"model {name!r}: {error}") from error
-    return _Column(found.similarity_name, found.thresholds, np.concatenate(maps, axis=1), found.unknown_classes)
+    return _Column((*found, *others), of_raters.unknown_classes)
 
 
 def _check_consensus(annotations: Annotations, consensus: Mapping[str, Annotations]) -> None:

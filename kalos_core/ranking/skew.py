@@ -159,7 +159,9 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     ends = [rate[rising][:, None] for rate in (tpr, fpr)]
     back = [step[rising][:, None] * (1 - share) for step in steps]
     area = np.zeros(tpr.shape)
-    area[rising] = steps[0][rising] * (mean_precision(ends[0] - back[0], ends[1] - back[1], skew) @ weight)
+    # summed row by row: a matrix product may differ in the last bit with the position of a row
+    precision = mean_precision(ends[0] - back[0], ends[1] - back[1], skew)
+    area[rising] = steps[0][rising] * np.einsum("ij,j->i", precision, weight)
     return np.asarray(np.where(np.isnan(tpr + fpr).any(axis=-1), np.nan, area.sum(axis=-1)))
 
 

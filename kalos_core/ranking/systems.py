@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,10 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, as_number, listed
-from kalos_core.pixels.sums import mean_of_defined
-from kalos_core.ranking.concepts import concept_measures, ontology_scores, tree_distances
+from kalos_core.ranking.concepts import (
+    as_distances,
+    concept_measures,
+    exact_ontology_mean,
+    ontology_scores,
+    tree_edges,
+)
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
+from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
 
 if TYPE_CHECKING:
@@ -36,6 +43,9 @@ class SystemRanking:
         Of each concept; NaN for one that a truth finds in no image, or in all of them.
     ontology : (T, S, I) float64 or None
         Ontology score of each image, None without a tree; NaN where the truth has no decision.
+    means : dict of (T, S) float64
+        By measure, what is ranked: ``"AUC"`` and ``"EER"`` over the concepts, with a tree ``"ontology score"`` over the
+        images. Means that are equal in exact arithmetic are equal here, whatever the order of concepts or images.
     skipped_images : int
         Images left out because a classifier has no score for them.
     unknown_images, unknown_concepts : int
@@ -61,6 +71,7 @@ class SystemRanking:
     auc: NDArray[np.float64]
     eer: NDArray[np.float64]
     ontology: NDArray[np.float64] | None
+    means: Mapping[str, NDArray[np.float64]]
     skipped_images: int
     unknown_images: int
     unknown_concepts: int
@@ -77,23 +88,17 @@ class SystemRanking:
         ``"AUC"`` and ``"EER"`` are means over the concepts, ``"ontology score"`` over the images.
         """
         by_concept = "no concept is in some of the images and not in others"
-        found = {
-            "AUC": self._ranked("AUC", self.auc, by_concept),
-            "EER": self._ranked("EER", self.eer, by_concept, less_is_better=True),
-        }
-        if self.ontology is not None:
-            found["ontology score"] = self._ranked("ontology score", self.ontology, "no image can be scored")
-        return found
+        reasons = {"AUC": by_concept, "EER": by_concept, "ontology score": "no image can be scored"}
+        return {measure: self._ranked(measure, means, reasons[measure]) for measure, means in self.means.items()}
 
-    def _ranked(self, measure: str, values: NDArray[np.float64], reason: str, less_is_better: bool = False) -> Rankings:
-        means = mean_of_defined(np.moveaxis(values, 2, 0))
+    def _ranked(self, measure: str, means: NDArray[np.float64], reason: str) -> Rankings:
         without = self.truths[np.isnan(means).all(axis=1)]
         return Rankings(
             measure=measure,
             truths=self.truths,
             systems=self.systems,
             values=means,
-            less_is_better=less_is_better,
+            less_is_better=measure == "EER",
             undefined=tuple(f"{measure} is undefined under {truth}: {reason}" for truth in without),
         )
 
@@ -172,7 +177,7 @@ def rank_systems(
     """
     if missing not in ("raise", "skip"):
         raise InputError(f"missing: expected 'raise' or 'skip', got {missing!r}")
-    distances = None if tree is None else tree_distances(tree, truths.concepts.tolist())
+    edges = None if tree is None else tree_edges(tree, truths.concepts.tolist())
     weight = _check_weights(weights, truths.concepts)
     limit = as_number(decision)
     if limit is None or np.isnan(limit):
@@ -187,14 +192,22 @@ def rank_systems(
         raise InputError("scores: expected an image with scores of every system and a decision of a truth, got none")
     values, decisions = values[:, kept], truths.decisions[:, kept]
     measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
+    means = {
+        name: np.stack([means_of_ratios(*of_truth[measure]) for of_truth in measures])
+        for measure, name in enumerate(("AUC", "EER"))
+    }
+    ontology = None
+    if edges is not None:
+        ontology, means["ontology score"] = _ontology(values >= limit, decisions, edges, weight)
     return SystemRanking(
         truths=truths.truths,
         systems=scores.systems,
         images=truths.images[kept],
         concepts=truths.concepts,
-        auc=np.stack([auc for auc, _ in measures]),
-        eer=np.stack([eer for _, eer in measures]),
-        ontology=None if distances is None else _ontology(values >= limit, decisions, distances, weight),
+        auc=np.stack([auc.values for auc, _ in measures]),
+        eer=np.stack([eer.values for _, eer in measures]),
+        ontology=ontology,
+        means=means,
         skipped_images=int(gone.any(axis=0).sum()),
         unknown_images=len(set(scores.images) - set(truths.images)),
         unknown_concepts=len(set(scores.concepts) - set(truths.concepts)),
@@ -202,12 +215,25 @@ def rank_systems(
 
 
 def _ontology(
-    named: NDArray[np.bool_], decisions: NDArray[np.int8], distances: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    scored = [
-        ontology_scores(named, of_truth == 1, of_truth != NOT_ASSIGNED, distances, weights) for of_truth in decisions
-    ]
-    return np.stack(scored)
+    named: NDArray[np.bool_], decisions: NDArray[np.int8], edges: NDArray[np.intp], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(T, S, I) the score of each image, and (T, S) their means."""
+    distances, scores, means = as_distances(edges), [], []
+    for of_truth in decisions:
+        truth, known = of_truth == 1, of_truth != NOT_ASSIGNED
+
+        def exact(classifier: int, truth: NDArray[np.bool_] = truth, known: NDArray[np.bool_] = known) -> float:
+            return exact_ontology_mean(named[classifier], truth, known, edges, weights)
+
+        scores.append(ontology_scores(named, truth, known, distances, weights))
+        means.append(settle(_means(scores[-1]), exact))
+    return np.stack(scores), np.stack(means)
+
+
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(S,) means of the scores (S, I) that are defined, rounded once."""
+    defined = [row[np.isfinite(row)].tolist() for row in scores]
+    return np.array([math.fsum(row) / len(row) if row else math.nan for row in defined], np.float64)
 
 
 def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]:

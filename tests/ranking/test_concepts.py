@@ -8,11 +8,9 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from kalos_core import InputError
 from kalos_core.ranking.concepts import (
+    RocCounts,
     concept_measures,
-    equal_error_rate,
     ontology_scores,
-    roc_area,
-    roc_points,
     tree_distances,
 )
 
@@ -45,22 +43,22 @@ def naive_eer(scores, truth):
 @given(scored())
 def test_auc_and_eer_are_those_of_scikit_learn(case):
     scores, truth = case
-    curve = roc_points(scores, truth)
+    curve = RocCounts.of(scores, truth)
     for classifier, of_classifier in enumerate(scores):
-        assert roc_area(*curve)[classifier] == pytest.approx(roc_auc_score(truth, of_classifier))
-        assert equal_error_rate(*curve)[classifier] == pytest.approx(naive_eer(of_classifier, truth), abs=1e-12)
+        assert curve.areas().values[classifier] == pytest.approx(roc_auc_score(truth, of_classifier))
+        assert curve.equal_error_rates().values[classifier] == pytest.approx(naive_eer(of_classifier, truth), abs=1e-12)
 
 
 def test_by_hand():
     #  scores 4 3 2 1, truth + - + -: of four pairs of a positive and a negative three are in order
-    curve = roc_points(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4], [7, 7, 7, 7]]), np.array([1, 0, 1, 0], bool))
-    assert roc_area(*curve).tolist() == [0.75, 0.25, 0.5]
+    curve = RocCounts.of(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4], [7, 7, 7, 7]]), np.array([1, 0, 1, 0], bool))
+    assert curve.areas().values.tolist() == [0.75, 0.25, 0.5]
     # misses and false alarms: 1/2 each after two images, from either end; for equal scores half way along the diagonal
-    assert equal_error_rate(*curve).tolist() == [0.5, 0.5, 0.5]
-    perfect = roc_points(np.array([[0.9, 0.1]]), np.array([True, False]))
-    assert (roc_area(*perfect)[0], equal_error_rate(*perfect)[0]) == (1, 0)
-    worst = roc_points(np.array([[0.9, 0.1]]), np.array([False, True]))
-    assert (roc_area(*worst)[0], equal_error_rate(*worst)[0]) == (0, 1)
+    assert curve.equal_error_rates().values.tolist() == [0.5, 0.5, 0.5]
+    perfect = RocCounts.of(np.array([[0.9, 0.1]]), np.array([True, False]))
+    assert (perfect.areas().values[0], perfect.equal_error_rates().values[0]) == (1, 0)
+    worst = RocCounts.of(np.array([[0.9, 0.1]]), np.array([False, True]))
+    assert (worst.areas().values[0], worst.equal_error_rates().values[0]) == (0, 1)
 
 
 def test_a_concept_that_is_nowhere_or_everywhere_is_undefined():
@@ -68,7 +66,7 @@ def test_a_concept_that_is_nowhere_or_everywhere_is_undefined():
     truth = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1], [1, 0, 0]], bool)
     known = np.ones((4, 3), bool)
     known[3, 2] = False  # the one image without the third concept
-    auc, eer = concept_measures(scores, truth, known)
+    auc, eer = (found.values for found in concept_measures(scores, truth, known))
     assert np.isfinite([auc[:, 0], eer[:, 0]]).all()
     assert np.isnan([auc[:, 1:], eer[:, 1:]]).all()
 
@@ -81,7 +79,7 @@ def test_images_without_an_answer_do_not_count():
     )
     known = np.array([[1], [1], [1], [1], [0], [0]], bool)
     auc, _ = concept_measures(scores, truth, known)
-    assert auc[0, 0] == roc_auc_score(truth[:4, 0], scores[0, :4, 0])
+    assert auc.values[0, 0] == roc_auc_score(truth[:4, 0], scores[0, :4, 0])
 
 
 def test_distances_in_a_tree_by_hand():
