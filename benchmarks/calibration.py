@@ -66,6 +66,6 @@ def _same_work(ours: Any, peer: Mapping[str, Any], peer_ks: float, peer_tau: flo
     verdict = "same" if difference.max() <= REPAIRED else "NOT THE SAME"
     return (
         f"{verdict} {len(mine):,} observed distances, {(difference > SAME).sum():,} of them to {difference.max():.1e}; "
-        f"KS {ours.ks:.3f} and {peer_ks:.3f}, tau* {ours.tau:.3f} and {peer_tau:.3f} (each its own draw; ours compares "
-        "annotations of two images in pixels, the peer in shares of each image)"
+        f"KS {ours.ks:.3f} and {peer_ks:.3f}, tau* {ours.tau:.3f} and {peer_tau:.3f} (each its own draw, both in "
+        "coordinates relative to each image)"
     )

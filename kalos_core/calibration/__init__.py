@@ -5,8 +5,10 @@ Distances (1 - similarity) occur here and nowhere else.
 * the answer: `calibrate` -> `Calibration`, a `Separation` for each similarity
 * sizes of annotations: `SIZES`, `size_classes`
 * distances: `observed_distances`, `expected_distances`, `draw_references`
-* densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `kolmogorov_smirnov`,
-  `once_each`
+* annotations of two images: `relative_column`, `COORDINATES`
+* densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `do_cross`,
+  `kolmogorov_smirnov`, `once_each`
+* when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`
 """
 
 from kalos_core.calibration.compute import SIZES, calibrate, size_classes
@@ -15,27 +17,35 @@ from kalos_core.calibration.density import (
     Sample,
     crossings,
     densities,
+    do_cross,
     has_density,
     kolmogorov_smirnov,
     once_each,
 )
 from kalos_core.calibration.distances import draw_references, expected_distances, observed_distances
-from kalos_core.calibration.result import Calibration, Separation
+from kalos_core.calibration.relative import COORDINATES, relative_column
+from kalos_core.calibration.result import ENDS, LEAST_KS, WIDEST_INTERVAL, Calibration, Separation
 
 __all__ = [
+    "COORDINATES",
+    "ENDS",
     "GRID",
+    "LEAST_KS",
     "SIZES",
+    "WIDEST_INTERVAL",
     "Calibration",
     "Sample",
     "Separation",
     "calibrate",
     "crossings",
     "densities",
+    "do_cross",
     "draw_references",
     "expected_distances",
     "has_density",
     "kolmogorov_smirnov",
     "observed_distances",
     "once_each",
+    "relative_column",
     "size_classes",
 ]

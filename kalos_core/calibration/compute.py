@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.calibration.density import Sample, crossings, has_density, kolmogorov_smirnov, once_each
+from kalos_core.calibration.density import Sample, crossings, do_cross, has_density, kolmogorov_smirnov, once_each
 from kalos_core.calibration.distances import (
     Drawn,
     Nearest,
@@ -18,8 +19,9 @@ from kalos_core.calibration.distances import (
     expected_distances,
     observed_distances,
 )
+from kalos_core.calibration.relative import Compared, Coordinates, check_coordinates, relative_shape
 from kalos_core.calibration.result import Calibration, Separation
-from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.errors import InputError, KalosWarning, check_whole, listed
 from kalos_core.resampling import draws, intervals
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
@@ -41,6 +43,7 @@ def calibrate(
     repeats: int = 1,
     bootstrap: int = 0,
     seed: int = 0,
+    coordinates: Coordinates = "relative",
 ) -> Calibration:
     """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
 
@@ -59,11 +62,22 @@ def calibrate(
         Replicates of the intervals, images drawn with replacement; 0 for none. The paper takes 100.
     seed : int
         Of both. The draws are the same for every similarity and every order of rows, images and raters.
+    coordinates : "relative" or "pixels"
+        What annotations of two images are compared in. ``"relative"``: boxes, polygons and the keypoints of `oks` over
+        the width and height of their own image, as in the authors' code, from which the paper's numbers come; masks on
+        one grid that spans every image. ``"pixels"``: as they stand, with the left top corners of both images on each
+        other. Centroids (over the diagonal of the target's image), poses and volumes (relative by definition), cuboids
+        and functions of one's own decide for themselves; `Separation.coordinates` says what was done.
 
     Returns
     -------
     Calibration
-        The largest KS first, then by name.
+        The largest KS first, then by name. `Separation.trusted` and `Separation.why` say whether a tau* can be used.
+
+    Warns
+    -----
+    KalosWarning
+        Where the size of an image is unknown: boxes and polygons are then compared in pixels.
 
     Notes
     -----
@@ -85,7 +99,7 @@ def calibrate(
     Raises
     ------
     InputError
-        For fewer than two raters or two images, no or an unknown similarity, or one named twice.
+        For fewer than two raters or two images, no or an unknown similarity, one named twice, or other coordinates.
 
     Examples
     --------
@@ -109,10 +123,24 @@ def calibrate(
     repeats, seed = check_whole(repeats, "repeats", 1), check_whole(seed, "seed")
     bootstrap = check_whole(bootstrap, "bootstrap")
     check_comparable(annotations)
+    coordinates = check_coordinates(coordinates)
     references = draw_references(annotations, repeats, seed)
-    found = [_separate(annotations, measure, references, bootstrap, seed) for measure in measures]
+    compared = [_compared(annotations, measure, coordinates) for measure in measures]
+    if coordinates == "relative" and "pixels" in compared:
+        unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
+        warnings.warn(
+            f"coordinates: the sizes of {int(unknown.sum()):,} of {len(unknown):,} images are unknown "
+            f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
+            'relative to their images; give the sizes, or say coordinates="pixels"',
+            KalosWarning,
+            stacklevel=2,
+        )
+    found = [
+        _separate(annotations, measure, references, bootstrap, seed, how)
+        for measure, how in zip(measures, compared, strict=True)
+    ]
     found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
-    return Calibration(tuple(found), repeats, bootstrap, seed)
+    return Calibration(tuple(found), repeats, bootstrap, seed, coordinates)
 
 
 def size_classes(annotations: Annotations, similarity: Named) -> NDArray[np.intp]:
@@ -161,12 +189,24 @@ class _Targets:
     why_none: str
 
 
+def _compared(annotations: Annotations, measure: Similarity, coordinates: Coordinates) -> Compared:
+    """What annotations of two images can be compared in: in pixels where relative coordinates are not known."""
+    if not len(annotations):
+        return coordinates
+    kind, needs_size = relative_shape(measure.column(annotations))
+    if not kind:
+        return "own"
+    sizes = annotations.image_size[annotations.image]
+    return "pixels" if needs_size and np.isnan(sizes).any() else coordinates
+
+
 def _separate(
-    annotations: Annotations, measure: Similarity, references: Drawn, bootstrap: int, seed: int
+    annotations: Annotations, measure: Similarity, references: Drawn, bootstrap: int, seed: int, compared: Compared
 ) -> Separation:
     """One similarity: all annotations, and the annotations of each size."""
     observed = observed_distances(annotations, measure)
-    expected = expected_distances(annotations, measure, references)
+    coordinates: Coordinates = "pixels" if compared == "pixels" else "relative"
+    expected = expected_distances(annotations, measure, references, coordinates)
     rank = annotations.image_rank[annotations.image]  # replicates do not depend on the order of images
     images, image = np.unique(rank, return_inverse=True)
     size = size_classes(annotations, measure)
@@ -182,7 +222,8 @@ def _separate(
     ]
     ends = _bootstrap(targets, len(images), bootstrap, seed)
     whole, *strata = (
-        _separation(measure.name, part, len(images), *interval) for part, interval in zip(targets, ends, strict=True)
+        _separation(measure.name, part, len(images), compared, *interval)
+        for part, interval in zip(targets, ends, strict=True)
     )
     return replace(whole, strata={found.size: found for found in strata})
 
@@ -194,7 +235,12 @@ def _sample(nearest: Nearest, image: NDArray[np.intp], kept: NDArray[np.bool_]) 
 
 
 def _separation(
-    name: str, targets: _Targets, images: int, ks_interval: NDArray[np.float64], tau_interval: NDArray[np.float64]
+    name: str,
+    targets: _Targets,
+    images: int,
+    compared: Compared,
+    ks_interval: NDArray[np.float64],
+    tau_interval: NDArray[np.float64],
 ) -> Separation:
     times = once_each(images)
     ks, ks_at = kolmogorov_smirnov(targets.observed, targets.expected, times)
@@ -210,6 +256,8 @@ def _separation(
         reason=_reason(targets) if np.isnan(tau) else "",
         ks_interval=ks_interval,
         tau_interval=tau_interval,
+        coordinates=compared,
+        crosses=do_cross(targets.observed, targets.expected),
     )
 
 

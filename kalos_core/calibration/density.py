@@ -196,26 +196,48 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
     >>> crossings(near, far, once_each(1)).round(1).tolist()
     [0.5]
     """
+    return np.array([tau for tau, _ in _crossings(observed, expected, times)])
+
+
+def do_cross(observed: Sample, expected: Sample) -> bool:
+    """Whether the densities of two samples cross beyond the mode of the first, so that tau* is not but a valley.
+
+    Examples
+    --------
+    What is observed is nearer than chance, and the other way round:
+
+    >>> rng = np.random.default_rng(0)
+    >>> near, far = (Sample(rng.normal(centre, 0.1, 500), np.zeros(500, int)) for centre in (0.3, 0.7))
+    >>> do_cross(near, far), do_cross(far, near)
+    (True, False)
+    """
+    images = int(max(observed.image.max(initial=-1), expected.image.max(initial=-1))) + 1
+    (found,) = _crossings(observed, expected, once_each(images))
+    return found[1]
+
+
+def _crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> list[tuple[float, bool]]:
+    """tau* of each resample, NaN where undefined, and whether densities cross there; see `crossings`."""
     of_observed, of_expected = densities(observed, times), densities(expected, times)
     defined = np.isfinite(of_observed[:, 0]) & np.isfinite(of_expected[:, 0])
-    tau = np.full(len(times), np.nan)
-    for row in np.flatnonzero(defined):
-        tau[row] = _crossing(of_observed[row], of_expected[row])
-    return tau
+    return [
+        _crossing(of_observed[row], of_expected[row]) if defined[row] else (float("nan"), False)
+        for row in range(len(times))
+    ]
 
 
-def _crossing(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
-    """Where on `GRID` two densities (1000,) cross; see `crossings`."""
+def _crossing(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> tuple[float, bool]:
+    """Where on `GRID` two densities (1000,) cross, or the valley between their modes, and which; see `crossings`."""
     sign = np.sign(observed - expected)
     mode, other = _mode(observed), _mode(expected)
     change = np.flatnonzero(sign[1:] != sign[:-1])
     beyond = change[change > mode]
     if len(beyond):
-        return float(GRID[beyond[0]])
+        return float(GRID[beyond[0]]), True
     if mode == other:
-        return float("nan")
+        return float("nan"), False
     low, high = min(mode, other), max(mode, other)
-    return float(GRID[low + int((observed + expected)[low : high + 1].argmin())])
+    return float(GRID[low + int((observed + expected)[low : high + 1].argmin())]), False
 
 
 def _mode(density: NDArray[np.float64]) -> int:

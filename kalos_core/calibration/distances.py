@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import run_starts
+from kalos_core.calibration.relative import Coordinates, check_coordinates, relative_column
 from kalos_core.errors import InputError
 from kalos_core.pairs import blocks_of_runs, image_pairs
 from kalos_core.similarity import Similarity
@@ -146,32 +147,50 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     return Drawn(image[:, run_of_row], rater[:, run_of_row])
 
 
-def expected_distances(annotations: Annotations, measure: Similarity, references: Drawn) -> Nearest:
+def expected_distances(
+    annotations: Annotations, measure: Similarity, references: Drawn, coordinates: Coordinates = "relative"
+) -> Nearest:
     """Each annotation's distance to the nearest one of a rater of another image, 1 if none (KαLOS §3.3, §7.2).
 
-    The similarity decides how annotations of two images are compared; the target is its left side.
+    The target is the left side of the similarity.
 
     Parameters
     ----------
     annotations : Annotations
     measure : Similarity
     references : Drawn
+    coordinates : "relative" or "pixels"
+        What annotations of two images are compared in; see `relative_column` for what relative means for each kind of
+        shape.
 
     Returns
     -------
     Nearest
         D * N lines: all annotations in the order of rows, once a draw.
 
+    Raises
+    ------
+    InputError
+        For relative coordinates where the size of an annotation's image is unknown.
+
     Examples
     --------
+    Boxes of 10 x 10 and 10 x 8 pixels; the first fills a quarter of its image, the second all of it:
+
     >>> from kalos_core.similarity import get_similarity
     >>> mark = {"rater": "ann", "category": "cat"}
     >>> rows = [{**mark, "image": image, "box": [0, 0, 10, height]} for image, height in [("a", 10), ("b", 8)]]
-    >>> annotations = Annotations.from_rows(rows)
-    >>> drawn = draw_references(annotations, repeats=1, seed=0)
-    >>> expected_distances(annotations, get_similarity("box_iou"), drawn).distance.round(3).tolist()
+    >>> annotations = Annotations.from_rows(rows, image_size={"a": (20, 20), "b": (10, 8)})
+    >>> drawn, iou = draw_references(annotations, repeats=1, seed=0), get_similarity("box_iou")
+    >>> expected_distances(annotations, iou, drawn).distance.round(3).tolist()
+    [0.75, 0.75]
+    >>> expected_distances(annotations, iou, drawn, "pixels").distance.round(3).tolist()
     [0.2, 0.2]
     """
+    column = _column(annotations, measure)
+    if check_coordinates(coordinates) == "relative":
+        relative = relative_column(annotations, column)
+        column = column if relative is None else relative
     count, raters = len(annotations), len(annotations.raters)
     key = annotations.image * raters + annotations.rater
     order = np.argsort(key, kind="stable")
@@ -183,7 +202,7 @@ def expected_distances(annotations: Annotations, measure: Similarity, references
             for target, position in blocks_of_runs(first, np.searchsorted(ordered, wanted, side="right") - first):
                 yield target, order[position], (draw * count + target)[:, None]
 
-    best = _best_similarity(measure, _column(annotations, measure), blocks(), references.image.size)
+    best = _best_similarity(measure, column, blocks(), references.image.size)
     return Nearest(1 - best, np.tile(np.arange(count), len(references.image)))
 
 

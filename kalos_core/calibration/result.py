@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.errors import lookup
 from kalos_core.resampling import interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+LEAST_KS = 0.5
+"""Below this largest gap the two distributions do not part: the least that the paper prints is .524 (Table 5)."""
+
+WIDEST_INTERVAL = 0.2
+"""An interval of tau* that is wider says little: the widest of the paper's is .12 (Table 5)."""
+
+ENDS = (0.005, 0.95)
+"""tau* outside of these is at an end of its scale: five steps of the grid, and an overlap of .05 at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +53,10 @@ class Separation:
         95 % percentile bootstrap over images; NaN without a bootstrap.
     strata : mapping size -> Separation
         The same for annotations of one size as targets, each against annotations of any size; empty within a stratum.
+    coordinates : "relative", "pixels" or "own"
+        What annotations of two images were compared in; "own" where the similarity itself says how.
+    crosses : bool
+        Whether the densities cross at `tau`; else it is the valley between their modes.
 
     Examples
     --------
@@ -61,11 +76,61 @@ class Separation:
     ks_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
     tau_interval: NDArray[np.float64] = field(default_factory=lambda: np.full(2, np.nan))
     strata: Mapping[str, Separation] = field(default_factory=dict)
+    coordinates: Compared = "relative"
+    crosses: bool = True
 
     @property
     def threshold(self) -> float:
-        """The least similarity at which annotations may correspond: 1 - tau."""
+        """The least similarity at which annotations may correspond, τ*_s = 1 - τ*."""
         return 1 - self.tau
+
+    @property
+    def trusted(self) -> bool:
+        """Whether tau* can be used as it stands: there is nothing to say against it."""
+        return not self.why
+
+    @property
+    def why(self) -> str:
+        """What speaks against `tau`, as one line; "" if nothing does.
+
+        There is no tau* at all; the two distributions do not part (KS below `LEAST_KS`); their densities do not cross,
+        so that tau* is but a valley between their modes; tau* sits at an end of its scale (outside of `ENDS`); its
+        interval is wide (more than `WIDEST_INTERVAL`).
+
+        Examples
+        --------
+        >>> near, far = np.array([0.1, 0.2]), np.array([0.99, 1.0])
+        >>> Separation("box_iou", "all", near, far, 1.0, 0.2, 0.995, "").why
+        'τ* = 0.995 is at the end of its scale: any overlap at all would count as the same object'
+        """
+        if not np.isfinite(self.tau):
+            return f"there is no τ*: {self.reason}"
+        low, high = ENDS
+        least, most = self.tau_interval
+        found = [
+            (
+                self.ks < LEAST_KS,
+                f"observed and expected distances hardly part: KS = {self.ks:.3f}, below {LEAST_KS:g}",
+            ),
+            (
+                not self.crosses,
+                f"the densities do not cross: τ* = {self.tau:.3f} is the valley between their modes",
+            ),
+            (
+                self.tau > high,
+                f"τ* = {self.tau:.3f} is at the end of its scale: any overlap at all would count as the same object",
+            ),
+            (
+                self.tau < low,
+                f"τ* = {self.tau:.3f} is at the end of its scale: only what is all but identical would count as the "
+                "same object",
+            ),
+            (
+                most - least > WIDEST_INTERVAL,
+                f"the interval of τ* is wide: {least:.3f} to {most:.3f}",
+            ),
+        ]
+        return "; ".join(text for holds, text in found if holds)
 
     @property
     def threshold_interval(self) -> NDArray[np.float64]:
@@ -74,8 +139,9 @@ class Separation:
 
     def __repr__(self) -> str:
         size = "" if self.size == "all" else f" of {self.size} annotations"
-        tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (similarity {self.threshold:.3f})"
-        found = tau if np.isfinite(self.tau) else f"no τ*: {self.reason}"
+        tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (as a similarity: τ*_s = {self.threshold:.3f})"
+        doubt = "" if self.trusted else f"; not to be trusted: {self.why}"
+        found = f"{tau}{doubt}" if np.isfinite(self.tau) else f"no τ*: {self.reason}"
         return f"{self.name}{size}: KS = {self.ks:.3f}{_brackets(self.ks_interval)} at {self.ks_at:.3f}, {found}"
 
 
@@ -89,6 +155,8 @@ class Calibration:
     repeats : int
         How many times the expected distances were drawn.
     bootstrap, seed : int
+    coordinates : "relative" or "pixels"
+        As asked for; each `Separation` says what it was compared in.
 
     Examples
     --------
@@ -106,6 +174,7 @@ class Calibration:
     repeats: int = 1
     bootstrap: int = 0
     seed: int = 0
+    coordinates: Coordinates = "relative"
 
     @property
     def best(self) -> Separation:
@@ -156,7 +225,7 @@ def _table(separations: Sequence[Separation]) -> pd.DataFrame:
             "size": [found.size for found in separations],
             **{
                 name: [getattr(found, name) for found in separations]
-                for name in ("ks", "ks_at", "tau", "threshold", "reason")
+                for name in ("ks", "ks_at", "tau", "threshold", "reason", "trusted", "why", "coordinates")
             },
             **interval_columns(**ends),
             "observed": [len(found.observed) for found in separations],

@@ -3,7 +3,7 @@
 All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
 heeds who is assigned to which image and class; what is undefined is NaN, is left out of means and never counts as 1.
 
-* thresholds: `sensitivity` -> `Sensitivity`
+* thresholds: `sensitivity` -> `Sensitivity`, `image_alphas`
 * classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
 * raters: `rater_vitality` -> `RaterVitality`
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
@@ -13,7 +13,7 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
-from kalos_core.diagnostics.thresholds import Sensitivity, sensitivity
+from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity
 from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "class_difficulty",
     "class_image_alpha",
     "collaboration",
+    "image_alphas",
     "intra_rater",
     "pair_image_alpha",
     "rater_labels",

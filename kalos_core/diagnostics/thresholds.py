@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,19 +10,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import agreement, check_comparable
+from kalos_core._agreement import (
+    Agreement,
+    Configuration,
+    agreement,
+    check_agreement,
+    check_comparable,
+    image_coincidences,
+)
 from kalos_core.annotations import Annotations
+from kalos_core.calibration import Calibration, Separation
+from kalos_core.correspondence import correspond
 from kalos_core.diagnostics.parts import Part
-from kalos_core.errors import InputError, check_whole
+from kalos_core.errors import InputError, KalosWarning, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.reliability import alpha_by_group, build_units
 from kalos_core.resampling import interval_columns, intervals, join_cells, resample
-from kalos_core.similarity import Rows, Similarity, check_threshold
+from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Where agreement is computed unless other thresholds are given."""
+
+USUAL_ANCHOR = 0.5
+"""The threshold from which the loss is computed where nothing was calibrated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +55,10 @@ class Sensitivity:
         Agreement at `anchor` minus agreement at `strict`.
     delta_interval, global_delta_interval : (2,) float64
         Both thresholds on the same drawn images.
+    image_alpha : (T, I) float64
+        Alpha of each image at each threshold, NaN where undefined.
+    calibrated : bool
+        Whether the anchor is the τ*_s of a calibration.
 
     Examples
     --------
@@ -63,6 +81,8 @@ class Sensitivity:
     delta_interval: NDArray[np.float64]
     global_delta: float
     global_delta_interval: NDArray[np.float64]
+    image_alpha: NDArray[np.float64]
+    calibrated: bool = False
 
     def __len__(self) -> int:
         return len(self.threshold)
@@ -86,7 +106,7 @@ def sensitivity(
     annotations: Annotations,
     thresholds: Sequence[float] | NDArray[np.float64] = THRESHOLDS,
     *,
-    anchor: float = 0.5,
+    anchor: float | None = None,
     strict: float = 0.9,
     similarity: str | Similarity | Rows = "box_iou",
     solver: str = "greedy",
@@ -94,6 +114,7 @@ def sensitivity(
     bootstrap: int = 1000,
     seed: int = 0,
     pairs: Pairs | None = None,
+    calibration: Calibration | Separation | None = None,
 ) -> Sensitivity:
     """Localization sensitivity (KαLOS §13): alpha over thresholds, delta = alpha(anchor) - alpha(strict).
 
@@ -105,22 +126,30 @@ def sensitivity(
     annotations : Annotations
     thresholds : (T,) floats in [0, 1]
         Least similarities; the table has a row for each.
-    anchor : float in [0, 1]
-        The calibrated threshold, or the usual one.
+    anchor : float in [0, 1], optional
+        Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.
     strict : float in [0, 1]
         A stricter threshold. The paper leaves it open; .9 is where its polygons fall off (§14.1). Neither needs to be
         among `thresholds`.
     similarity, solver, cost, bootstrap, seed, pairs
         As in `agreement`; `pairs` computed from the lowest of all these thresholds or lower.
+    calibration : Calibration or Separation, optional
+        What `calibrate` says of this similarity: the paper's delta begins at its τ* (KαLOS §13).
 
     Returns
     -------
     Sensitivity
 
+    Warns
+    -----
+    KalosWarning
+        If the anchor is a τ* that is not to be trusted (`Separation.why`).
+
     Raises
     ------
     InputError
-        For no threshold, one outside [0, 1], a `strict` below `anchor`, and whatever `agreement` refuses.
+        For no threshold, one outside [0, 1], a `strict` below `anchor`, an `anchor` and a `calibration`, a calibration
+        without this similarity or without a τ* of it, and whatever `agreement` refuses.
 
     Examples
     --------
@@ -137,7 +166,8 @@ def sensitivity(
     requested = np.array([check_threshold(value, "thresholds") for value in thresholds], dtype=np.float64)
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
-    anchor, strict = check_threshold(anchor, "anchor"), check_threshold(strict, "strict")
+    start = _anchor(anchor, calibration, get_similarity(similarity).name)
+    anchor, strict = check_threshold(start, "anchor"), check_threshold(strict, "strict")
     if strict < anchor:
         raise InputError(f"strict: expected a threshold of at least the anchor {anchor:g}, got {strict:g}")
     every_threshold = np.unique([*requested, anchor, strict])
@@ -147,6 +177,7 @@ def sensitivity(
     for statistic, value in enumerate(every_threshold.tolist()):
         cells = Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
         parts.append(replace(cells, statistic=np.full(len(cells), statistic)))
+    image_alpha = np.stack([part.value for part in parts])
     cells = join_cells(parts)
     drawn = resample(cells, len(every_threshold), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
     mean, whole, images = (
@@ -169,4 +200,75 @@ def sensitivity(
         delta_interval=intervals(drawn.mean[:, [one]] - drawn.mean[:, [two]])[0],
         global_delta=float(whole[one] - whole[two]),
         global_delta_interval=intervals(drawn.whole[:, [one]] - drawn.whole[:, [two]])[0],
+        image_alpha=image_alpha[at],
+        calibrated=calibration is not None,
     )
+
+
+def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Alpha of each image at several thresholds, all else as in the agreement; similarities are compared once.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Its pairs are used where they reach down to the lowest threshold, and computed anew else.
+    thresholds : (T,) floats in [0, 1]
+        Least similarities.
+
+    Returns
+    -------
+    (T, I) float64
+        Rows in the order of the thresholds; NaN where alpha of an image is undefined.
+
+    Raises
+    ------
+    InputError
+        For no threshold or one outside [0, 1]; where pairs have to be computed anew, for a similarity that is not in
+        `SIMILARITIES`.
+
+    Examples
+    --------
+    Two boxes of one object with an IoU of .8:
+
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("ann", 10), ("bob", 8)]]
+    >>> image_alphas(agreement(Annotations.from_rows(rows)), [0.3, 0.9]).tolist()
+    [[1.0], [-0.5]]
+    """
+    check_agreement(agreement)
+    if np.ndim(thresholds) != 1 or not len(thresholds):
+        raise InputError(f"thresholds: expected one or more similarities, got {thresholds!r}")
+    requested = [check_threshold(value, "thresholds") for value in thresholds]
+    settings, pairs = agreement.configuration, agreement.pairs
+    if min(requested) < pairs.floor:
+        pairs = compute_pairs(agreement.annotations, settings.similarity, min(requested))
+    return np.stack([_image_alpha(agreement.annotations, settings, value, pairs) for value in requested])
+
+
+def _image_alpha(
+    annotations: Annotations, settings: Configuration, threshold: float, pairs: Pairs
+) -> NDArray[np.float64]:
+    unit_of = correspond(annotations, pairs, threshold, settings.solver, settings.cost)
+    return alpha_by_group(image_coincidences(annotations, build_units(annotations, unit_of))[0])
+
+
+def _anchor(anchor: float | None, calibration: Calibration | Separation | None, similarity: str) -> float:
+    """Where the loss begins: as given, else at τ*_s of the calibration, else at the usual threshold."""
+    if calibration is None:
+        return USUAL_ANCHOR if anchor is None else anchor
+    if anchor is not None:
+        raise InputError(f"anchor: expected it from the calibration or as a number, got both ({anchor!r})")
+    if not isinstance(calibration, (Calibration, Separation)):
+        raise InputError(f"calibration: expected what `calibrate` returns, got {type(calibration).__name__}")
+    found = calibration[similarity] if isinstance(calibration, Calibration) else calibration
+    if found.name != similarity:
+        raise InputError(f"calibration: expected one of {similarity!r}, got {found.name!r}")
+    if not np.isfinite(found.tau):
+        raise InputError(f"calibration: expected a τ* of {similarity}, got none: {found.reason}")
+    if not found.trusted:
+        warnings.warn(
+            f"calibration: the anchor {found.threshold:.3g} is not to be trusted: {found.why}",
+            KalosWarning,
+            stacklevel=3,
+        )
+    return found.threshold

@@ -27,21 +27,25 @@ CURVE = slice(None, None, 9)
 """Points of `GRID` of a density's curve: 112 of 1,000, its two ends among them."""
 
 
-def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "") -> str:
-    """A calibration in one line.
+def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "", why: str = "") -> str:
+    """A calibration in one line; `why` is what speaks against it (`Separation.why`).
 
     Examples
     --------
     >>> calibration_title("box_iou", 0.831, 0.735)
-    'Beyond distance 0.735 chance is likelier: threshold 0.265 for box_iou (KS 0.831)'
+    'Beyond distance τ* = 0.735 chance is likelier: threshold τ*_s = 0.265 for box_iou (KS 0.831)'
+    >>> calibration_title("box_iou", 0.31, 0.735, why="observed and expected distances hardly part")
+    'Threshold τ*_s = 0.265 for box_iou is not to be trusted: observed and expected distances hardly part'
     >>> calibration_title("box_iou", 0.0, None, "all 9 expected distances are 1, and have no density")
     'No threshold for box_iou: all 9 expected distances are 1, and have no density'
     """
     if tau is None or np.isnan(tau):
         return f"No threshold for {name}: {reason}"
+    if why:
+        return f"Threshold τ*_s = {significant(1 - tau)} for {name} is not to be trusted: {why}"
     return (
-        f"Beyond distance {significant(tau)} chance is likelier: threshold {significant(1 - tau)} for {name} "
-        f"(KS {significant(ks)})"
+        f"Beyond distance τ* = {significant(tau)} chance is likelier: threshold τ*_s = {significant(1 - tau)} for "
+        f"{name} (KS {significant(ks)})"
     )
 
 
@@ -99,9 +103,9 @@ def calibration_figure(
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "range": [-0.02, 1.02], "fixedrange": True, "zeroline": False}
     figure.update_layout(
         title=titled(title) | {"y": 0.97, "yanchor": "top"},
-        xaxis={"title": {"text": "distance to the nearest annotation (1 - similarity)"}, **ticks},
+        xaxis={"title": {"text": "distance τ to the nearest annotation (1 − similarity)"}, **ticks},
         xaxis2={
-            "title": {"text": "similarity", "standoff": 4, "font": {"size": 14}},
+            "title": {"text": "similarity τ_s", "standoff": 4, "font": {"size": 14}},
             "overlaying": "x",
             "side": "top",
             "showgrid": False,
@@ -141,6 +145,7 @@ def plot_calibration(found: Separation) -> go.Figure:
             found.ks,
             found.tau,
             found.reason,
+            found.why,
         ),
     )
 

@@ -139,7 +139,7 @@ def test_expected_distances_equal_a_plain_loop(name, annotations, seed):
         for images, raters in zip(drawn.image, drawn.rater, strict=True)
         for row, (image, rater) in enumerate(zip(images, raters, strict=True))
     ]
-    found = expected_distances(annotations, measure, drawn)
+    found = expected_distances(annotations, measure, drawn, "pixels")
     assert found.distance.tolist() == expected
     assert found.row.tolist() == [*range(len(annotations))] * 2
 

@@ -72,7 +72,9 @@ def several_raters(seed=0, *, images=30, raters=4, sparse=False):
                 moved = np.clip(box + rng.normal(0, 6, 4), [0, 0, 5, 5], None)
                 add_annotation(coco, image, name, category, moved)
             if rng.random() < 0.2:
-                add_annotation(coco, image, name, int(rng.integers(1, 6)), rng.uniform([0, 0, 20, 20], [500, 350, 90, 90]))
+                add_annotation(
+                    coco, image, name, int(rng.integers(1, 6)), rng.uniform([0, 0, 20, 20], [500, 350, 90, 90])
+                )
     return coco
 
 

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, agreement, compute_pairs, sensitivity
+from kalos_core import Annotations, InputError, KalosWarning, agreement, calibrate, compute_pairs, sensitivity
+from kalos_core.calibration import Calibration, Separation
+from kalos_core.diagnostics import image_alphas
 from tests.strategies import tables
 
 
@@ -105,6 +107,92 @@ def test_pairs_computed_too_high_are_refused():
     annotations = heights(("ann", 10, 1), ("bob", 8, 1))
     with pytest.raises(InputError, match=r"computed from 0\.5 upwards, got 0\.1"):
         sensitivity(annotations, pairs=compute_pairs(annotations))
+
+
+# ---- from a calibrated threshold ----
+
+
+def calibrated(threshold=0.7, name="box_iou", **changed):
+    """A calibration whose tau* is 1 - threshold."""
+    fields = {"ks": 0.9, "ks_at": 0.4, "tau": 1 - threshold, "reason": "", **changed}
+    return Separation(name, "all", np.array([0.1]), np.array([0.9]), **fields)
+
+
+def test_the_loss_begins_at_the_calibrated_threshold():
+    #  IoU .8 and .6; at τ*_s = .7 image 1 still matches and image 2 does not: mean (1 - .5) / 2 = .25
+    #  at .9 neither does: -.5; the paper's delta (§13) is alpha(τ*) - alpha(τ_strict) = .75
+    annotations = heights(("ann", 10, 1), ("bob", 8, 1), ("ann", 10, 2), ("bob", 6, 2))
+    for calibration in (calibrated(), Calibration([calibrated(), calibrated(0.2, "polygon_iou")])):
+        curve = sensitivity(annotations, [0.5], calibration=calibration, bootstrap=0)
+        assert (curve.anchor, curve.calibrated, curve.delta) == (pytest.approx(0.7), True, pytest.approx(0.75))
+    usual = sensitivity(annotations, [0.5], bootstrap=0)
+    assert (usual.anchor, usual.calibrated, usual.delta) == (0.5, False, 1.5)
+
+
+def test_of_lvis_it_begins_at_its_tau(lvis):
+    calibration = calibrate(lvis, "box_iou")
+    curve = sensitivity(lvis, [0.5], calibration=calibration, bootstrap=0)
+    start = agreement(lvis, threshold=calibration.best.threshold, bootstrap=0).alpha
+    assert curve.delta == pytest.approx(start - 0.319607, abs=2e-6)  # at .9, as the public `kalos` 0.8.0 gives it
+    assert curve.delta > 0.688879 - 0.319607  # more than from .5
+
+
+def test_a_calibration_that_is_not_to_be_trusted_is_used_with_a_warning():
+    with pytest.warns(KalosWarning, match=r"the anchor 0.02 is not to be trusted: .* is at the end of its scale"):
+        curve = sensitivity(heights(("ann", 10, 1), ("bob", 8, 1)), [0.5], calibration=calibrated(0.02), bootstrap=0)
+    assert curve.anchor == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"anchor": 0.5, "calibration": calibrated()}, r"from the calibration or as a number, got both \(0.5\)"),
+        ({"calibration": 0.7}, "calibration: expected what `calibrate` returns, got float"),
+        ({"calibration": calibrated(name="centroid")}, "calibration: expected one of 'box_iou', got 'centroid'"),
+        ({"calibration": Calibration([calibrated(name="centroid")])}, "similarity: expected one of 'centroid'"),
+        ({"calibration": calibrated(tau=np.nan, reason="no chance")}, "a τ\\* of box_iou, got none: no chance"),
+        ({"calibration": calibrated(0.92)}, "strict: expected a threshold of at least the anchor 0.92, got 0.9"),
+    ],
+)
+def test_a_calibration_that_does_not_fit_is_refused(more, message):
+    with pytest.raises(InputError, match=message):
+        sensitivity(heights(("ann", 10, 1), ("bob", 8, 1)), [0.5], **more)
+
+
+# ---- each image ----
+
+
+def test_image_alphas_by_hand():
+    #  IoU .8 and .6 of one object each: matched 1; apart n = 4, two of NO_OBJECT: D_o = 1, D_e = 2/3, alpha -.5
+    annotations = heights(("ann", 10, 1), ("bob", 8, 1), ("ann", 10, 2), ("bob", 6, 2))
+    levels, expected = [0.7, 0.5, 0.9], [[1, -0.5], [1, 1], [-0.5, -0.5]]
+    np.testing.assert_allclose(image_alphas(agreement(annotations, bootstrap=0), levels), expected)
+    np.testing.assert_allclose(sensitivity(annotations, levels, bootstrap=0).image_alpha, expected)
+
+
+@given(tables(images=4, limits=True, exclusions=True), st.sampled_from([0.2, 0.6]))
+def test_image_alphas_are_those_of_the_agreement_at_each_threshold(annotations, start):
+    levels = [0.7, 0.1, 0.4]  # below and above what the pairs were computed from
+    options = {"similarity": "polygon_iou", "solver": "ahc", "cost": "neg", "bootstrap": 0}
+    found = image_alphas(agreement(annotations, threshold=start, **options), levels)
+    expected = [agreement(annotations, threshold=level, **options).image_alpha for level in levels]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(sensitivity(annotations, levels, **options).image_alpha, expected)
+
+
+def test_image_alphas_above_the_threshold_compare_nothing_anew(lvis, monkeypatch):
+    result = agreement(lvis, threshold=0.3, bootstrap=0)
+    monkeypatch.setattr("kalos_core.diagnostics.thresholds.compute_pairs", None)
+    found = image_alphas(result, [0.3, 0.5, 0.9])
+    # computed with the public `kalos` package 0.8.0
+    np.testing.assert_allclose(np.nanmean(found, axis=1), [0.750339, 0.688879, 0.319607], atol=1e-6)
+
+
+@pytest.mark.parametrize("thresholds", [[], 0.5])
+def test_image_alphas_need_thresholds(thresholds):
+    result = agreement(heights(("ann", 10, 1), ("bob", 8, 1)), bootstrap=0)
+    with pytest.raises(InputError, match="thresholds: expected one or more similarities"):
+        image_alphas(result, thresholds)
 
 
 def test_lvis200_as_kalos_gives_it(lvis):

@@ -46,7 +46,7 @@ def test_a_curve_is_the_density_times_the_width_of_a_bin():
 @pytest.mark.parametrize(
     ("arguments", "title"),
     [
-        (("box_iou", 0.8, 0.25), "Beyond distance 0.250 chance is likelier: threshold 0.750 for box_iou (KS 0.800)"),
+        (("box_iou", 0.8, 0.25), "Beyond distance τ* = 0.250 chance is likelier: threshold τ*_s = 0.750 for box_iou (KS 0.800)"),
         (("pose", None, None, "there are no annotations"), "No threshold for pose: there are no annotations"),
         (("pose", math.nan, math.nan, "why"), "No threshold for pose: why"),
     ],
@@ -70,7 +70,7 @@ def test_both_axes_show_the_same_positions():
     assert layout.xaxis.range == layout.xaxis2.range
     assert [1 - float(text) for text in layout.xaxis2.ticktext] == pytest.approx(list(layout.xaxis.tickvals))
     assert "distance" in layout.xaxis.title.text
-    assert layout.xaxis2.title.text == "similarity"
+    assert layout.xaxis2.title.text == "similarity τ_s"
 
 
 def test_lines_stand_at_tau_and_at_the_largest_gap():

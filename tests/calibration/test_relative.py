@@ -1,0 +1,122 @@
+"""Coordinates relative to the image: what each kind of shape becomes, against plain arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalos_core import Annotations, InputError
+from kalos_core.calibration.distances import Drawn, expected_distances
+from kalos_core.calibration.relative import relative_column, resampled
+from kalos_core.shapes import Masks
+from kalos_core.shapes.raster import pixels_of
+from kalos_core.similarity import get_similarity
+
+SIZES = {1: (100, 50), 2: (40, 80)}
+
+
+def table(shapes, sizes=SIZES):
+    """One annotation an image, both by ann."""
+    rows = [{"image": image, "rater": "ann", "category": "cat", **shape} for image, shape in shapes.items()]
+    return Annotations.from_rows(rows, image_size=sizes)
+
+
+def distances(annotations, name, coordinates="relative"):
+    """Of each annotation to the one of the other image."""
+    other = Drawn(np.array([[1, 0]]), np.array([[0, 0]]))
+    return expected_distances(annotations, get_similarity(name), other, coordinates).distance.tolist()
+
+
+def test_boxes_by_hand():
+    #  image 1: [20, 10, 30, 20] of 100 x 50 is [.2, .2, .3, .4]: area .12
+    #  image 2: [8, 16, 20, 32] of 40 x 80 is  [.2, .2, .5, .4]: area .20; shared .12, union .20
+    annotations = table({1: {"box": [20, 10, 30, 20]}, 2: {"box": [8, 16, 20, 32]}})
+    np.testing.assert_allclose(distances(annotations, "box_iou"), [0.4, 0.4])
+    # in pixels: shared 8 to 28 and 16 to 30 of x 20 to 28 = 8 by y 16 to 30 = 14: 112 of 600 + 640 - 112
+    np.testing.assert_allclose(distances(annotations, "box_iou", "pixels"), [1 - 112 / 1128] * 2)
+
+
+def test_polygons_are_scaled_with_what_they_enclose():
+    #  a bow tie in image 1 is repaired to two triangles; each corner is divided by its image's size
+    tie, square = [20, 10, 50, 30, 50, 10, 20, 30], [8, 16, 28, 16, 28, 48, 8, 48]
+    annotations = table({1: {"polygon": [tie]}, 2: {"polygon": [square]}})
+    column = annotations.shapes["polygon"]
+    relative = relative_column(annotations, column)
+    np.testing.assert_allclose(relative.area(), column.area() / [5000, 3200])
+    np.testing.assert_allclose(relative.bounds(), [[0.2, 0.2, 0.5, 0.6], [0.2, 0.2, 0.7, 0.6]])
+    # the triangles are half of the box: .06 of .12; shared with the square .06, union .20
+    np.testing.assert_allclose(distances(annotations, "polygon_iou"), [1 - 0.06 / 0.20] * 2)
+    assert shapely.is_valid(relative.geometries).all()
+    assert column.area().tolist() == [300, 640]  # the table's own outlines stay
+
+
+def test_polygons_and_boxes_that_are_the_same_rectangles_are_as_far_apart(lvis):
+    annotations = lvis.select(images=np.arange(20))
+    rows = [
+        {"image": annotations.images[image], "rater": "ann", "category": "cat", "id": int(row) + 1,
+         "polygon": [[x0, y0, x1, y0, x1, y1, x0, y1]]}
+        for row, image, (x0, y0, x1, y1) in zip(
+            range(len(annotations)), annotations.image, annotations.shapes["box"].corners, strict=True)
+    ]  # fmt: skip
+    sizes = dict(zip(annotations.images, annotations.image_size, strict=True))
+    made = Annotations.from_rows(rows, images=annotations.images.tolist(), image_size=sizes)
+    drawn = Drawn((made.image[None] + 1) % 20, np.zeros((1, len(made)), int))
+    boxes, polygons = (
+        expected_distances(made, get_similarity(name), drawn).distance for name in ("box_iou", "polygon_iou")
+    )
+    np.testing.assert_allclose(boxes, polygons, atol=1e-9)
+
+
+def test_keypoints_of_oks_are_scaled_with_their_areas():
+    sizes = {1: (100, 100), 2: (200, 200)}
+    shapes = {n: {"box": [0, 0, 40 * n, 40 * n], "keypoints": [[10 * n, 20 * n], [30 * n, 5 * n]]} for n in (1, 2)}
+    annotations = table(shapes, sizes)
+    np.testing.assert_allclose(distances(annotations, "oks"), [0, 0], atol=1e-12)  # the same pose at twice the size
+    assert min(distances(annotations, "oks", "pixels")) > 0.5
+
+
+@pytest.mark.parametrize("name", ["pose", "centroid"])
+def test_what_sees_to_its_own_coordinates_is_left_alone(name):
+    shapes = {n: {"keypoints": [[10 * n, 20 * n], [30, 5 * n]]} for n in (1, 2)}
+    annotations = table(shapes)
+    assert distances(annotations, name) == distances(annotations, name, "pixels")
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(1, 9), st.integers(1, 9), st.integers(0, 999))
+def test_a_resampled_mask_is_the_pixel_in_the_middle_of_each_cell(width, height, columns, rows, seed):
+    canvas = np.random.default_rng(seed).random((height, width)) < 0.5
+    #  cell c of C has its middle at (c + .5) / C of the width: pixel floor of that times W, in whole numbers
+    pixel = [
+        ((2 * np.arange(cells) + 1) * pixels) // (2 * cells) for cells, pixels in ((rows, height), (columns, width))
+    ]
+    found = resampled(Masks.from_arrays([canvas]), columns, rows)
+    np.testing.assert_array_equal(pixels_of(found, 0), canvas[np.ix_(*pixel)])
+
+
+def test_masks_of_one_size_stay_as_they_are_and_others_meet_on_one_grid():
+    small = np.zeros((4, 4), bool)
+    small[:2, :2] = True  # the left upper quarter
+    large = np.zeros((8, 8), bool)
+    large[:4, :4] = True
+    annotations = table({1: {"mask": small}, 2: {"mask": large}}, {1: (4, 4), 2: (8, 8)})
+    assert distances(annotations, "mask_iou") == [0, 0]
+    assert distances(annotations, "mask_iou", "pixels") == [0.75, 0.75]  # 4 of 16 pixels
+    alike = Masks.from_arrays([small, ~small])
+    assert resampled(alike, 4, 4) is alike
+
+
+def test_an_absent_mask_stays_absent():
+    masks = Masks.from_arrays([np.ones((2, 2), bool)]).union(np.array([[0]]))
+    absent = Masks(np.array([[2, 2], [0, 0]]), masks.first, masks.length, np.array([0, 1, 1]))
+    found = resampled(absent, 4, 4)
+    assert found.absent().tolist() == [False, True]
+    assert found.area().tolist() == [16, 0]
+
+
+def test_an_unknown_size_is_named():
+    annotations = table({1: {"box": [0, 0, 9, 9]}, 2: {"box": [0, 0, 9, 9]}}, {1: (10, 10)})
+    with pytest.raises(InputError, match=r"relative coordinates: expected the size of every image .* \(2\)"):
+        distances(annotations, "box_iou")
