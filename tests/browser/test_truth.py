@@ -23,7 +23,7 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
     """Masks of five raters, score maps of two detectors, and the panel beside the grid; nothing computed."""
     folder = tmp_path_factory.mktemp("stack")
     drawn_stack(folder)
-    dataset = kf.load_mask_folders(folder / "masks", "masks", pictures=folder / "pictures").dataset
+    dataset = kf.load_mask_folders(folder / "masks", "masks", images=folder / "images").dataset
     add_scores(dataset, folder)
     grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="truth")
     spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
@@ -36,10 +36,10 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
 def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
     """The same with a run of each kind."""
     dataset = of_a_new_name(masks)
-    kf.compute_pixel_agreement(dataset, "pixels", pictures=True)
+    kf.compute_pixel_agreement(dataset, "pixels", images=True)
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
     kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], truths=["truth_staple"])
-    dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_level"])
+    dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_rater_count"])
     dataset.save()
     yield dataset
     for key in kf.list_runs(dataset):
@@ -69,7 +69,7 @@ def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
     form = app.form()
     app.picture("truth-1-form")
     summary = app.execute(form)
-    figures = kf.load_figures(dataset, "pixels").figures
+    figures = kf.load_metrics(dataset, "pixels").metrics
     expect(summary).to_contain_text(smyth_title(figures["smyth_bound"], 5))
     expect(summary).to_contain_text("eve")
     app.picture("truth-2-summary")
@@ -82,7 +82,7 @@ def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
 def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
     app.open(computed.name, BESIDE)
     panel = app.panel("truth")
-    ranking = kf.stored_ranking(kf.load_figures(computed, "detectors").figures)
+    ranking = kf.stored_ranking(kf.load_metrics(computed, "detectors").metrics)
     expect(panel).to_contain_text(ranking_title(ranking))
     said = {
         "Ranking": "Rank of each detector under each reference",

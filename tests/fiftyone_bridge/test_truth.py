@@ -247,6 +247,36 @@ def test_the_images_of_a_rater_the_least_agreement_first(stack: fo.Dataset) -> N
     assert [row.sample_id for row in kf.pixel_images(stack, "pixels", 1)] == [first]
 
 
+def test_rasterised_labels_that_changed_make_a_run_stale(make: Make) -> None:
+    size = fo.ImageMetadata(width=100, height=100)
+    raters = ["ann", "bob"]
+    samples = [fo.Sample(f"/{number}.png", metadata=size, raters=raters) for number in range(20)]
+    for sample in samples:
+        for name in raters:
+            sample[name] = fo.Polylines(polylines=[polyline("cat", [10, 20, 10, 10])])
+    dataset = make(samples)
+    kf.compute_pixel_agreement(dataset, "pixels", raters=raters)
+    sample = dataset.skip(17).first()  # of the second batch
+    sample.tags.append("looked at")
+    sample.save()
+    assert kf.stale_samples(dataset, "pixels") == []
+    sample.bob.polylines[0].points = [[(0.1, 0.2), (0.2, 0.2), (0.2, 0.3)]]
+    sample.save()
+    assert kf.stale_samples(dataset, "pixels") == [sample.id]
+    assert kf.load_run(dataset, "pixels").result.f1[0, 1] == 1
+    kf.delete_run(dataset, "pixels")
+
+
+@pytest.mark.parametrize("name", ["compute_pixel_agreement", "estimate_truth", "rank_detectors"])
+def test_shares_of_the_work_rise_from_0_to_1(stack: fo.Dataset, name: str) -> None:
+    add_maps(stack)
+    shares: list[float] = []
+    options = {"detectors": "good", "skew": (0.1, 0.5)} if name == "rank_detectors" else {}
+    getattr(kf, name)(stack, "run", progress=lambda share, _: shares.append(share), **options)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+
+
 def test_the_images_of_a_rater_whom_an_attribute_names(make: Make) -> None:
     box = [10, 20, 10, 10]
     samples = []
