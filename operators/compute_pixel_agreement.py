@@ -22,13 +22,13 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         mask_forms.add_ignored(ctx, inputs)
         widgets.add_switch(
             inputs,
-            "pictures",
+            "images",
             label="Compare with the images themselves",
             description="Whether agreement goes with their intensity, contrast and colours; reads every image",
         )
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return widgets.given(params, "ignore_value", "pictures")
+        return widgets.given(params, "ignore_value", "images")
 
     def summary(self, run: Run) -> str:
         f = run.metrics

@@ -1,4 +1,4 @@
-"""From a view to `Annotations`: both ways to store raters, every choice, every kind of collection and of bad label."""
+"""From a view to `Annotations`: both ways to store raters, every selection, every kind of collection and of bad label."""
 
 import warnings
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from bson import ObjectId
 from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosWarning, agreement
+from kalos_core import Annotations, InputError, KalosWarning, agreement
+from kalos_core.fiftyone.dataset.raters import store_raters
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
     CAT,
@@ -33,7 +34,12 @@ def alphas_of(samples: Any, **options: Any) -> list[float | None]:
     return [None if np.isnan(value) else value for value in result.image_alpha]
 
 
-def marks_of(annotations: Any) -> list[tuple[str, str, str]]:
+def name_raters(dataset: fo.Dataset, fields: dict[str, str]) -> None:
+    """Store raters, as a load does."""
+    store_raters(dataset, fields, Annotations.from_rows([], images=["a.png"], raters=list(fields)))
+
+
+def annotations_of(annotations: Any) -> list[tuple[str, str, str]]:
     return [
         (annotations.files[image], annotations.raters[rater], annotations.categories[category])
         for image, rater, category in zip(annotations.image, annotations.rater, annotations.category, strict=True)
@@ -69,7 +75,7 @@ class TestStorage:
         dataset = make(in_one_field([scene]))
         assert list(kf.read_annotations(dataset, field="marks").raters) == ["ann", "bob", "zoe"]
         chosen = kf.read_annotations(dataset, field="marks", raters=("zoe", "bob"))
-        assert marks_of(chosen) == [("0.jpg", "zoe", "cat"), ("0.jpg", "bob", "dog")]
+        assert annotations_of(chosen) == [("0.jpg", "zoe", "cat"), ("0.jpg", "bob", "dog")]
         with pytest.raises(InputError, match=r"raters: expected names among ann, bob, zoe, got eve"):
             kf.read_annotations(dataset, field="marks", raters=("zoe", "eve"))
 
@@ -81,8 +87,8 @@ class TestStorage:
 
     @pytest.mark.parametrize("missing", [None, ""])
     def test_a_label_without_its_rater_is_named(self, make: Callable[..., fo.Dataset], missing: Any) -> None:
-        drawn = [detection("cat", CAT, rater="ann"), detection("cat", CAT, rater=missing), detection("cat", CAT)]
-        dataset = make([make_sample(0, {"ann": None}, marks=fo.Detections(detections=drawn), raters=["ann"])])
+        labels = [detection("cat", CAT, rater="ann"), detection("cat", CAT, rater=missing), detection("cat", CAT)]
+        dataset = make([make_sample(0, {"ann": None}, marks=fo.Detections(detections=labels), raters=["ann"])])
         with pytest.raises(InputError, match=r"(?s)2 records cannot be used.*expected a rater.*got nothing") as caught:
             kf.read_annotations(dataset, field="marks")
         assert dataset.first().marks.detections[1].id in str(caught.value)
@@ -97,26 +103,26 @@ class TestStorage:
         annotations = kf.read_annotations(dataset, raters=RATERS)
         assert annotations.shapes["box"].xywh()[0].tolist() == pytest.approx(CAT)
         assert agreement(annotations, "polygon_iou", bootstrap=0).alpha == pytest.approx(MEAN)
-        assert kf.default_similarity(dataset, kf.LabelChoice(raters=RATERS)) == "polygon_iou"
+        assert kf.default_similarity(dataset, kf.Selection(raters=RATERS)) == "polygon_iou"
         dataset.set_values("cid", [detections(scene["bob"]) for scene in SCENES])
-        assert kf.default_similarity(dataset, kf.LabelChoice(raters=("ann", "cid"))) == "box_iou"
+        assert kf.default_similarity(dataset, kf.Selection(raters=("ann", "cid"))) == "box_iou"
         assert alphas_of(dataset, raters=("ann", "cid"), assigned="labelled") == pytest.approx(ALPHAS)
 
 
 class TestNames:
     def test_stored_names_and_fields_are_both_known(self, dataset: fo.Dataset) -> None:
-        kf.raters.store_rater_fields(dataset, {"Ann A.": "ann", "bob": "bob"})
+        name_raters(dataset, {"Ann A.": "ann", "bob": "bob"})
         for raters in [None, ("Ann A.", "bob"), ("ann", "bob")]:
             assert list(kf.read_annotations(dataset, raters=raters, assigned="labelled").raters) == ["Ann A.", "bob"]
         with pytest.raises(InputError, match=r"every rater once, got 'Ann A.' twice"):
             kf.read_annotations(dataset, raters=("ann", "Ann A."))
 
     def test_without_stored_raters_fields_have_to_be_named(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match=r"no stored raters; .*label fields: ann, bob"):
+        with pytest.raises(InputError, match=r"no stored raters of objects; .*label fields: ann, bob"):
             kf.read_annotations(unchanged)
 
     def test_a_field_that_is_not_there(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match="expected a label field or a rater, got 'eve'"):
+        with pytest.raises(InputError, match="expected a rater, or a field of Detections, .* got 'eve'"):
             kf.read_annotations(unchanged, raters=("ann", "eve"))
         with pytest.raises(InputError, match="got 'eve'"):
             kf.read_annotations(unchanged, field="eve")
@@ -133,10 +139,8 @@ class TestNames:
         with pytest.raises(InputError, match="raters: expected a list of names"):
             kf.read_annotations(unchanged, raters=raters)
 
-    def test_choice_or_options_but_not_both(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match="either a choice or its fields, got also classes"):
-            kf.read_annotations(unchanged, kf.LabelChoice(raters=RATERS), classes=("cat",))
-        with pytest.raises(InputError, match=r"options: expected raters, .* got treshold"):
+    def test_unknown_arguments_are_a_slip(self, unchanged: fo.Dataset) -> None:
+        with pytest.raises(InputError, match=r"unknown argument treshold: expected one of raters, "):
             kf.read_annotations(unchanged, treshold=0.3)
 
 
@@ -150,7 +154,7 @@ class TestReference:
         assert alphas_of(dataset, raters=raters, reference="gold") == pytest.approx(ALPHAS)
 
     def test_is_known_by_field_and_by_name(self, dataset: fo.Dataset) -> None:
-        kf.raters.store_rater_fields(dataset, {"ann": "ann", "bob": "bob", "The Gold": "gold"})
+        name_raters(dataset, {"ann": "ann", "bob": "bob", "The Gold": "gold"})
         for reference in ("gold", "The Gold"):
             assert list(kf.read_annotations(dataset, reference=reference).raters) == ["ann", "bob"]
 
@@ -168,14 +172,14 @@ class TestReference:
 class TestWhatIsRead:
     def test_classes(self, unchanged: fo.Dataset) -> None:
         annotations = kf.read_annotations(unchanged, raters=RATERS, classes=("dog", "bench"))
-        assert sorted(marks_of(annotations)) == [
+        assert sorted(annotations_of(annotations)) == [
             ("1.jpg", "bob", "dog"),
             ("3.jpg", "ann", "bench"),
             ("3.jpg", "bob", "bench"),
             ("3.jpg", "bob", "bench"),
         ]
 
-    def test_a_class_nobody_drew_is_a_slip(self, unchanged: fo.Dataset) -> None:
+    def test_a_class_nobody_annotated_is_a_slip(self, unchanged: fo.Dataset) -> None:
         with pytest.raises(InputError, match="classes: expected classes among bench, cat, dog, got kat"):
             kf.read_annotations(unchanged, raters=RATERS, classes=("cat", "kat"))
         with pytest.raises(InputError, match="classes: expected a list of names, got 'cat'"):
@@ -200,21 +204,21 @@ class TestWhatIsRead:
     def test_min_area_needs_sizes(self, dataset: fo.Dataset) -> None:
         dataset.match(F("filepath").ends_with("/1.jpg")).set_values("metadata", [None])
         assert alphas_of(dataset, raters=RATERS) == pytest.approx(ALPHAS)  # IoU does not
-        with pytest.raises(InputError, match=r"size of 1 of 6 pictures is unknown \(1.jpg\); run compute_metadata"):
+        with pytest.raises(InputError, match=r"size of 1 of 6 images is unknown \(1.jpg\); run compute_metadata"):
             kf.read_annotations(dataset, raters=RATERS, min_area=10)
 
     def test_min_confidence_keeps_labels_without_one(self, make: Callable[..., fo.Dataset]) -> None:
-        drawn = [detection(name, CAT, confidence=value) for name, value in [("a", 0.2), ("b", 0.5), ("c", None)]]
-        dataset = make([make_sample(0, {"bob": []}, ann=fo.Detections(detections=drawn), raters=["ann", "bob"])])
+        labels = [detection(name, CAT, confidence=value) for name, value in [("a", 0.2), ("b", 0.5), ("c", None)]]
+        dataset = make([make_sample(0, {"bob": []}, ann=fo.Detections(detections=labels), raters=["ann", "bob"])])
         for least, names in [(0.0, "abc"), (0.2, "abc"), (0.3, "bc"), (0.9, "c")]:
             kept = kf.read_annotations(dataset, raters=RATERS, min_confidence=least)
-            assert [name for _, _, name in marks_of(kept)] == list(names)
+            assert [name for _, _, name in annotations_of(kept)] == list(names)
 
     @pytest.mark.parametrize("name", ["min_area", "min_confidence"])
     @pytest.mark.parametrize("value", [-1, float("nan"), "much", None, True])
     def test_limits_are_numbers(self, name: str, value: Any) -> None:
         with pytest.raises(InputError, match=f"{name}: expected a number of at least 0"):
-            kf.LabelChoice(**{name: value})
+            kf.Selection(**{name: value})
 
     def test_pictures_of_unknown_size(self, dataset: fo.Dataset) -> None:
         dataset.set_values("metadata", [None] * 6)
@@ -231,7 +235,7 @@ class TestAssignment:
     def test_everybody_everywhere(self, unchanged: fo.Dataset) -> None:
         assert alphas_of(unchanged, raters=RATERS, assigned="all") == pytest.approx([*ALPHAS[:5], 0.0])
 
-    def test_labelled_tells_nothing_drawn_from_no_list(self, dataset: fo.Dataset) -> None:
+    def test_labelled_tells_nothing_annotated_from_no_list(self, dataset: fo.Dataset) -> None:
         dataset.delete_sample_field("raters")
         assert alphas_of(dataset, raters=RATERS, assigned="labelled") == pytest.approx(ALPHAS)
         dataset.match(F("filepath").ends_with("/4.jpg")).set_values("bob", [None])
@@ -247,16 +251,16 @@ class TestAssignment:
             kf.read_annotations(dataset, raters=RATERS, assigned="all")
             kf.read_annotations(dataset, raters=("ann",))
 
-    def test_labelled_with_an_attribute_means_who_drew(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_labelled_with_an_attribute_means_who_annotated(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(in_one_field(SCENES))
         annotations = kf.read_annotations(dataset, field="marks", assigned="labelled")
-        drew = [[True, True], [True, True], [True, False], [True, True], [False, False], [True, False]]
-        assert annotations.assigned.tolist() == drew
-        # bob drew a dog, so he looked for the cat as well
+        annotated = [[True, True], [True, True], [True, False], [True, True], [False, False], [True, False]]
+        assert annotations.assigned.tolist() == annotated
+        # bob annotated a dog, so he looked for the cat as well
         only_cats = kf.read_annotations(dataset, field="marks", assigned="labelled", classes=("cat",))
-        assert only_cats.assigned.tolist() == drew
+        assert only_cats.assigned.tolist() == annotated
 
-    def test_a_mark_of_somebody_who_was_not_asked(self, dataset: fo.Dataset) -> None:
+    def test_an_annotation_of_somebody_who_was_not_assigned(self, dataset: fo.Dataset) -> None:
         dataset.set_values("raters", [["ann"]] + [["ann", "bob"]] * 5)
         with pytest.raises(InputError, match=r"field 'bob'.*expected a rater in its image's list, got rater 'bob'"):
             kf.read_annotations(dataset, raters=RATERS)
@@ -264,13 +268,13 @@ class TestAssignment:
     @pytest.mark.parametrize("value", ["ann, bob", 2, [1, 2], fo.Classification(label="ann")])
     def test_a_field_of_that_name_that_is_something_else(self, make: Callable[..., fo.Dataset], value: Any) -> None:
         dataset = make([make_sample(0, SCENES[0], listed=False, raters=value)])
-        with pytest.raises(InputError, match="expected the field 'raters' to list the names of who was asked"):
+        with pytest.raises(InputError, match="expected the field 'raters' to list the names of the assigned raters"):
             kf.read_annotations(dataset, raters=RATERS)
         assert alphas_of(dataset, raters=RATERS, assigned="labelled") == [1.0]
 
     def test_unknown_ways(self) -> None:
         with pytest.raises(InputError, match="assigned: expected one of auto, all, labelled, got 'some'"):
-            kf.LabelChoice(assigned="some")
+            kf.Selection(assigned="some")
 
 
 VIEWS: dict[str, tuple[Callable[[fo.Dataset], Any], list[float | None]]] = {
@@ -303,7 +307,7 @@ class TestViews:
         ]
 
     def test_a_hidden_rater_is_not_read(self, dataset: fo.Dataset) -> None:
-        kf.raters.store_rater_fields(dataset, {"ann": "ann", "bob": "bob"})
+        name_raters(dataset, {"ann": "ann", "bob": "bob"})
         assert list(kf.read_annotations(dataset.select_fields("ann")).raters) == ["ann"]
         with pytest.raises(InputError, match="got 'bob'"):
             kf.read_annotations(dataset.select_fields("ann"), raters=RATERS)
@@ -319,7 +323,7 @@ class TestViews:
 
     def test_video(self, make: Callable[..., fo.Dataset]) -> None:
         video = make([fo.Sample("/pictures/film.mp4", ann=fo.Detections(), bob=fo.Detections())])
-        with pytest.raises(InputError, match="expected pictures or 3D scenes, got samples of type 'video'"):
+        with pytest.raises(InputError, match="expected images or 3D scenes, got samples of type 'video'"):
             kf.read_annotations(video, raters=RATERS)
 
     def test_something_else(self) -> None:
@@ -335,7 +339,7 @@ class TestViews:
 
 
 def grouped() -> list[fo.Sample]:
-    """The scenes as the slice `left`; on the slice `right` both raters always drew the same."""
+    """The scenes as the slice `left`; on the slice `right` both raters always annotated the same."""
     samples = []
     for number, scene in enumerate(SCENES):
         group = fo.Group()
@@ -448,7 +452,7 @@ class TestBadLabels:
             kf.read_annotations(dataset, raters=RATERS)
         assert str(caught.value).count("0.jpg") == 5
 
-    def test_a_mark_beyond_its_picture_is_kept_with_a_warning(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_an_annotation_beyond_its_image_is_kept_with_a_warning(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(make_samples([{"ann": [("cat", [90, 90, 20, 20])], "bob": []}]))
         with pytest.warns(KalosWarning, match="1 annotations reach beyond their image"):
             assert len(kf.read_annotations(dataset, raters=RATERS)) == 1

@@ -15,7 +15,11 @@ from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError
-from kalos_core.fiftyone.labels import writing as label_writing
+from kalos_core.fiftyone.dataset import writing
+from kalos_core.fiftyone.kinds.agreement import compute as of_agreement
+from kalos_core.fiftyone.kinds.variations import compute as of_variations
+from kalos_core.fiftyone.runs import life, stored
+from kalos_core.fiftyone.runs.writers import writing_now
 from tests.fiftyone_bridge.scenes import (
     ALPHAS,
     CAT,
@@ -35,8 +39,12 @@ from tests.fiftyone_bridge.scenes import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITTEN = {"run_alpha", "run", "run_similarity", "run_match", "run_unit"}
+NAMES = kf.RunNames("run")
+WRITTEN = {*NAMES.of_samples, *NAMES.of_labels}
 ANALYSES = {"agreement": kf.compute_agreement, "variations": kf.find_variations}
+MODULES = {"agreement": of_agreement, "variations": of_variations}
+
+NOTHING_WRITTEN: dict[str, Any] = {"fields": [], "folder": None, "arrays": None}
 
 every_analysis = pytest.mark.parametrize("kind", ANALYSES)
 
@@ -68,7 +76,7 @@ class TestWhatIsWritten:
         theirs, own = dataset.values(f"{bob}.id"), dataset.values(f"{ann}.id")
         assert dataset.values(f"{ann}.run_match") == [[theirs[0]], [theirs[1]], [[]], [theirs[3]], [], [[]]]
         assert dataset.values(f"{bob}.run_match")[3] == [own[3], own[3]]
-        assert run.figures["counts"]["merged"] == 1
+        assert run.metrics["counts"]["merged"] == 1
 
     @every_analysis
     @pytest.mark.parametrize("make_labels", [detections, polylines])
@@ -90,7 +98,7 @@ class TestWhatIsWritten:
         before = documents(dataset)
         run = run_analysis(kind, dataset, raters=None, field="marks")
         expected = UNITS if kind == "agreement" else VARIATIONS
-        name = run.names.unit if kind == "agreement" else run.names.variation
+        name = run.names.unit if kind == "agreement" else run.names.main
         both = [(ann or []) + (bob or []) for ann, bob in zip(*expected, strict=True)]
         assert dataset.values(f"marks.detections.{name}") == both
         assert kf.load_run(dataset, "run").stale == ()
@@ -138,7 +146,7 @@ class TestWhatIsWritten:
     def test_the_time_of_the_change_is_kept(self, dataset: fo.Dataset) -> None:
         before = dataset.values("last_modified_at")
         run_analysis("variations", dataset)
-        assert all(new > old for old, new in zip(before, dataset.values("last_modified_at"), strict=True))
+        assert dataset.values("last_modified_at") == before  # no label has changed
 
     def test_a_reference_gets_nothing(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(make_samples([{**scene, "gold": [("cat", CAT)]} for scene in SCENES]))
@@ -196,6 +204,11 @@ class TestKeys:
     @pytest.mark.parametrize("key", ["", "1a", "a b", "a.b", "a-b", "class", "None", "$a", None, 3, ["a"]])
     def test_has_to_be_an_identifier(self, unchanged: fo.Dataset, key: Any) -> None:
         with pytest.raises(InputError, match="run key: expected a name of letters"):
+            kf.check_run_key(unchanged, key)
+
+    @pytest.mark.parametrize("key", ["a__b", "a_"])
+    def test_never_looks_like_that_of_another_run(self, unchanged: fo.Dataset, key: str) -> None:
+        with pytest.raises(InputError, match="no underscore at the end and no two in a row"):
             kf.check_run_key(unchanged, key)
 
     def test_does_not_start_with_an_underscore(self, unchanged: fo.Dataset) -> None:
@@ -279,7 +292,7 @@ class TestKeys:
             kf.free_run_key(unchanged, "a b")
 
     def test_unknown_runs(self, dataset: fo.Dataset) -> None:
-        for call in (kf.load_run, kf.load_run_view, kf.load_figures, kf.delete_run, kf.image_alphas):
+        for call in (kf.load_run, kf.load_run_view, kf.load_metrics, kf.delete_run, kf.image_alphas):
             with pytest.raises(InputError, match="of which there are none yet, got 'eve'"):
                 call(dataset, "eve")
         run_analysis("agreement", dataset)
@@ -297,7 +310,7 @@ class TestDeleteAndRename:
         assert not [path for path in paths(dataset) if path.split(".")[-1] in WRITTEN]
         loaded = kf.load_run(dataset, "other")
         assert (loaded.key, loaded.stale) == ("other", ())
-        assert loaded.figures == run.figures
+        assert loaded.metrics == run.metrics
         name = "other_unit" if kind == "agreement" else "other"
         expected = (UNITS if kind == "agreement" else VARIATIONS)[0]
         assert dataset.values(f"ann.detections.{name}") == expected
@@ -315,20 +328,20 @@ class TestDeleteAndRename:
         assert documents(dataset) == before
         assert kf.load_run(dataset, "run").stale == ()
 
-    @pytest.mark.parametrize("method", ["add_sample_field", "rename_run"])
+    @pytest.mark.parametrize(("owner", "method"), [(stored, "copy_fields"), (fo.Dataset, "rename_run")])
     def test_a_failing_rename_changes_nothing(
-        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, method: str
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, owner: Any, method: str
     ) -> None:
         run_analysis("agreement", dataset)
-        before, original = documents(dataset), getattr(fo.Dataset, method)
+        before, original = documents(dataset), getattr(owner, method)
 
         def failing(*arguments: Any, **options: Any) -> None:
             monkeypatch.undo()
-            if method == "add_sample_field":
+            if method == "copy_fields":
                 original(*arguments, **options)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(fo.Dataset, method, failing)
+        monkeypatch.setattr(owner, method, failing)
         with pytest.raises(KeyboardInterrupt):
             kf.rename_run(dataset, "run", "other")
         assert documents(dataset) == before
@@ -358,12 +371,12 @@ class TestFailuresWhileWriting:
     @pytest.mark.parametrize(
         ("owner", "method"),
         [
-            (fo.Dataset, "add_sample_field"),
+            (life, "declare"),
             (None, "write_values"),
             (fo.core.odm, "bulk_write"),
             (fo.Dataset, "save_run_results"),
             (fo.Dataset, "update_run_config"),
-            (None, "pack_result"),
+            (life, "store_arrays"),
         ],
     )
     @every_analysis
@@ -375,17 +388,17 @@ class TestFailuresWhileWriting:
         method: str,
         kind: str,
     ) -> None:
-        owner = owner or getattr(kf.analyses, kind)
+        owner = owner or MODULES[kind]
         before, fields, original = documents(dataset), paths(dataset), getattr(owner, method)
 
         def failing(*arguments: Any, **options: Any) -> None:
+            monkeypatch.undo()
             original(*arguments, **options)  # the harm is done, then it fails
             raise Stop
 
         monkeypatch.setattr(owner, method, failing)
         with pytest.raises(Stop):
             run_analysis(kind, dataset)
-        monkeypatch.undo()
         assert documents(dataset) == before
         assert paths(dataset) == fields
         assert dataset.list_runs() == []
@@ -446,7 +459,7 @@ class TestChangesMeanwhile:
     def test_are_an_error_and_nothing_is_kept(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, change: Any, when: str
     ) -> None:
-        owner, method = (label_writing, "_places") if when == "computing" else (label_writing.foo, "bulk_write")
+        owner, method = (writing, "_positions") if when == "computing" else (fo.core.odm, "bulk_write")
         original, after = getattr(owner, method), {}
 
         def changed(*arguments: Any, **options: Any) -> Any:
@@ -465,24 +478,24 @@ class TestChangesMeanwhile:
     def test_of_places_only_are_no_harm_while_computing(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        original = label_writing._places
+        original = writing._positions
 
-        def changed(labels: Any) -> Any:
+        def changed(*arguments: Any) -> Any:
             reverse(dataset)
-            return original(labels)
+            return original(*arguments)
 
-        monkeypatch.setattr(label_writing, "_places", changed)
+        monkeypatch.setattr(writing, "_positions", changed)
         run_analysis("agreement", dataset)
         assert dataset.values("bob.detections.run_unit")[3] == [5, 4]
 
     def test_of_a_class_are_stale_at_once(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-        original = label_writing._places
+        original = writing._positions
 
-        def changed(labels: Any) -> Any:
+        def changed(*arguments: Any) -> Any:
             dataset.limit(1).set_values("ann.detections.label", [["dog"]])
-            return original(labels)
+            return original(*arguments)
 
-        monkeypatch.setattr(label_writing, "_places", changed)
+        monkeypatch.setattr(writing, "_positions", changed)
         run = run_analysis("agreement", dataset)
         assert run.result.image_alpha[0] == 1.0
         assert kf.load_run(dataset, "run").stale == (dataset.first().id,)
@@ -526,7 +539,7 @@ class TestOtherProcesses:
         assert kf.list_runs(dataset) == ["tuned", "run"]  # nothing is pending in this process
         loaded = f"dataset = fo.load_dataset({dataset.name!r})\n"
         python(loaded + 'kf.choose_threshold(dataset, "tuned", "box_iou", 0.3)')
-        assert kf.load_figures(dataset, "tuned").figures["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
+        assert kf.load_metrics(dataset, "tuned").metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.3}]
         assert kf.default_threshold(dataset, "box_iou") == 0.3
         python(loaded + 'kf.rename_run(dataset, "run", "other")')
         assert kf.list_runs(dataset) == ["tuned", "other"]
@@ -540,7 +553,7 @@ class TestOtherProcesses:
         run_analysis("agreement", dataset)
         kf.list_runs(dataset)
         monkeypatch.setattr(fo.Dataset, "reload", None)
-        assert kf.load_figures(dataset, "run").key == "run"
+        assert kf.load_metrics(dataset, "run").key == "run"
         assert kf.list_runs(dataset) == ["run"]
 
     def test_what_a_killed_writer_left_is_swept(self, make: Callable[..., fo.Dataset]) -> None:
@@ -572,24 +585,24 @@ kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "b
             if share == 1.0:
                 seen.append(kf.list_runs(dataset))
 
-        original = kf.analyses.agreement.write_values
+        original = of_agreement.write_values
 
-        def watching(*arguments: Any) -> None:
+        def watching(*arguments: Any, **options: Any) -> None:
             seen.append(kf.list_runs(dataset))
             with pytest.raises(InputError, match="got 'run'"):
                 kf.load_run(dataset, "run")
             with pytest.raises(InputError, match="key of another run"):
                 kf.check_run_key(dataset, "run")
-            original(*arguments)
+            original(*arguments, **options)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(kf.analyses.agreement, "write_values", watching)
+            patch.setattr(of_agreement, "write_values", watching)
             run_analysis("agreement", dataset, progress=look)
         assert seen == [[], ["run"]]
 
     def test_a_writer_on_another_machine_is_left_alone(self, dataset: fo.Dataset) -> None:
         writer = {"host": "elsewhere", "pid": 1, "started": 0.0}
-        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, fields=[])
+        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, **NOTHING_WRITTEN)
         dataset.register_run("run", config)
         assert kf.list_runs(dataset) == []
         assert dataset.list_runs() == ["run"]
@@ -598,8 +611,9 @@ kf.compute_agreement(fo.load_dataset({dataset.name!r}), "run", raters=("ann", "b
     def test_the_number_of_a_dead_writer(self, dataset: fo.Dataset, reused: bool) -> None:
         gone = subprocess.Popen(["true"])
         gone.wait()
-        writer = {**kf.runs.writer_of_now(), "started": 1000.0, **({} if reused else {"pid": gone.pid})}
-        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, fields=[])
+        with writing_now() as now:
+            writer = {**now, "started": 1000.0, **({} if reused else {"pid": gone.pid})}
+        config = dataset.init_run(method="kalos/agreement", status="writing", writer=writer, **NOTHING_WRITTEN)
         dataset.register_run("run", config)
         assert kf.list_runs(dataset) == []
         assert dataset.list_runs() == []

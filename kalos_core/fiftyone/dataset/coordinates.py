@@ -1,4 +1,4 @@
-"""From what FiftyOne stores, relative to the picture, to shapes as a source of ours holds them, in pixels.
+"""From what FiftyOne stores, relative to the image, to shapes as a source of ours holds them, in pixels.
 
 What is no such shape stays as it came, to be refused by its record.
 """
@@ -99,10 +99,10 @@ def keypoints_in_pixels(points: Any, width: float, height: float) -> Any:
 
 
 def mask_in_pixels(crop: Any, box: Any, width: float, height: float) -> Any:
-    """Run lengths on the grid of the whole picture, as COCO writes them, of a crop (h, w) that fills a box.
+    """Run lengths on the grid of the whole image, as COCO writes them, of a crop (h, w) that fills a box.
 
     The crop lies where it was cut: at the corners of the box, rounded to whole pixels and cut off at the edge of the
-    picture, as FiftyOne's importers cut it. A crop of another size than these corners is stretched to them, the
+    image, as FiftyOne's importers cut it. A crop of another size than these corners is stretched to them, the
     nearest pixel giving the value.
 
     Examples
@@ -136,7 +136,7 @@ def _stretched(crop: NDArray[np.bool_], height: int, width: int) -> NDArray[np.b
 
 
 def _run_lengths(crop: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> dict[str, Any]:
-    """Lengths of the runs outside, inside, outside, ... down the columns of a picture with the crop at a place."""
+    """Lengths of the runs outside, inside, outside, ... down the columns of a image with the crop at a position."""
     rows, columns = crop.shape
     padded = np.zeros((columns, rows + 1), np.bool_)  # a pixel outside ends the runs of each column
     padded[:, :rows] = crop.T
@@ -145,7 +145,7 @@ def _run_lengths(crop: NDArray[np.bool_], left: int, top: int, width: int, heigh
     column, row = np.divmod(starts, rows + 1)
     first = (left + column) * height + top + row
     end = first + stops - starts
-    apart = first[1:] > end[:-1]  # runs of columns as high as the picture touch
+    apart = first[1:] > end[:-1]  # runs of columns as high as the image touch
     first, end = first[np.append(True, apart)[: len(first)]], end[np.append(apart, True)[: len(end)]]
     edges = np.concatenate([[0], np.column_stack([first, end]).ravel(), [width * height]])
     return {"size": [height, width], "counts": np.diff(edges)}

@@ -62,7 +62,8 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
     --------
     >>> dataset = fo.Dataset()
     >>> cat = fo.Detection(label="cat", bounding_box=[0, 0, 1, 1])
-    >>> _ = dataset.add_samples([fo.Sample("a.jpg", ann=fo.Detections(detections=[cat])), fo.Sample("b.jpg")])
+    >>> samples = [fo.Sample("a.jpg", ann=fo.Detections(detections=[cat])), fo.Sample("b.jpg")]
+    >>> _ = dataset.add_samples(samples, progress=False)
     >>> (found,) = stream(dataset, ["ann.detections.label", "ann.detections.rater", "ann._cls"])
     >>> list(found.values())
     [[['cat'], None], [[None], None], ['Detections', None]]

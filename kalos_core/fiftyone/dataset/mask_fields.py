@@ -14,7 +14,7 @@ MARKED = "marked"
 
 
 def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None:
-    """The mask fields of the selected raters; None where other labels are selected, whose shapes are rasterised.
+    """The mask fields of the selected raters; None where labels to be rasterised are selected.
 
     Stored masks are preferred where no raters are selected.
 

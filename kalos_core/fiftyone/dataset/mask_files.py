@@ -1,4 +1,4 @@
-"""Maps and masks that a run writes: files beside the data set, and the documents of the labels that point to them.
+"""Maps and masks that a run writes: files next to the data set, and the documents of the labels that point to them.
 
 A map of 2,048 x 2,048 pixels in the database makes every look at its sample slow, in the grid, too, and many of them
 pass the 16 MB a sample may have. FiftyOne's own answer for large masks is a file: it is read only when it is shown.

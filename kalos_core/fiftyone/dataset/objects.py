@@ -356,8 +356,9 @@ class _Reading:
         path_of = np.concatenate([block.path_of for block in blocks])
         confidence = np.concatenate([block.confidence for block in blocks])
         if self.selection.min_area > 0:
+            area = _area(annotations)
             check_sizes(annotations.files, annotations.image_size, "min_area")
-            kept = np.flatnonzero(_area(annotations) >= self.selection.min_area)
+            kept = np.flatnonzero(area >= self.selection.min_area)
             annotations, path_of, confidence = annotations.select(rows=kept), path_of[kept], confidence[kept]
         if not self.again:
             self._warn_of_outside(annotations)

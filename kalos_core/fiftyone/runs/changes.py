@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
@@ -93,10 +94,16 @@ class Changes:
 def count_changes(view: Any, run: Run[Any, Any, Any, Any]) -> int:
     """How many samples of a run were edited or deleted since: two counts in the database, no label is read.
 
-    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer.
+    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer. All count where a field of
+    the labels is gone. In a clone of the data set only what happened to the clone counts.
     """
-    made_before = int(view.match(F("created_at") <= run.read_at).count())
-    return int(edited_since(view, run.read_at).count()) + max(run.images - made_before, 0)
+    if not all(view.has_field(field) for field in run.label_fields):
+        return run.images
+    since, made = run.read_at, view._root_dataset.created_at
+    if made > since:  # a clone, whose samples all have its own time
+        since = made + timedelta(milliseconds=1)
+    made_before = int(view.match(F("created_at") <= since).count())
+    return int(edited_since(view, since).count()) + max(run.images - made_before, 0)
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str, without: str = "\0") -> dict[str, NDArray[Any]]:

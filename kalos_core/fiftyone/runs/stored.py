@@ -61,10 +61,18 @@ def load_metrics(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
 
 
 def load_details(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
-    """A run with all its numbers, but without its result."""
+    """A run with all its numbers, but without its result.
+
+    Raises
+    ------
+    InputError
+        If there is no such run, or what it stored is gone.
+    """
     run = load_metrics(samples, run_key, kind)
     results = samples._root_dataset.load_run_results(run_key, cache=False, load_view=False)
-    return replace(run, details=getattr(results, "details", None) or {})
+    if results is None:
+        raise InputError(f"run key: {run_key!r}: its stored result is gone; delete the run")
+    return replace(run, details=results.details)
 
 
 def load_arrays(samples: Any, run_key: str, kind: str | None = None) -> StoredArrays:

@@ -14,7 +14,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
-from kalos_core.fiftyone.labels.pixels import mask_in_pixels
+from kalos_core.fiftyone.dataset.coordinates import mask_in_pixels
 from tests.fiftyone_bridge.scenes import CAT, SCENES, detection, detections, make_sample, make_samples, polylines
 
 Make = Callable[..., fo.Dataset]
@@ -35,14 +35,14 @@ def decoded(run_lengths: dict[str, Any]) -> np.ndarray:
 
 
 def pixels(box: list[int], width: int = 20, height: int = 10) -> np.ndarray:
-    """A picture with one box filled."""
+    """An image with one box filled."""
     mask = np.zeros((height, width), np.bool_)
     x, y, w, h = box
     mask[y : y + h, x : x + w] = True
     return mask
 
 
-def picture(number: int, ann: Any, bob: Any, **metadata: Any) -> fo.Sample:
+def image_sample(number: int, ann: Any, bob: Any, **metadata: Any) -> fo.Sample:
     size = fo.ImageMetadata(**{"width": 20, "height": 10, **metadata})
     return fo.Sample(f"/pictures/{number}.jpg", raters=list(RATERS), ann=ann, bob=bob, metadata=size)
 
@@ -85,8 +85,8 @@ class TestWhereAMaskLies:
         np.testing.assert_array_equal(decoded(mask_in_pixels(whole.mask, whole.bounding_box, 16, 16)), pasted)
 
     @pytest.mark.parametrize("drawn", [True, False])
-    def test_a_whole_picture_and_an_empty_crop(self, drawn: bool) -> None:
-        """Columns as high as the picture are one run."""
+    def test_a_whole_image_and_an_empty_crop(self, drawn: bool) -> None:
+        """Columns as high as the image are one run."""
         placed = mask_in_pixels(np.full((3, 4), drawn), [0, 0, 1, 1], 4, 3)
         assert placed["counts"].tolist() == ([0, 12, 0] if drawn else [12])
 
@@ -95,7 +95,7 @@ class TestWhereAMaskLies:
         [
             ([2.4, 0, 3, 1], [2, 3, 4]),  # as FiftyOne's COCO importer cuts: corners rounded, 2.4 and 5.4
             ([2.6, 0, 3, 1], [3, 4, 5]),
-            ([-1, 0, 4, 1], [0, 1, 2]),  # cut off at the edge of the picture
+            ([-1, 0, 4, 1], [0, 1, 2]),  # cut off at the edge of the image
             ([8, 0, 4, 1], [8, 9]),
         ],
     )
@@ -121,20 +121,20 @@ class TestMasks:
         full, half = pixels([4, 2, 6, 4]), pixels([4, 2, 6, 4]) & ~pixels([5, 2, 4, 3])
         return make(
             [
-                picture(0, masked(full), masked(half)),
-                picture(1, masked(half, full), masked(full, half)),
-                picture(2, masked(full), fo.Detections()),
+                image_sample(0, masked(full), masked(half)),
+                image_sample(1, masked(half, full), masked(full, half)),
+                image_sample(2, masked(full), fo.Detections()),
             ]
         )
 
     def test_masks_are_compared_where_all_have_one(self, make: Make) -> None:
         dataset = self.dataset(make)
-        choice = kf.LabelChoice(raters=RATERS)
-        fitting = kf.fitting_similarities(dataset, choice)
-        assert fitting[0] == kf.default_similarity(dataset, choice) == "mask_iou"
+        selection = kf.Selection(raters=RATERS)
+        fitting = kf.fitting_similarities(dataset, selection)
+        assert fitting[0] == kf.default_similarity(dataset, selection) == "mask_iou"
         assert {"box_iou", "mask_iou"} <= set(fitting)
         assert not {"polygon_iou", "pose", "oks", "cuboid_iou"} & set(fitting)
-        annotations = kf.read_annotations(dataset, choice)
+        annotations = kf.read_annotations(dataset, raters=RATERS)
         assert annotations.shapes["mask"].area().tolist() == [24, 12, 24, 24, 12, 24, 12]
 
     @pytest.mark.parametrize(("threshold", "first"), [(0.5, 1.0), (0.51, -0.5)])
@@ -184,17 +184,17 @@ class TestMasks:
     @pytest.mark.filterwarnings("ignore")
     def test_a_file_that_is_gone(self, make: Make, tmp_path: Path) -> None:
         gone = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.2, 0.2], mask_path=str(tmp_path / "gone.png"))
-        dataset = make([picture(0, fo.Detections(detections=[gone]), fo.Detections())])
+        dataset = make([image_sample(0, fo.Detections(detections=[gone]), fo.Detections())])
         with pytest.raises(
             InputError, match=r"(?s)0.jpg, field 'ann', label .*expected a mask that can be read"
         ) as said:
             kf.read_annotations(dataset, raters=RATERS)
         assert "gone.png" in str(said.value)
 
-    def test_pictures_of_unknown_size(self, make: Make) -> None:
+    def test_images_of_unknown_size(self, make: Make) -> None:
         dataset = self.dataset(make)
         dataset.limit(1).set_values("metadata", [None])
-        with pytest.raises(InputError, match=r"masks: the size of 1 of 3 pictures is unknown \(0.jpg\)"):
+        with pytest.raises(InputError, match=r"masks: the size of 1 of 3 images is unknown \(0.jpg\)"):
             kf.compute_agreement(dataset, "run", raters=RATERS)
         kf.compute_agreement(dataset, "run", raters=RATERS, similarity="box_iou")  # boxes do not need it
 
@@ -203,11 +203,11 @@ class TestMasks:
         sample = dataset.last()
         sample.bob.detections = [detection("cat", CAT)]
         sample.save()
-        choice = kf.LabelChoice(raters=RATERS)
-        assert kf.default_similarity(dataset, choice) == "box_iou"
-        assert "mask_iou" not in kf.fitting_similarities(dataset, choice)
+        selection = kf.Selection(raters=RATERS)
+        assert kf.default_similarity(dataset, selection) == "box_iou"
+        assert "mask_iou" not in kf.fitting_similarities(dataset, selection)
         with pytest.raises(InputError, match=r"mask_iou compares shapes of kind 'mask'; 1 of 8 annotations have none"):
-            kf.compute_agreement(dataset, "run", choice=choice, similarity="mask_iou")
+            kf.compute_agreement(dataset, "run", raters=RATERS, similarity="mask_iou")
 
     @pytest.mark.parametrize(("least", "left"), [(12, 7), (13, 4), (25, 0)])
     def test_smallest_area_is_that_of_masks(self, make: Make, least: float, left: int) -> None:
@@ -219,7 +219,7 @@ class TestMasks:
 
 class TestKeypoints:
     def dataset(self, make: Make) -> fo.Dataset:
-        return make([picture(0, poses(POSE), poses(NEAR)), picture(1, poses(POSE), poses())])
+        return make([image_sample(0, poses(POSE), poses(NEAR)), image_sample(1, poses(POSE), poses())])
 
     def test_points_are_pixels_and_nan_is_not_labelled(self, make: Make) -> None:
         column = kf.read_annotations(self.dataset(make), raters=RATERS).shapes["keypoints"]
@@ -229,9 +229,9 @@ class TestKeypoints:
     def test_poses_are_compared(self, make: Make) -> None:
         """One joint of two is .1 of the height away: 1 - .1 / sqrt(2) / 2 = .9646."""
         dataset = self.dataset(make)
-        choice = kf.LabelChoice(raters=RATERS)
-        fitting = kf.fitting_similarities(dataset, choice)
-        assert fitting[0] == kf.default_similarity(dataset, choice) == "pose"
+        selection = kf.Selection(raters=RATERS)
+        fitting = kf.fitting_similarities(dataset, selection)
+        assert fitting[0] == kf.default_similarity(dataset, selection) == "pose"
         assert "oks" in fitting
         assert not {"polygon_iou", "mask_iou", "cuboid_iou"} & set(fitting)
         run = kf.compute_agreement(dataset, "run", raters=RATERS, threshold=0.9)
@@ -252,7 +252,7 @@ class TestKeypoints:
 
     def test_confidence_is_the_mean_of_the_points(self, make: Make) -> None:
         sure, unsure = ({"confidence": values} for values in ([0.9, 0.8, NAN], [0.1, 0.3, NAN]))
-        dataset = make([picture(0, poses(POSE, **sure), poses(NEAR, **unsure))])
+        dataset = make([image_sample(0, poses(POSE, **sure), poses(NEAR, **unsure))])
         for least, left in [(0.0, 2), (0.2, 2), (0.21, 1), (0.86, 0)]:
             assert len(kf.read_annotations(dataset, raters=RATERS, min_confidence=least)) == left
 
@@ -265,7 +265,7 @@ class TestKeypoints:
         assert kf.compute_agreement(dataset, "run", field="marks").result.alpha == 1
 
     def test_poses_of_different_numbers_of_points(self, make: Make) -> None:
-        dataset = make([picture(0, poses(POSE, POSE), poses(NEAR[:2]))])
+        dataset = make([image_sample(0, poses(POSE, POSE), poses(NEAR[:2]))])
         with pytest.raises(InputError, match=r"(?s)0.jpg, field 'bob'.*expected 3 keypoints, as most annotations have"):
             kf.read_annotations(dataset, raters=RATERS)
 
@@ -290,10 +290,10 @@ class TestCuboids:
     def test_scenes_are_read(self, make: Make) -> None:
         dataset = self.dataset(make)
         assert dataset.media_type == "3d"
-        choice = kf.LabelChoice(raters=RATERS)
-        assert kf.default_similarity(dataset, choice) == "cuboid_iou"
-        assert kf.fitting_similarities(dataset, choice)[0] == "cuboid_iou"
-        assert not {"box_iou", "mask_iou", "pose", "centroid"} & set(kf.fitting_similarities(dataset, choice))
+        selection = kf.Selection(raters=RATERS)
+        assert kf.default_similarity(dataset, selection) == "cuboid_iou"
+        assert kf.fitting_similarities(dataset, selection)[0] == "cuboid_iou"
+        assert not {"box_iou", "mask_iou", "pose", "centroid"} & set(kf.fitting_similarities(dataset, selection))
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
         assert dataset.values("run_alpha") == [1.0, 1.0, 0.0]
         first, second = run.result.pairs.similarity
@@ -315,12 +315,12 @@ class TestCuboids:
         with pytest.raises(InputError, match="min_area: expected shapes that have an area"):
             kf.read_annotations(self.dataset(make), raters=RATERS, min_area=1)
 
-    def test_pictures_with_boxes_and_cuboids(self, make: Make) -> None:
+    def test_images_with_boxes_and_cuboids(self, make: Make) -> None:
         both = {
             name: fo.Detections(detections=[cuboid([0, 0, 0], bounding_box=[0.1, 0.1, 0.2, 0.2])]) for name in RATERS
         }
-        dataset = make([picture(0, both["ann"], both["bob"])])
-        fitting = kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))
+        dataset = make([image_sample(0, both["ann"], both["bob"])])
+        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
         assert fitting[0] == "cuboid_iou"
         assert "box_iou" in fitting
         for similarity in ("cuboid_iou", "box_iou"):
@@ -335,20 +335,20 @@ class TestFittingSimilarities:
     )
     def test_of_boxes_and_polygons(self, make: Make, make_labels: Any, first: str, never: str) -> None:
         dataset = make(make_samples(SCENES, make_labels))
-        fitting = kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))
+        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
         assert fitting[0] == first
         assert never not in fitting
         assert "box_iou" in fitting
 
     def test_of_a_mixture(self, make: Make) -> None:
         dataset = make([make_sample(0, {"ann": [("cat", CAT)]}, raters=list(RATERS), bob=polylines([("cat", CAT)]))])
-        fitting = kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))
+        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))
         kinds = {SIMILARITIES[name].kind for name in fitting}
         assert kinds <= {"box", ""}
 
     def test_without_any_label(self, make: Make) -> None:
         dataset = make(make_samples([{"ann": [], "bob": []}]))
-        assert kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))[0] == "box_iou"
+        assert kf.fitting_similarities(dataset, kf.Selection(raters=RATERS))[0] == "box_iou"
 
     def test_a_similarity_without_a_name_cannot_be_stored(self, make: Make) -> None:
         with pytest.raises(InputError, match="similarity: expected one of"):
