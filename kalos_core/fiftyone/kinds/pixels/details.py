@@ -174,7 +174,10 @@ def stored_agreement(
             raters=object_array(run.metrics["raters"]),
             sums=PixelSums(**{field.name: own[field.name] for field in fields(PixelSums)}),
             images=ids[own["image"]],
-            **{name: own[name] for name in OF_IMAGES},
+            image_bound=own["image_bound"],
+            image_f1=own["image_f1"],
+            image_pixels=own["image_pixels"],
+            image_marked=own["image_marked"],
             alone=details["alone"],
             correlations=tuple(Correlation(**record) for record in details["correlations"]),
         )

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
 METHODS = ("0.5", "staple")
-"""Truths of pixels unless others are asked for."""
+"""Truths of pixels by default."""
 
 Subject = Literal["auto", "pixels", "objects"]
 
