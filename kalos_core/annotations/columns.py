@@ -126,6 +126,18 @@ def new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     return codes
 
 
+def codes_in(vocabulary: Iterable[Any], names: Iterable[Any]) -> NDArray[np.intp]:
+    """(M,) code of each name in a vocabulary, -1 for those it does not have.
+
+    Examples
+    --------
+    >>> codes_in(["cat", "dog"], ["dog", "emu"]).tolist()
+    [1, -1]
+    """
+    code = {name: number for number, name in enumerate(vocabulary)}
+    return np.array([code.get(name, -1) for name in names], dtype=np.intp)
+
+
 def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
     """Exclusions as image, rater name, class name.
 

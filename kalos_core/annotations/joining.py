@@ -15,6 +15,8 @@ from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 CODES = ("image", "rater", "category")
 NAMES = ("images", "files", "raters", "categories", "person", "session")
 OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
+CROWD = "crowd_"
+"""What the arrays of crowd regions are named with in front."""
 
 
 def join(tables: Sequence[Annotations]) -> Annotations:
@@ -66,7 +68,14 @@ def join(tables: Sequence[Annotations]) -> Annotations:
         crowds=np.concatenate([table.crowds for table in tables]),
         skipped=np.concatenate([table.skipped for table in tables]),
         excluded=np.concatenate(excluded),
+        crowd_regions=_join_crowds(tables),
     )
+
+
+def _join_crowds(tables: Sequence[Annotations]) -> Annotations | None:
+    if all(table.crowd_regions is None for table in tables):
+        return None
+    return join([table.select(rows=[]) if table.crowd_regions is None else table.crowd_regions for table in tables])
 
 
 def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
@@ -88,12 +97,16 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
         arrays["assigned_categories"] = annotations.assigned_categories
     for kind, column in annotations.shapes.items():
         arrays |= {f"{kind}.{name}": array for name, array in column_arrays(column).items()}
+    if annotations.crowd_regions is not None:
+        arrays |= {f"{CROWD}{name}": array for name, array in to_arrays(annotations.crowd_regions).items()}
     return arrays
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
     """The table that `to_arrays` took apart."""
     kinds: dict[str, dict[str, NDArray[Any]]] = {}
+    crowds = {name[len(CROWD) :]: array for name, array in arrays.items() if name.startswith(CROWD)}
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(CROWD)}
     for name in arrays:
         kind, dot, part = name.partition(".")
         if dot:
@@ -107,6 +120,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
         shapes={kind: column_of(kind, parts) for kind, parts in kinds.items()},
         assigned_categories=arrays.get("assigned_categories"),
         raters_are_local=bool(arrays["raters_are_local"]),
+        crowd_regions=from_arrays(crowds) if crowds else None,
     )
 
 

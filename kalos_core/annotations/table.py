@@ -19,6 +19,7 @@ from kalos_core.annotations.build import OnInvalid, RawTable, Source, check_reco
 from kalos_core.annotations.columns import (
     as_name,
     by_image,
+    codes_in,
     distinct,
     exclusion_triples,
     id_array,
@@ -74,6 +75,11 @@ class Annotations:
         True where a rater means nothing beyond its image (LIDC's reading sessions).
     crowds : (I,) int, optional
         Crowd regions of each image that were read and kept out.
+    crowd_regions : Annotations, optional
+        Those of them that can be compared, as a table of their own with the same vocabularies (what these do not name,
+        or by a rater not assigned there, is left out). Agreement does not read it: a region stands for many objects
+        and corresponds to none of them, so that what other raters annotated one by one inside of it counts as theirs
+        alone, and lowers alpha. For mAP they are ignored regions, as in COCO.
     skipped : (I,) int, optional
         Annotations of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
 
@@ -114,6 +120,7 @@ class Annotations:
     crowds: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     skipped: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     excluded: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 3), np.intp))
+    crowd_regions: Annotations | None = None
 
     def __post_init__(self) -> None:
         for name in ("images", "files", "raters", "categories", "person", "session"):
@@ -135,6 +142,33 @@ class Annotations:
         freeze(self, "excluded", np.unique(np.asarray(self.excluded, dtype=np.intp).reshape(-1, 3), axis=0))
         self._check_lengths()
         self._check_assignment()
+        if self.crowd_regions is not None:
+            object.__setattr__(self, "crowd_regions", self._with_own_vocabularies(self.crowd_regions))
+
+    def _with_own_vocabularies(self, crowds: Annotations) -> Annotations | None:
+        """The crowd regions whose image, rater and class this table names too; None where none is left."""
+        codes = [
+            codes_in(getattr(self, vocabulary), getattr(crowds, vocabulary))[getattr(crowds, name)]
+            for name, vocabulary in (("image", "images"), ("rater", "raters"), ("category", "categories"))
+        ]
+        image, rater, category = codes
+        kept = (np.stack(codes) >= 0).all(axis=0) & self.assigned[image, rater]
+        if self.assigned_categories is not None:
+            kept &= self.assigned_categories[rater, category]
+        rows = np.flatnonzero(kept)
+        if not len(rows):
+            return None
+        return replace(
+            self,
+            image=image[rows],
+            rater=rater[rows],
+            category=category[rows],
+            id=crowds.id[rows],
+            shapes={kind: column.take(rows) for kind, column in crowds.shapes.items()},
+            crowds=np.zeros(0, np.intp),
+            skipped=np.zeros(0, np.intp),
+            crowd_regions=None,
+        )
 
     def _check_lengths(self) -> None:
         n, i, r, k = len(self.image), len(self.images), len(self.raters), len(self.categories)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import find_sorted, total
+from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.convergence.matching import compared, detect, detect_jointly, rank_in_order
 from kalos_core.convergence.precision import average_precision, precision_points, single_point_precision
 from kalos_core.pairs import Pairs
@@ -110,6 +111,7 @@ def count(
     ties: str,
     in_size: NDArray[np.bool_],
     rng: np.random.Generator,
+    crowds: CrowdOverlaps,
     scores: NDArray[np.float64] | None = None,
 ) -> Counted:
     """Match the annotations of every two raters: the surest first, equally sure ones in the order of `ties`.
@@ -125,6 +127,8 @@ def count(
         Annotations of the chosen sizes.
     rng : Generator
         Draws the orders of ``ties="shuffle"``.
+    crowds : CrowdOverlaps
+        Annotations that lie in a crowd region of another rater.
     scores : (N,) float64, optional
         How sure an annotation is as a detection; all are equally sure unless given.
     """
@@ -134,9 +138,9 @@ def count(
         image_position, position = rng.permutation(len(annotations.images)), rng.permutation(len(annotations))
     rank = rank_in_order(annotations, np.lexsort((position, -sureness)))
     if ties == "joint":
-        detections = detect_jointly(annotations, pairs, thresholds, in_size)
+        detections = detect_jointly(annotations, pairs, thresholds, in_size, crowds)
     else:
-        detections = detect(annotations, pairs, thresholds, rank, in_size)
+        detections = detect(annotations, pairs, thresholds, rank, in_size, crowds)
     row, other = np.nonzero(compared(annotations))
     truth_in_size = in_size[row]
     kept_rows = row[truth_in_size]

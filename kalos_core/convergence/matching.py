@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import first_at_all
+from kalos_core.convergence.crowds import CrowdOverlaps
 from kalos_core.correspondence import neg_cost, strict_order
 from kalos_core.pairs import Pairs
 
@@ -37,7 +38,8 @@ class Detections:
     hit : (T, D) bool
         Whether it found an annotation, at each threshold.
     ignored : (T, D) bool
-        Whether it counts neither for nor against (it found, or is, an annotation of another size).
+        Whether it counts neither for nor against (it found, or is, an annotation of another size, or found nothing and
+        lies in a crowd region).
     """
 
     row: NDArray[np.intp]
@@ -72,6 +74,7 @@ def detect(
     thresholds: NDArray[np.float64],
     rank: NDArray[np.intp],
     in_size: NDArray[np.bool_],
+    crowds: CrowdOverlaps,
 ) -> Detections:
     """Match as COCO does: each detection in turn takes the most similar annotation that is still free.
 
@@ -85,6 +88,8 @@ def detect(
         See `rank_in_order`.
     in_size : (N,) bool
         Annotations of the chosen sizes; the others are only taken second, and then count for nothing.
+    crowds : CrowdOverlaps
+        Likewise taken second, by as many detections as there are.
     """
     raters = len(annotations.raters)
     alike = annotations.category[pairs.left] == annotations.category[pairs.right]
@@ -93,16 +98,22 @@ def detect(
     similarity = np.tile(pairs.similarity[alike], 2)
     kept = rank[found] < MOST_DETECTIONS
     truth, found, similarity = truth[kept], found[kept], similarity[kept]
-    truth_side = truth * raters + annotations.rater[found]
-    found_side = found * raters + annotations.rater[truth]
-    # the best first; of equally good ones the last in order, as pycocotools takes it
-    order = np.lexsort((-rank[truth], -similarity, ~in_size[truth], found_side, rank[found]))
-    truth_side, found_side, similarity = truth_side[order], found_side[order], similarity[order]
-    turn, second = rank[found][order], ~in_size[truth][order]
-    limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
     sides = len(annotations) * raters
-    taken = np.zeros((len(thresholds), sides), np.bool_)
-    hit, ignored = taken.copy(), taken.copy()
+    few = rank[crowds.found] < MOST_DETECTIONS
+    of_crowd = np.arange(int(few.sum()))
+    truth_side = np.concatenate([truth * raters + annotations.rater[found], sides + of_crowd])
+    found_side = np.concatenate([found * raters + annotations.rater[truth], _crowd_sides(crowds, raters)[few]])
+    similarity = np.concatenate([similarity, crowds.share[few]])
+    second = np.concatenate([~in_size[truth], np.ones(len(of_crowd), np.bool_)])
+    turn = rank[found_side // max(raters, 1)]
+    # the best first; of equally good ones the last in order, as pycocotools takes it
+    last = np.concatenate([rank[truth], len(annotations) + of_crowd])
+    order = np.lexsort((-last, -similarity, second, found_side, turn))
+    truth_side, found_side, similarity = truth_side[order], found_side[order], similarity[order]
+    turn, second = turn[order], second[order]
+    limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
+    taken = np.zeros((len(thresholds), sides + len(of_crowd)), np.bool_)
+    hit, ignored = np.zeros((2, len(thresholds), sides), np.bool_)
     edges = np.searchsorted(turn, np.arange(turn.max(initial=-1) + 2))
     for start, stop in pairwise(edges.tolist()):
         if start == stop:
@@ -114,6 +125,7 @@ def detect(
         threshold, detection = np.nonzero(first < stop - start)
         chosen = first[threshold, detection]
         taken[threshold, of_truth[chosen]] = True
+        taken[:, sides:] = False
         hit[threshold, of_found[fresh[detection]]] = True
         ignored[threshold, of_found[fresh[detection]]] = second[start:stop][chosen]
     row, other = np.nonzero(compared(annotations) & (rank < MOST_DETECTIONS)[:, None])
@@ -123,8 +135,17 @@ def detect(
     return Detections(row, other, hit, ignored)
 
 
+def _crowd_sides(crowds: CrowdOverlaps, raters: int) -> NDArray[np.intp]:
+    """(C,) the detections in crowd regions, each for the rater whose region it is."""
+    return np.asarray(crowds.found * raters + crowds.truth)
+
+
 def detect_jointly(
-    annotations: Annotations, pairs: Pairs, thresholds: NDArray[np.float64], in_size: NDArray[np.bool_]
+    annotations: Annotations,
+    pairs: Pairs,
+    thresholds: NDArray[np.float64],
+    in_size: NDArray[np.bool_],
+    crowds: CrowdOverlaps,
 ) -> Detections:
     """Match the most similar annotations first, whatever their order; arguments as of `detect`."""
     raters = len(annotations.raters)
@@ -146,6 +167,9 @@ def detect_jointly(
         waiting = waiting[(partner[sides] < 0).all(axis=1)]
     row, other = np.nonzero(compared(annotations))
     side = row * raters + other
-    hit = (reached[side] >= np.minimum(thresholds, ALMOST_ONE)[:, None]) & (partner[side] >= 0)
-    ignored = np.where(hit, ~in_size[partner[side]], ~in_size[row])
+    limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
+    hit = (reached[side] >= limits) & (partner[side] >= 0)
+    in_crowd = np.zeros(len(annotations) * raters)
+    in_crowd[_crowd_sides(crowds, raters)] = crowds.share
+    ignored = np.where(hit, ~in_size[partner[side]], ~in_size[row] | (in_crowd[side] >= limits))
     return Detections(row, other, hit, ignored)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
 from kalos_core.convergence.counting import Counted, count
+from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
@@ -150,6 +151,10 @@ def modified_map(
     the ground truth. An annotation counts where both raters are assigned to its class. All scores are 0.99, so the
     order of detections decides how precision falls with recall.
 
+    Crowd regions (`Annotations.crowd_regions`) are ignored regions, as in pycocotools: what finds no annotation of the
+    ground truth and lies in one of its crowd regions of the class counts neither for nor against, where the share of
+    its own area in the region reaches the threshold. As detections, crowd regions count for nothing.
+
     Parameters
     ----------
     annotations : Annotations
@@ -273,7 +278,9 @@ def count_in_orders(
         raise InputError(f"ties: expected 'coco', 'shuffle' or 'joint', got {ties!r}")
     rng = np.random.default_rng(check_whole(seed, "seed"))
     times = check_whole(orders, "orders", least=1) if ties == "shuffle" else 1
-    return [count(annotations, pairs, checked, ties, in_size, rng) for _ in range(times)]
+    floor = min(float(checked.min()), ALMOST_ONE)
+    crowds = crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
+    return [count(annotations, pairs, checked, ties, in_size, rng, crowds) for _ in range(times)]
 
 
 def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

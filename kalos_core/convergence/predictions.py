@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.table import object_array
 from kalos_core.convergence.counting import count
+from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
 from kalos_core.errors import InputError, as_number, listed
@@ -104,7 +105,7 @@ def map_of_predictions(
     """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
 
     So it can be compared with `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
-    detections of an image and class.
+    detections of an image and class, also on crowd regions of the raters.
 
     Parameters
     ----------
@@ -143,7 +144,10 @@ def map_of_predictions(
     measure = _check_measure(similarity)
     known, table = _side_by_side(annotations, predictions)
     floor = min(float(checked.min()), ALMOST_ONE)
-    pairs = _pairs_across(annotations, predictions.select(rows=known), table, measure, floor)
+    detected = predictions.select(rows=known)
+    pairs = _pairs_across(annotations, detected, table, measure, floor)
+    crowds = crowd_overlaps(annotations.crowd_regions, detected, measure.name, pairs.kind, floor)
+    crowds = replace(crowds, found=crowds.found + len(annotations))
     model = len(annotations.raters)
     counted = count(
         table,
@@ -152,6 +156,7 @@ def map_of_predictions(
         "coco",
         np.ones(len(table), np.bool_),
         np.random.default_rng(0),
+        crowds,
         np.concatenate([np.zeros(len(annotations)), sureness[known]]),
     )
     of_precision = [counted.points(rater) for rater in range(model)]

@@ -52,7 +52,7 @@ def mask_iou(
     limit = iou_bound(left, left_rows, right, right_rows)
     worth = np.flatnonzero((limit > 0) & (limit >= floor))
     left_rows, right_rows = left_rows[worth], right_rows[worth]
-    shared = _shared_pixels(left, left_rows, right, right_rows)
+    shared = shared_pixels(left, left_rows, right, right_rows)
     iou = np.zeros(len(limit))
     iou[worth] = ratio(shared, left.area()[left_rows] + right.area()[right_rows] - shared)
     return iou
@@ -108,7 +108,7 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
     )
 
 
-def _shared_pixels(
+def shared_pixels(
     left: Masks, left_rows: NDArray[np.intp], right: Masks, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """(P,) how many pixels two masks share."""

@@ -29,7 +29,13 @@ def coco_precision(
     sides = [rows[both & (annotations.rater == own) & askable[:, truth] & askable[:, found]] for own in (truth, found)]
     images = np.flatnonzero(annotations.assigned[:, [truth, found]].all(axis=1))
     return evaluate(annotations, sides[0], annotations, sides[1], np.full(len(sides[1]), 0.99), images, thresholds,
-                    kind, limits)  # fmt: skip
+                    kind, limits, crowd_rows(annotations, truth))  # fmt: skip
+
+
+def crowd_rows(annotations: Annotations, rater: int) -> np.ndarray:
+    """Rows of the crowd regions of a rater."""
+    crowds = annotations.crowd_regions
+    return np.zeros(0, int) if crowds is None else np.flatnonzero(crowds.rater == rater)
 
 
 def evaluate(
@@ -42,8 +48,11 @@ def evaluate(
     thresholds: Any,
     kind: str = "box",
     limits: tuple[float, float] = (0, 1e10),
+    crowds: np.ndarray = np.zeros(0, int),  # noqa: B008
 ) -> np.ndarray:
-    """Rows `annotations` as ground truth and rows `detections` of another table of the same vocabularies, with scores.
+    """Rows `marks` of a table as ground truth and rows `detections` of another of the same vocabularies, with scores.
+
+    `crowds` are rows of the crowd regions of the first.
 
     Ids are counted from 1: pycocotools takes a match with annotation 0 for none.
     """
@@ -51,6 +60,14 @@ def evaluate(
         _coco(annotations, images, table, rows, kind)
         for table, rows in ((annotations, marks), (predictions, detections))
     )
+    if len(crowds):
+        regions = _coco(annotations, images, annotations.crowd_regions, crowds, kind).dataset["annotations"]
+        known = {image["id"] for image in truth.dataset["images"]}
+        truth.dataset["annotations"] += [
+            {**record, "id": len(marks) + record["id"], "iscrowd": 1}
+            for record in regions
+            if record["image_id"] in known
+        ]
     for record, score in zip(found.dataset["annotations"], scores.tolist(), strict=True):
         record["score"] = score
     with contextlib.redirect_stdout(io.StringIO()):
