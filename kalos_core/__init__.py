@@ -37,7 +37,16 @@ The names of this package are those of daily use. The rest is in its subpackages
 from kalos_core._agreement import Agreement, Configuration, agreement
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import calibrate
-from kalos_core.consensus import TRUTH_METHODS, Truth, class_truth, estimate_truth, instance_consensus, staple, vote
+from kalos_core.consensus import (
+    TRUTH_METHODS,
+    Truth,
+    class_truth,
+    estimate_truth,
+    estimate_truths,
+    instance_consensus,
+    staple,
+    vote,
+)
 from kalos_core.convergence import check_convergence, label_convergence, map_of_predictions, modified_map, read_models
 from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
@@ -146,6 +155,7 @@ __all__ = [
     "compare_teams",
     "compute_pairs",
     "estimate_truth",
+    "estimate_truths",
     "find_disputes",
     "fleiss_kappa",
     "instance_consensus",

@@ -1,7 +1,8 @@
 """One truth from several raters: of pixels, of classes of pixels, and of objects.
 
-* Of pixels: `estimate_truth` by the name of a method in `TRUTH_METHODS`, or `vote`, `vote_any`,
-  `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
+* Of pixels: `estimate_truths` of all images of a study by the name of a method in `TRUTH_METHODS`, outliers decided
+  over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`, `vote_without_outliers`,
+  `staple`, `simple`, `lsml`; each gives a `Truth`.
 * Of label maps: `class_truth`, `ClassTruth`.
 * Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.
 """
@@ -12,6 +13,7 @@ from kalos_core.consensus._staple import staple
 from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
+from kalos_core.consensus.study import estimate_truths, study_outliers
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 
@@ -23,10 +25,12 @@ __all__ = [
     "Truth",
     "class_truth",
     "estimate_truth",
+    "estimate_truths",
     "instance_consensus",
     "lsml",
     "simple",
     "staple",
+    "study_outliers",
     "vote",
     "vote_any",
     "vote_without_outliers",

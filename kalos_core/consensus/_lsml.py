@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.consensus.truth import Truth, counted_shares, note_of
+from kalos_core.consensus.truth import Truth, counted_shares, notes_of
 from kalos_core.errors import InputError, as_number, check_whole
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
@@ -76,7 +76,9 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
         kept=np.ones(len(stack.raters), np.bool_),
         iterations=taken,
         converged=settled,
-        note=note_of(patterns, int(true.sum()), "no pixel has enough votes to begin with", True, settled, taken),
+        note="; ".join(
+            notes_of(patterns, int(true.sum()), "no pixel has enough votes to begin with", True, settled, taken)
+        ),
         patterns=patterns,
     )
 

@@ -58,7 +58,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
         settled = bool((kept == kept_before).all() and (chosen == chosen_before).all())
     return truth_of_patterns(
         "simple",
-        stack,
+        stack.raters,
         patterns,
         chosen,
         share,

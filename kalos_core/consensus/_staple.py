@@ -71,7 +71,7 @@ def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATI
     )
     return truth_of_patterns(
         "staple",
-        stack,
+        stack.raters,
         patterns,
         found.probability >= 0.5,
         found.probability,

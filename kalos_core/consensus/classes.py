@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.consensus.methods import estimate_truth
 from kalos_core.consensus.truth import Truth
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, listed
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
 
@@ -61,7 +61,10 @@ class ClassTruth:
 
 
 def class_truth(
-    labels: LabelStack | Mapping[str, ArrayLike | None], classes: Mapping[int, str], method: str = "staple"
+    labels: LabelStack | Mapping[str, ArrayLike | None],
+    classes: Mapping[int, str],
+    method: str = "staple",
+    outliers: Mapping[str, Iterable[str]] | None = None,
 ) -> ClassTruth:
     """The truth of label maps, class by class.
 
@@ -71,11 +74,13 @@ def class_truth(
     classes : mapping of int to str
         Value -> name; 0 is no class.
     method : name in `TRUTH_METHODS`
+    outliers : mapping of str to iterable of str, optional
+        Class -> its outliers over the study, see `study_outliers`; only ``"excl-0.5"`` looks at it.
 
     Raises
     ------
     InputError
-        For a value that is no class, 0 among the classes, or an unknown method.
+        For a value that is no class, 0 among the classes, an unknown method, or a class without its outliers.
 
     Examples
     --------
@@ -88,7 +93,13 @@ def class_truth(
         raise InputError(f"classes: expected values other than 0 and their names, got {dict(classes)!r}")
     stack = labels if isinstance(labels, LabelStack) else LabelStack.of(labels)
     check_values(stack, classes)
+    if outliers is not None and set(outliers) != set(classes.values()):
+        actual = listed(outliers, 20) or "none"
+        raise InputError(f"outliers: expected those of the classes {listed(classes.values(), 20)}, got {actual}")
     return ClassTruth(
         np.array(list(classes), dtype=np.int64),
-        {name: estimate_truth(stack.of_class(value), method) for value, name in classes.items()},
+        {
+            name: estimate_truth(stack.of_class(value), method, None if outliers is None else outliers[name])
+            for value, name in classes.items()
+        },
     )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
-from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
+from kalos_core.consensus.voting import vote, vote_any, vote_of_study, vote_without_outliers
 from kalos_core.errors import lookup
-from kalos_core.pixels.stack import Masks3D
+from kalos_core.pixels.patterns import find_patterns
+from kalos_core.pixels.stack import Masks3D, as_stack
+
+WITHOUT_OUTLIERS = "excl-0.5"
+"""The method that needs to know the whole study."""
 
 TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "any": vote_any,
     "0.5": vote,
     "0.75": lambda masks: vote(masks, 0.75),
-    "excl-0.5": vote_without_outliers,
+    WITHOUT_OUTLIERS: vote_without_outliers,
     "staple": staple,
     "simple": simple,
     "lsml": lsml,
@@ -24,8 +28,18 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
 """Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D)."""
 
 
-def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
-    """The truth of masks by the name of a method in `TRUTH_METHODS`.
+def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:
+    """The truth of the masks of one image by the name of a method in `TRUTH_METHODS`.
+
+    `estimate_truths` is the same for all images of a study.
+
+    Parameters
+    ----------
+    masks : MaskStack or (N, H, W)
+    method : name in `TRUTH_METHODS`
+    outliers : iterable of str, optional
+        What `study_outliers` says of the study that the image is of. Only ``"excl-0.5"`` looks at it; without it, that
+        method takes the image for the whole study.
 
     Examples
     --------
@@ -34,4 +48,8 @@ def estimate_truth(masks: Masks3D, method: str = "staple") -> Truth:
     >>> list(TRUTH_METHODS)
     ['any', '0.5', '0.75', 'excl-0.5', 'staple', 'simple', 'lsml']
     """
-    return lookup(TRUTH_METHODS, method, "method")(masks)
+    estimate = lookup(TRUTH_METHODS, method, "method")
+    if method == WITHOUT_OUTLIERS and outliers is not None:
+        stack = as_stack(masks)
+        return vote_of_study(stack.raters, find_patterns(stack), outliers)
+    return estimate(masks)

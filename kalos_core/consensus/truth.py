@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.performance import RaterPerformance, confusions
-from kalos_core.pixels.stack import MaskStack
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Truth:
 
 def truth_of_patterns(
     method: str,
-    stack: MaskStack,
+    raters: NDArray[np.object_],
     patterns: Patterns,
     chosen: NDArray[np.bool_],
     probability: NDArray[np.float64],
@@ -91,20 +91,22 @@ def truth_of_patterns(
     converged: bool = True,
     estimates: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     why_empty: str = "no pixel has enough votes",
+    notes: Sequence[str] = (),
 ) -> Truth:
     """A truth of the chosen patterns (P,), rater by rater counted unless `estimates` are given."""
     true = patterns.count * chosen
     sensitivity, specificity = estimates or counted_shares(patterns, true)
+    own = notes_of(patterns, int(true.sum()), why_empty, estimates is None, converged, iterations)
     return Truth(
         method=method,
         mask=patterns.at_pixels(chosen),
-        raters=stack.raters,
+        raters=raters,
         sensitivity=sensitivity,
         specificity=specificity,
-        kept=np.ones(len(stack.raters), np.bool_) if kept is None else kept,
+        kept=np.ones(len(raters), np.bool_) if kept is None else kept,
         iterations=iterations,
         converged=converged,
-        note=note_of(patterns, int(true.sum()), why_empty, estimates is None, converged, iterations),
+        note="; ".join([*notes, *own]),
         patterns=patterns,
         pattern_probability=probability,
     )
@@ -117,7 +119,9 @@ def counted_shares(patterns: Patterns, true: NDArray[np.intp]) -> tuple[NDArray[
     return np.nan_to_num(counts.sensitivity, nan=1.0), np.nan_to_num(counts.specificity, nan=1.0)
 
 
-def note_of(patterns: Patterns, true: int, why_empty: str, counted: bool, converged: bool, iterations: int) -> str:
+def notes_of(
+    patterns: Patterns, true: int, why_empty: str, counted: bool, converged: bool, iterations: int
+) -> list[str]:
     """What to know about a truth of so many pixels, the raters' shares of it counted or estimated."""
     notes = []
     if not patterns.pixels:
@@ -136,4 +140,4 @@ def note_of(patterns: Patterns, true: int, why_empty: str, counted: bool, conver
         notes.append("specificity is a share of no pixel and stands as 1")
     if not converged:
         notes.append(f"not settled after {iterations} iterations")
-    return "; ".join(notes)
+    return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from kalos_core.pixels.sums import PixelSums, mean_of_defined
 
 ROUNDING = 1e-9
 """A share of N raters that is a whole number but for rounding is that number."""
+
+NOBODY_LEFT = "all raters of this image are outliers of the study: all of them vote"
 
 
 def vote(masks: Masks3D, share: float = 0.5) -> Truth:
@@ -43,7 +45,7 @@ def vote(masks: Masks3D, share: float = 0.5) -> Truth:
     patterns = find_patterns(stack)
     share_of_votes = patterns.votes.mean(axis=1)
     enough = patterns.votes.sum(axis=1) >= wanted * len(stack.raters) - ROUNDING
-    return truth_of_patterns(f"vote {wanted:.4g}", stack, patterns, enough, share_of_votes)
+    return truth_of_patterns(f"vote {wanted:.4g}", stack.raters, patterns, enough, share_of_votes)
 
 
 def vote_any(masks: Masks3D) -> Truth:
@@ -62,14 +64,15 @@ def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None)
     """Pixels that at least half of the raters without outliers marked: the Excl-0.5-GT (Lampert et al., §III-D).
 
     An outlier is a rater with a mean 1 - F1 to the others above that of all plus one standard deviation. Of two raters
-    nobody is one, and the truth is the majority.
+    nobody is one, and the truth is the majority. The paper decides over all images of a study: `study_outliers` names
+    them, and `estimate_truths` takes them as it goes.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     outliers : iterable of str, optional
-        Names, such as ``found.raters[found.outliers]`` of the `pixel_agreement` of all images, which the paper
-        takes as one; by default it is decided within these masks. Names that the stack does not have are ignored.
+        Names, such as those of `study_outliers`; by default it is decided within these masks, as if they were the
+        whole study. Names that the stack does not have are ignored.
 
     Returns
     -------
@@ -93,17 +96,57 @@ def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None)
     kept = ~(find_outliers(patterns) if outliers is None else np.isin(stack.raters, list(outliers)))
     if not kept.any():
         raise InputError(f"outliers: expected somebody else among the raters {listed(stack.raters, 20)}, got them all")
+    return vote_of(stack.raters, patterns, kept)
+
+
+def vote_of(
+    raters: NDArray[np.object_], patterns: Patterns, kept: NDArray[np.bool_], notes: Sequence[str] = ()
+) -> Truth:
+    """Pixels that at least half of those raters marked who are kept (N,), at least one.
+
+    Examples
+    --------
+    >>> patterns = find_patterns(as_stack({"ann": [[0, 1]], "bob": [[1, 1]]}))
+    >>> vote_of(np.array(["ann", "bob"], object), patterns, np.array([True, False])).mask.tolist()
+    [[False, True]]
+    """
     share_of_votes = patterns.votes[:, kept].mean(axis=1)
     enough = 2 * patterns.votes[:, kept].sum(axis=1) >= kept.sum()
-    return truth_of_patterns("vote 0.5 without outliers", stack, patterns, enough, share_of_votes, kept=kept)
+    method = "vote 0.5 without outliers"
+    return truth_of_patterns(method, raters, patterns, enough, share_of_votes, kept=kept, notes=notes)
+
+
+def vote_of_study(raters: NDArray[np.object_], patterns: Patterns, outliers: Iterable[str]) -> Truth:
+    """The vote of those who are no outliers of the study; of all raters of the image where nobody else is left.
+
+    Examples
+    --------
+    >>> patterns = find_patterns(as_stack({"ann": [[0, 1]], "bob": [[0, 1]]}))
+    >>> vote_of_study(np.array(["ann", "bob"], object), patterns, ["ann", "bob"]).note
+    'all raters of this image are outliers of the study: all of them vote'
+    """
+    kept = ~np.isin(raters, list(outliers))
+    return vote_of(raters, patterns, kept) if kept.any() else vote_of(raters, patterns, ~kept, [NOBODY_LEFT])
 
 
 def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
     """(N,) outliers among the raters of one stack, see `PixelAgreement.outliers`; none below three raters."""
-    raters = patterns.votes.shape[1]
-    if raters < FEWEST_FOR_OUTLIERS:
-        return np.zeros(raters, np.bool_)
-    apart = 1 - PixelSums.of(patterns, np.arange(raters), raters).f1()
+    raters = np.arange(patterns.votes.shape[1])
+    return outliers_of(PixelSums.of(patterns, raters, len(raters)))
+
+
+def outliers_of(sums: PixelSums) -> NDArray[np.bool_]:
+    """(R,) outliers by the counts of any number of images; none below three raters.
+
+    Examples
+    --------
+    >>> masks = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 1, 1, 1]], "dan": [[1, 0, 0, 1]]}
+    >>> outliers_of(PixelSums.of(find_patterns(as_stack(masks)), np.arange(4), 4)).tolist()
+    [False, False, False, True]
+    """
+    if len(sums.common) < FEWEST_FOR_OUTLIERS:
+        return np.zeros(len(sums.common), np.bool_)
+    apart = 1 - sums.f1()
     np.fill_diagonal(apart, np.nan)
     return above_limit(mean_of_defined(apart))
 

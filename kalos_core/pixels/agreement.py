@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,8 @@ from kalos_core.errors import InputError, listed
 from kalos_core.pixels.moments import Correlation, Moments, correlation
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.performance import RaterPerformance
-from kalos_core.pixels.properties import property_moments
-from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
+from kalos_core.pixels.properties import Channels, property_moments
+from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums, mean_of_defined
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ LIMIT = 0.1
 FEWEST_FOR_OUTLIERS = 3
 """Raters below which nobody can stand out."""
 
+UNNAMED = (
+    "Raters have no names: the first of one image need not be the first of the next. There are no numbers of single "
+    "raters and no outliers; pairs of raters are compared within images."
+)
+"""Of results where raters are local."""
+
 ROUNDING = 1e-12
 """Raters who differ by less from the limit of outliers do not pass it."""
 
@@ -35,6 +41,10 @@ ROUNDING = 1e-12
 @dataclass(frozen=True, eq=False)
 class PixelAgreement:
     """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
+
+    Where raters have no names (`raters_are_local`), there is no number of a single rater and nobody stands out: R is 0
+    and `ratio` has an entry for each rater of the image with the most. Pairs are compared within images only, see
+    `image_f1` and `mean_f1`; `notes` says so.
 
     Parameters
     ----------
@@ -53,14 +63,16 @@ class PixelAgreement:
         Images left out because fewer than two raters are assigned to them.
     correlations : tuple of Correlation
         Of the share of raters who marked a pixel with the properties of the image; empty without images' pixels.
+    raters_are_local : bool
+        Whether a name means a rater within one image only.
 
     Examples
     --------
     >>> found = pixel_agreement([{"ann": [[0, 0, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 0, 0, 1]]}])
     >>> round(found.smyth_bound, 4), found.ratio.round(4).tolist()
     (0.1667, [1.0, 0.6667, 0.3333])
-    >>> found.f1.round(2).tolist()
-    [[1.0, 0.8, 0.67], [0.8, 1.0, 0.5], [0.67, 0.5, 1.0]]
+    >>> found.f1.round(2).tolist(), round(found.mean_f1, 2)
+    ([[1.0, 0.8, 0.67], [0.8, 1.0, 0.5], [0.67, 0.5, 1.0]], 0.66)
     """
 
     raters: NDArray[np.object_]
@@ -72,6 +84,24 @@ class PixelAgreement:
     image_marked: NDArray[np.int64]
     alone: int
     correlations: tuple[Correlation, ...]
+    raters_are_local: bool = False
+
+    @cached_property
+    def mean_f1(self) -> float:
+        """Mean F1 of the pairs of raters, each over all their images; without names, mean over images of `image_f1`."""
+        pairs = self.image_f1 if self.raters_are_local else self.f1[np.triu_indices(len(self.raters), 1)]
+        return float(mean_of_defined(pairs))
+
+    @property
+    def raters_per_image(self) -> tuple[int, int]:
+        """Least and most raters of an image that has pixels."""
+        assigned = np.flatnonzero(self.sums.by_rater_count.any(axis=1))
+        return int(assigned[0]), int(assigned[-1])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the result: which numbers there cannot be."""
+        return (UNNAMED,) if self.raters_are_local else ()
 
     @cached_property
     def smyth_bound(self) -> float:
@@ -117,7 +147,7 @@ class PixelAgreement:
         """(R,) mean of 1 - F1 between each rater and the others; NaN for one who shares no image with any."""
         others = 1 - self.f1
         np.fill_diagonal(others, np.nan)
-        return mean_of_defined(others.T)
+        return mean_of_defined(others.T) if len(others) else np.zeros(0)
 
     @property
     def outliers(self) -> NDArray[np.bool_]:
@@ -131,6 +161,8 @@ class PixelAgreement:
     @cached_property
     def linkage(self) -> NDArray[np.float64]:
         """(R - 1, 4) Ward's tree on 1 - F1, as `scipy.cluster.hierarchy` has it; 1 where raters share no image."""
+        if not len(self.raters):
+            return np.zeros((0, 4))
         from scipy.cluster import hierarchy  # slow to import, and needed here only
 
         apart = 1 - self.f1[np.triu_indices(len(self.raters), 1)]
@@ -139,6 +171,8 @@ class PixelAgreement:
     @property
     def order(self) -> NDArray[np.intp]:
         """(R,) raters in the order of the leaves of the tree."""
+        if not len(self.raters):
+            return np.zeros(0, np.intp)
         from scipy.cluster import hierarchy
 
         return hierarchy.leaves_list(self.linkage).astype(np.intp)
@@ -163,11 +197,13 @@ class PixelAgreement:
         )
 
     def __repr__(self) -> str:
-        pairs = self.f1[np.triu_indices(len(self.raters), 1)]
+        least, most = self.raters_per_image
+        unnamed = f"{least} raters" if least == most else f"{least} to {most} raters"
+        who = f"{unnamed} an image" if self.raters_are_local else f"{len(self.raters)} raters"
+        outliers = "without names" if self.raters_are_local else f"{int(self.outliers.sum())} outliers"
         return (
-            f"PixelAgreement({len(self.raters)} raters, {len(self.images):,} images, {self.sums.pixels:,} pixels: "
-            f"Smyth bound {self.smyth_bound:.2%}, mean F1 {mean_of_defined(pairs):.3f}, "
-            f"{int(self.outliers.sum())} outliers)"
+            f"PixelAgreement({who}, {len(self.images):,} images, {self.sums.pixels:,} pixels: "
+            f"mean F1 {self.mean_f1:.3f}, Smyth bound {self.smyth_bound:.2%}, {outliers})"
         )
 
 
@@ -179,8 +215,10 @@ class PixelAccumulator:
     raters : sequence of str
         All raters of the data set. One who is not among an image's raters is not assigned to it, and counts for
         nothing there; one who is assigned and marked nothing has an empty mask.
-    channels : sequence of str, optional
-        Names of the images' channels, see `kalos_core.pixels.channel_names`.
+    channels : sequence of str, or mapping of str to int, optional
+        Which channels of the images are compared, see `pixel_agreement`.
+    raters_are_local : bool, optional
+        Whether a name means a rater within one image only; by default as the stacks say. `raters` are not needed then.
 
     Examples
     --------
@@ -191,19 +229,23 @@ class PixelAccumulator:
     [[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, raters: Sequence[str], channels: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, raters: Sequence[str] = (), channels: Channels | None = None, raters_are_local: bool | None = None
+    ) -> None:
         self._code = {name: index for index, name in enumerate(raters)}
-        if len(self._code) != len(raters) or len(raters) < 2:
+        self._are_local = raters_are_local
+        if len(self._code) != len(raters) or (len(raters) < 2 and not raters_are_local):
             raise InputError(f"raters: expected at least two names, each once, got {listed(map(repr, raters), 20)}")
         self._channels = channels
-        self._sums = PixelSums.nothing(len(raters))
+        self._sums = PixelSums.nothing(0 if raters_are_local else len(raters))
         self._rows: list[tuple[Any, float, float, int, int]] = []
         self._alone = 0
         self._moments: dict[str, Moments] = {}
 
     def add(self, stack: MaskStack) -> None:
         """Count one image."""
-        strangers = [name for name in stack.raters if name not in self._code]
+        local = self._is_local(stack)
+        strangers = [] if local else [name for name in stack.raters if name not in self._code]
         if strangers:
             raise InputError(
                 f"image {stack.image!r}: expected raters among {listed(self._code, 20)}, got {listed(strangers, 20)}"
@@ -211,18 +253,36 @@ class PixelAccumulator:
         if len(stack.raters) < 2:
             self._alone += 1
             return
-        assigned = np.array([self._code[name] for name in stack.raters], dtype=np.intp)
+        assigned = (
+            np.array([self._code[name] for name in stack.raters], dtype=np.intp)
+            if not local
+            else (np.arange(len(stack.raters)))
+        )
         patterns = find_patterns(stack)
-        sums = PixelSums.of(patterns, assigned, len(self._code))
-        self._sums = self._sums + sums
+        sums = PixelSums.of(patterns, assigned, len(assigned) if local else len(self._code))
         self._rows.append(_image_row(stack.image, sums, assigned))
+        self._sums = self._sums + (sums.without_raters() if local else sums)
         if stack.image_pixels is not None and patterns.pixels:
             self._correlate(stack, patterns)
+
+    def _is_local(self, stack: MaskStack) -> bool:
+        """Whether raters have names within an image only: of all images, or of none."""
+        if self._are_local is None:
+            self._are_local = stack.raters_are_local
+            if self._are_local:
+                self._sums = self._sums.without_raters()
+        if stack.raters_are_local and not self._are_local:
+            raise InputError(
+                f"image {stack.image!r}: expected raters of one name to be the same on every image, got one whose "
+                "raters are local"
+            )
+        return self._are_local
 
     def _correlate(self, stack: MaskStack, patterns: Patterns) -> None:
         share = patterns.at_pixels(patterns.votes.mean(axis=1))
         assert stack.image_pixels is not None
-        for name, moments in property_moments(share, stack.image_pixels, stack.ignore, self._channels).items():
+        found = property_moments(share, stack.image_pixels, stack.ignore, stack.channels, self._channels)
+        for name, moments in found.items():
             self._moments[name] = self._moments.get(name, Moments()).joined(moments)
 
     def result(self) -> PixelAgreement:
@@ -234,7 +294,7 @@ class PixelAccumulator:
             )
         images, bound, f1, pixels, marked = zip(*self._rows, strict=True)
         return PixelAgreement(
-            raters=object_array(list(self._code)),
+            raters=object_array([] if self._are_local else list(self._code)),
             sums=self._sums,
             images=object_array(images),
             image_bound=np.array(bound),
@@ -243,6 +303,7 @@ class PixelAccumulator:
             image_marked=np.array(marked, dtype=np.int64),
             alone=self._alone,
             correlations=tuple(correlation(name, moments) for name, moments in self._moments.items()),
+            raters_are_local=bool(self._are_local),
         )
 
 
@@ -253,20 +314,27 @@ def _image_row(image: Any, sums: PixelSums, assigned: NDArray[np.intp]) -> tuple
 
 
 def pixel_agreement(
-    stacks: Iterable[Masks3D] | MaskStack,
+    stacks: Stacks,
     raters: Sequence[str] | None = None,
-    channels: Sequence[str] | None = None,
+    channels: Channels | None = None,
+    raters_are_local: bool | None = None,
 ) -> PixelAgreement:
-    """Agreement of raters about the pixels of images: Smyth's bound, F1, outliers, raters against the consensus.
+    """Agreement of raters about the pixels of images: F1, outliers, raters against the consensus, Smyth's bound.
 
     Parameters
     ----------
-    stacks : iterable
+    stacks : iterable, or function without arguments that returns one
         One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time. A single stack is one image.
     raters : sequence of str, optional
         All raters, needed where the first image does not have them all.
-    channels : sequence of str, optional
-        Names of the images' channels.
+    channels : sequence of str, or mapping of str to int, optional
+        Which channels of the images are compared, such as the near-infrared one; all by default. Names choose among
+        those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they name none; a
+        mapping of names to numbers, from 0, chooses among channels without names. Intensity and contrast are computed
+        where an image has channels named red, green and blue, or one channel.
+    raters_are_local : bool, optional
+        Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one image is
+        not segmenter 1 of the next. By default as the stacks say. There are no numbers of single raters then.
 
     Returns
     -------
@@ -275,28 +343,25 @@ def pixel_agreement(
     Raises
     ------
     InputError
-        For no image, no image with two raters, or a rater who is not among `raters`.
+        For no image, no image with two raters, a rater who is not among `raters`, or channels that images do not have.
 
     Examples
     --------
     >>> pixel_agreement([{"ann": [[0, 1]], "bob": [[1, 1]]}])
-    PixelAgreement(2 raters, 1 images, 2 pixels: Smyth bound 25.00%, mean F1 0.667, 0 outliers)
+    PixelAgreement(2 raters, 1 images, 2 pixels: mean F1 0.667, Smyth bound 25.00%, 0 outliers)
+    >>> pixel_agreement([[[[0, 1]], [[1, 1]]], [[[1, 0]], [[1, 0]], [[0, 1]]]], raters_are_local=True)
+    PixelAgreement(2 to 3 raters an image, 2 images, 4 pixels: mean F1 0.500, Smyth bound 29.17%, without names)
     """
     accumulator: PixelAccumulator | None = None
-    for entry in _entries(stacks):
-        stack = as_stack(entry, least=1)
+    for stack in each_stack(stacks, least=1):
         if accumulator is None:
-            accumulator = PixelAccumulator(raters if raters is not None else stack.raters.tolist(), channels)
+            names = raters if raters is not None else stack.raters.tolist()
+            are_local = stack.raters_are_local if raters_are_local is None else raters_are_local
+            accumulator = PixelAccumulator(names, channels, are_local)
         accumulator.add(stack)
     if accumulator is None:
         raise InputError("stacks: expected at least one image, got none")
     return accumulator.result()
-
-
-def _entries(stacks: Iterable[Masks3D] | MaskStack) -> Iterable[Masks3D]:
-    if isinstance(stacks, (MaskStack, Mapping)) or (isinstance(stacks, np.ndarray) and stacks.ndim == 3):
-        return [stacks]
-    return stacks
 
 
 def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
+from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.pixels.sums import mean_of_defined
 
@@ -61,6 +62,14 @@ class ClassPixelAgreement:
         )
 
     @property
+    def mean_f1(self) -> float:
+        """Mean of `f1` over the pairs of raters; without their names, mean over the classes that anybody marked."""
+        if self.by_class[0].raters_are_local:
+            marked = [each for each in self.by_class if each.image_marked.any()]
+            return float(mean_of_defined(np.array([each.mean_f1 for each in marked])))
+        return float(mean_of_defined(self.f1[np.triu_indices(len(self.f1), 1)]))
+
+    @property
     def performance(self) -> dict[str, NDArray[np.float64]]:
         """(R,) sensitivity, specificity, ppv, npv and kappa, means over the classes where they are defined."""
         tables = [each.performance for each in self.by_class]
@@ -70,12 +79,11 @@ class ClassPixelAgreement:
         """One row a class."""
         import pandas as pd
 
-        first, second = np.triu_indices(len(self.by_class[0].raters), 1)
         return pd.DataFrame(
             {
                 "class": self.classes,
                 "smyth_bound": [each.smyth_bound for each in self.by_class],
-                "mean_f1": [float(mean_of_defined(each.f1[first, second])) for each in self.by_class],
+                "mean_f1": [each.mean_f1 for each in self.by_class],
                 "marked": [int(each.image_marked.sum()) for each in self.by_class],
             }
         )
@@ -85,7 +93,8 @@ def class_pixel_agreement(
     stacks: Iterable[LabelStack | Mapping[str, ArrayLike | None]],
     classes: Mapping[int, str],
     raters: Sequence[str] | None = None,
-    channels: Sequence[str] | None = None,
+    channels: Channels | None = None,
+    raters_are_local: bool | None = None,
 ) -> ClassPixelAgreement:
     """Agreement about the pixels of each class against all others, and its mean over the classes.
 
@@ -96,7 +105,7 @@ def class_pixel_agreement(
     classes : mapping of int to str
         Value in the label maps -> name. 0 is the background, which is no class unless it is named; any other value
         has to be named.
-    raters, channels
+    raters, channels, raters_are_local
         As in `pixel_agreement`.
 
     Raises
@@ -118,7 +127,8 @@ def class_pixel_agreement(
         check_values(stack, classes)
         if not accumulators:
             names = raters if raters is not None else stack.raters.tolist()
-            accumulators = [PixelAccumulator(names, channels) for _ in classes]
+            are_local = stack.raters_are_local if raters_are_local is None else raters_are_local
+            accumulators = [PixelAccumulator(names, channels, are_local) for _ in classes]
         for value, accumulator in zip(classes, accumulators, strict=True):
             accumulator.add(stack.of_class(value))
     if not accumulators:

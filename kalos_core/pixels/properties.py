@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, as_number, listed
 from kalos_core.pixels.moments import Moments
+from kalos_core.pixels.stack import check_channels
 
 COLOURS = ("red", "green", "blue")
 WEIGHTS = np.array([0.2989, 0.5870, 0.1140])
@@ -33,10 +34,56 @@ def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
     if names is None:
         usual = {1: ["grey"], 3: list(COLOURS)}
         return usual.get(channels) or [f"channel {number + 1}" for number in range(channels)]
-    taken = [name for name in names if name in ("intensity", "contrast")]
-    if len(names) != channels or len(set(names)) != channels or taken:
-        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr, names), 10)}")
-    return list(names)
+    return list(check_channels(np.empty((0, 0, channels)), names) or ())
+
+
+Channels = Sequence[str] | Mapping[str, int]
+"""Which channels of images are compared: names, or names -> their numbers from 0."""
+
+
+def chosen_channels(
+    channels: int, given: Sequence[str] | None, wanted: Channels | None
+) -> tuple[list[str] | None, dict[str, int]]:
+    """Names of all channels, None where they have none but the usual, and those that are compared, with their numbers.
+
+    Parameters
+    ----------
+    channels : int
+        How many there are.
+    given : sequence of str, optional
+        Names that the image comes with.
+    wanted : sequence of str or mapping, optional
+        Which are compared. Names choose among those given, or name every channel where none are given; a mapping of
+        names to numbers chooses channels without names.
+
+    Examples
+    --------
+    >>> chosen_channels(4, ["red", "green", "blue", "nir"], ["nir"])
+    (['red', 'green', 'blue', 'nir'], {'nir': 3})
+    >>> chosen_channels(4, None, {"red": 0, "nir": 3})
+    (['red', 'channel 2', 'channel 3', 'nir'], {'red': 0, 'nir': 3})
+    >>> chosen_channels(3, None, None), chosen_channels(3, None, ["green"])
+    ((None, {'red': 0, 'green': 1, 'blue': 2}), (['red', 'green', 'blue'], {'green': 1}))
+    """
+    if isinstance(wanted, Mapping):
+        numbers = {as_number(number) for number in wanted.values()}
+        if given is not None or not wanted or len(numbers) < len(wanted) or not numbers <= set(range(channels)):
+            expected = f"names among {listed(given, 20)}" if given is not None else f"numbers from 0 to {channels - 1}"
+            raise InputError(f"channels: expected {expected}, each once, got {dict(wanted)!r:.200}")
+        called = {number: name for name, number in wanted.items()}
+        names = channel_names(channels, [called.get(index, f"channel {index + 1}") for index in range(channels)])
+        return names, dict(wanted)
+    if given is None and channels == 3 and wanted is not None and set(wanted) <= set(COLOURS):
+        given = COLOURS
+    if given is None or wanted is None:
+        names = channel_names(channels, given if wanted is None else wanted)
+        return None if given is None and wanted is None else names, {name: index for index, name in enumerate(names)}
+    names = channel_names(channels, given)
+    if isinstance(wanted, str) or not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(names):
+        raise InputError(
+            f"channels: expected some of {listed(names, 20)}, each once, got {listed(map(repr, wanted), 20) or 'none'}"
+        )
+    return names, {name: names.index(name) for name in wanted}
 
 
 def property_moments(
@@ -44,6 +91,7 @@ def property_moments(
     image_pixels: NDArray[Any],
     ignore: NDArray[np.bool_] | None = None,
     names: Sequence[str] | None = None,
+    wanted: Channels | None = None,
 ) -> dict[str, Moments]:
     """Agreement against each property of one image (Lampert et al., §III-B).
 
@@ -61,6 +109,8 @@ def property_moments(
     ignore : (H, W) bool, optional
     names : (C,) str, optional
         See `channel_names`.
+    wanted : sequence of str or mapping, optional
+        Which channels are compared, see `chosen_channels`; intensity and contrast are computed from all of them.
 
     Examples
     --------
@@ -70,13 +120,13 @@ def property_moments(
     """
     check_finite(image_pixels, "image_pixels")
     channels = image_pixels[..., None] if image_pixels.ndim == 2 else image_pixels
-    called = channel_names(channels.shape[2], names)
+    called, compared = chosen_channels(channels.shape[2], names, wanted)
     used = np.ones(share.shape, np.bool_) if ignore is None else ~ignore
     counted = share[used]
-    found = {name: Moments.of(counted, channels[..., index][used]) for index, name in enumerate(called)}
-    if names is None:
+    found = {name: Moments.of(counted, channels[..., index][used]) for name, index in compared.items()}
+    if called is None:
         found.pop("grey", None)  # it is the intensity
-    intensity, tone = tones(channels, called)
+    intensity, tone = tones(channels, called or list(compared))
     if intensity is not None and tone is not None:
         largest = neighbourhood(share, used, np.maximum)[used]
         found["intensity"] = Moments.of(counted, intensity[used])

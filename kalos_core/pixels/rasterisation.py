@@ -61,7 +61,12 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
         start = column * height
         together = Masks.from_spans(canvas, annotations.rater[rows][index], start + top, start + bottom)
         pixels = np.stack([pixels_of(together, rater) for rater in who.tolist()])
-        yield MaskStack(pixels, annotations.raters[who], None, annotations.images[image])
+        yield MaskStack(
+            pixels,
+            annotations.raters[who],
+            image=annotations.images[image],
+            raters_are_local=annotations.raters_are_local,
+        )
 
 
 def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

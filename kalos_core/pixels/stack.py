@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ from kalos_core.errors import InputError, listed
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""
+
+DERIVED = ("intensity", "contrast")
+"""Properties of an image that are computed from its channels: no channel can have their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,12 @@ class MaskStack:
     image : object
         The image's id, None where unknown.
     image_pixels : (H, W) or (H, W, C), optional
-        The image itself; its properties are compared with agreement.
+        The image itself, of any number of channels; its properties are compared with agreement.
+    channels : (C,) str, optional
+        Names of the image's channels, such as ``("red", "green", "blue", "near-infrared")``.
+    raters_are_local : bool
+        Whether a name means a rater within this image only, as in the Berkeley data: "1" of one image is not "1" of the
+        next. What needs a rater's masks of several images is then not computed.
 
     Raises
     ------
@@ -56,6 +64,8 @@ class MaskStack:
     ignore: NDArray[np.bool_] | None = None
     image: Any = None
     image_pixels: NDArray[Any] | None = None
+    channels: tuple[str, ...] | None = None
+    raters_are_local: bool = False
 
     def __post_init__(self) -> None:
         if self.masks.dtype != np.bool_ or self.masks.ndim != 3 or len(self.masks) != len(self.raters):
@@ -72,6 +82,8 @@ class MaskStack:
         ignore: ArrayLike | None = None,
         image: Any = None,
         image_pixels: ArrayLike | None = None,
+        channels: Sequence[str] | None = None,
+        raters_are_local: bool = False,
     ) -> MaskStack:
         """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
         names, arrays = named_arrays(masks, raters, "masks")
@@ -80,7 +92,8 @@ class MaskStack:
         else:
             given = np.stack([as_binary(array, name) for array, name in zip(arrays, names, strict=True)])
         region, pixels = check_surroundings(given.shape[1:], ignore, image_pixels)
-        return cls(given, object_array(names), region, image, pixels)
+        called = check_channels(pixels, channels)
+        return cls(given, object_array(names), region, image, pixels, called, bool(raters_are_local))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +104,7 @@ class LabelStack:
     ----------
     labels : (N, H, W) int
         Value of each pixel's class.
-    raters, ignore, image, image_pixels
+    raters, ignore, image, image_pixels, channels, raters_are_local
         As in `MaskStack`.
 
     Examples
@@ -106,6 +119,8 @@ class LabelStack:
     ignore: NDArray[np.bool_] | None = None
     image: Any = None
     image_pixels: NDArray[Any] | None = None
+    channels: tuple[str, ...] | None = None
+    raters_are_local: bool = False
 
     @classmethod
     def of(
@@ -115,6 +130,8 @@ class LabelStack:
         ignore: ArrayLike | None = None,
         image: Any = None,
         image_pixels: ArrayLike | None = None,
+        channels: Sequence[str] | None = None,
+        raters_are_local: bool = False,
     ) -> LabelStack:
         """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
         names, arrays = named_arrays(labels, raters, "labels")
@@ -123,11 +140,20 @@ class LabelStack:
                 raise InputError(f"labels of {name!r}: expected whole numbers, got {array.dtype}")
         given = np.stack([array.view(np.uint8) if array.dtype == np.bool_ else array for array in arrays])
         region, pixels = check_surroundings(given.shape[1:], ignore, image_pixels)
-        return cls(given, object_array(names), region, image, pixels)
+        called = check_channels(pixels, channels)
+        return cls(given, object_array(names), region, image, pixels, called, bool(raters_are_local))
 
     def of_class(self, value: int) -> MaskStack:
         """Masks of one class: the pixels that each rater gave it."""
-        return MaskStack(self.labels == value, self.raters, self.ignore, self.image, self.image_pixels)
+        return MaskStack(
+            self.labels == value,
+            self.raters,
+            self.ignore,
+            self.image,
+            self.image_pixels,
+            self.channels,
+            self.raters_are_local,
+        )
 
 
 Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any]
@@ -147,6 +173,44 @@ def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
     if len(stack.raters) < least:
         raise InputError(f"masks: expected those of at least {least} raters, got {len(stack.raters)}")
     return stack
+
+
+Stacks = Iterable[Masks3D] | MaskStack | Callable[[], Iterable[Masks3D]]
+"""The images of a study: one entry an image, or a function that gives them; a single stack is one image."""
+
+
+def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
+    """The stacks of a study, one after the other; what is wrong with one is said with the name of its image.
+
+    Examples
+    --------
+    >>> [stack.raters.tolist() for stack in each_stack(lambda: [{"ann": [[0, 1]], "bob": [[1, 1]]}])]
+    [['ann', 'bob']]
+    >>> list(each_stack([[[[0, 1]]]]))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: image 1: masks: expected those of at least 2 raters, got 1
+    """
+    given = stacks() if callable(stacks) else stacks
+    if isinstance(given, (MaskStack, Mapping)) or (isinstance(given, np.ndarray) and given.ndim == 3):
+        given = [given]
+    for number, entry in enumerate(given, start=1):
+        try:
+            stack = as_stack(entry, least)
+        except InputError as error:
+            raise InputError(f"{image_name(entry, number)}: {error}") from error
+        yield stack
+
+
+def image_name(entry: object, number: int) -> str:
+    """What an image is called in a message: by its id, or as the n-th.
+
+    Examples
+    --------
+    >>> image_name(MaskStack.of([[[0, 1]]], image="a.png"), 1), image_name([[[0, 1]]], 1)
+    ("image 'a.png'", 'image 1')
+    """
+    known = entry.image if isinstance(entry, MaskStack) else None
+    return f"image {number}" if known is None else f"image {known!r}"
 
 
 def named_arrays(
@@ -189,6 +253,24 @@ def check_surroundings(
     if pixels is not None and (pixels.ndim not in (2, 3) or pixels.shape[:2] != size):
         raise InputError(f"image_pixels: expected the size of the masks {size}, got {pixels.shape}")
     return region, pixels
+
+
+def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Names of an image's channels, one each; those of an image that is not there are kept.
+
+    Examples
+    --------
+    >>> check_channels(np.zeros((1, 2, 4)), ["red", "green", "blue"])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: channels: expected 4 names of their own, got 'red', 'green', 'blue'
+    """
+    if names is None:
+        return None
+    channels = len(names) if pixels is None else 1 if pixels.ndim == 2 else pixels.shape[2]
+    derived = [name for name in names if name in DERIVED]
+    if isinstance(names, str) or len(names) != channels or len(set(names)) != channels or derived:
+        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr, names), 10)}")
+    return tuple(names)
 
 
 def as_binary(array: NDArray[Any], name: str) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from kalos_core.pixels.patterns import Patterns
 @dataclass(frozen=True, eq=False)
 class PixelSums:
     """Counts of pixels, of an image or of many. R raters of the data set.
+
+    Where raters have no names, R is the most raters of an image in `by_rater_count`, and 0 in all else.
 
     Parameters
     ----------
@@ -68,8 +70,15 @@ class PixelSums:
             np.add.at(sums.confusion[rater], (votes[:, index], consensus), count)
         return sums
 
+    def without_raters(self) -> PixelSums:
+        """The counts that need no rater's name: those by how many raters marked a pixel."""
+        return replace(PixelSums.nothing(0), by_rater_count=self.by_rater_count)
+
     def __add__(self, other: PixelSums) -> PixelSums:
-        return PixelSums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        most = max(len(self.by_rater_count), len(other.by_rater_count))
+        by_count = [np.pad(each.by_rater_count, (0, most - len(each.by_rater_count))) for each in (self, other)]
+        rest = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self)[1:])
+        return PixelSums(by_count[0] + by_count[1], *rest)
 
     @property
     def pixels(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats
 from kalos_core.consensus import TRUTH_METHODS, estimate_truth
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS
+from kalos_core.consensus.voting import ROUNDING, check_share
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.pixels.contours import near, thinned, tolerance_in_pixels
 from kalos_core.pixels.moments import Moments, correlation
@@ -53,9 +55,10 @@ class TruthCounts:
 class DetectorAccumulator:
     """Counts pixels of score maps under every truth, image by image; nothing else of an image is kept.
 
-    The truths are each rater's mask, estimates from all of them, and whatever masks the caller adds under other names.
-    An image that a rater is not assigned to counts for nothing under that rater's truth; one with a single assigned
-    rater, for nothing under an estimate.
+    The truths are each rater's mask, estimates from all of them, the consensus of growing shares of them, and whatever
+    masks the caller adds under other names. An image that a rater is not assigned to counts for nothing under that
+    rater's truth; one with a single assigned rater, for nothing under an estimate. Raters without names
+    (`MaskStack.raters_are_local`) are no truths themselves, since there is none of one rater over several images.
 
     For contours, with a tolerance: a pixel of the truth is found at the highest score within reach; a pixel that is
     within reach of the truth, and not on it, is neither positive nor negative.
@@ -72,11 +75,17 @@ class DetectorAccumulator:
         How far a contour may be off, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
     thin : bool
         Whether each truth is thinned to lines before it is used.
+    shares : "all" or sequence of float in (0, 1]
+        Thresholds of agreement, each a truth: what at least that share of the raters marked (Eq. 5; the paper's Figs 5
+        and 6). "all" is 1/N, 2/N, ..., 1, and wants the same number N of raters on every image that has two or more.
+    outliers : iterable of str, optional
+        Names of the raters that the method ``"excl-0.5"`` leaves out, which it has to know beforehand where there is
+        more than one image with two raters or more: `kalos_core.consensus.study_outliers` finds them.
 
     Raises
     ------
     InputError
-        For a range or tolerance that is none, or an unknown method.
+        For a range or tolerance that is none, an unknown method, or a share that is none.
 
     Examples
     --------
@@ -86,6 +95,14 @@ class DetectorAccumulator:
     >>> result = accumulator.result(skew=(0.1, 0.5))
     >>> result.to_pandas().pivot(index="truth", columns="detector", values="rank").loc["ann"].to_dict()
     {'edge': 2.0, 'net': 1.0}
+
+    The same at the thresholds of agreement 1/2 and 1:
+
+    >>> accumulator = DetectorAccumulator(methods=(), shares="all")
+    >>> accumulator.add(scores, {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]})
+    >>> result = accumulator.result(skew=(0.1, 0.5))
+    >>> result.truths.tolist(), result.least_share.tolist()
+    (['ann', 'bob', 'at least 1/2', 'at least 2/2'], [nan, nan, 0.5, 1.0])
     """
 
     def __init__(
@@ -95,6 +112,8 @@ class DetectorAccumulator:
         methods: Sequence[str] = METHODS,
         tolerance: float = 0.0,
         thin: bool = False,
+        shares: str | Sequence[float] = (),
+        outliers: Iterable[str] | None = None,
     ) -> None:
         self._levels = check_whole(levels, "levels", least=2)
         self._low, self._high = _check_range(score_range)
@@ -103,6 +122,15 @@ class DetectorAccumulator:
         self._methods = tuple(dict.fromkeys(methods))
         tolerance_in_pixels((1, 1), tolerance)
         self._tolerance, self._thin = tolerance, thin
+        self._all_shares = isinstance(shares, str)
+        if isinstance(shares, str) and shares != "all":
+            raise InputError(f"shares: expected 'all' or shares of the raters, got {shares!r}")
+        given = () if isinstance(shares, str) else [check_share(share, "shares") for share in shares]
+        self._shares = {f"at least {share:.4g}": share for share in given}
+        self._outliers = None if outliers is None else list(outliers)
+        self._estimated = 0
+        self._are_local: bool | None = None
+        self._local_fractions: list[float] = []
         self._detectors: list[str] = []
         self._raters: list[str] = []
         self._images = 0
@@ -147,17 +175,24 @@ class DetectorAccumulator:
         called = stack.image if image is None else image
         name = f"image {self._images + 1 if called is None else called}"
         by_detector = self._check_scores(scores, valid, name)
-        found = self._truths_of(stack, truths or {}, valid, name)
+        agreeing = stack.masks.sum(axis=0, dtype=np.uint8)  # of at most 64 raters
+        shares = self._shares_of(stack, name)
+        found = self._truths_of(stack, agreeing, shares, truths or {}, valid, name)
         levels = [self._to_levels(map_, valid) for map_ in by_detector]
         self._detectors = self._detectors or list(scores)
-        self._raters = list(dict.fromkeys([*self._raters, *stack.raters]))
         self._images += 1
+        self._shares, self._are_local = shares, stack.raters_are_local
+        self._estimated += len(stack.raters) > 1
+        if self._are_local:
+            self._local_fractions += [_share_of(self._used(mask, valid), valid) for mask in stack.masks]
+        else:
+            self._raters = list(dict.fromkeys([*self._raters, *stack.raters]))
         for truth, (positives, negatives) in self._counts_of(found, levels, valid).items():
             counts = self._counts.setdefault(truth, TruthCounts.nothing(positives.shape))
             counts.positives += positives
             counts.negatives += negatives
-            counts.fractions.append(float(found[truth].sum() / max(valid.sum(), 1)))
-        self._correlate(by_detector, stack.masks.mean(axis=0), valid)
+            counts.fractions.append(_share_of(found[truth], valid))
+        self._correlate(by_detector, agreeing / len(stack.raters), valid)
 
     def _check_scores(
         self, scores: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
@@ -179,22 +214,60 @@ class DetectorAccumulator:
             maps.append(map_)
         return maps
 
+    def _shares_of(self, stack: MaskStack, name: str) -> dict[str, float]:
+        """Thresholds of agreement by name of the truth; "all" of them are those of the first image of two raters."""
+        raters = len(stack.raters)
+        if not self._all_shares or raters < 2:
+            return self._shares
+        if self._shares and len(self._shares) != raters:
+            raise InputError(
+                f"{name}: expected {len(self._shares)} raters as on the images before, since shares='all' takes 1/N to "
+                f"1 of them, got {raters}; give shares as numbers"
+            )
+        return {f"at least {number}/{raters}": number / raters for number in range(1, raters + 1)}
+
     def _truths_of(
-        self, stack: MaskStack, further: Mapping[str, ArrayLike], valid: NDArray[np.bool_], name: str
+        self,
+        stack: MaskStack,
+        agreeing: NDArray[np.uint8],
+        shares: Mapping[str, float],
+        further: Mapping[str, ArrayLike],
+        valid: NDArray[np.bool_],
+        name: str,
     ) -> dict[str, NDArray[np.bool_]]:
         """Masks by name of truth, without the pixels to ignore."""
-        estimated = {method: estimate_truth(stack, method).mask for method in self._methods if len(stack.raters) > 1}
+        if self._are_local not in (None, stack.raters_are_local):
+            raise InputError(f"{name}: expected raters that are local on all images or on none, got a mixture")
+        raters = {} if stack.raters_are_local else dict(zip(stack.raters, stack.masks, strict=True))
+        estimated = {}
+        if len(stack.raters) > 1:
+            estimated = {method: self._estimate(stack, method, name) for method in self._methods}
+            estimated |= {truth: agreeing >= share * len(stack.raters) - ROUNDING for truth, share in shares.items()}
         added = {
             truth: _of_size(as_binary(np.asarray(mask), truth), valid.shape, f"{name}, truth {truth!r}")
             for truth, mask in further.items()
         }
-        raters = {*self._raters, *stack.raters}
-        added_before = {*self._counts} - {*self._raters, *self._methods}
-        twice = (raters & {*self._methods, *added, *added_before}) | ({*self._methods} & {*added})
+        computed = {*self._methods, *shares}
+        all_raters = {*self._raters, *raters}
+        added_before = {*self._counts} - {*self._raters, *computed}
+        twice = (all_raters & {*computed, *added, *added_before}) | (computed & {*added})
+        twice |= {*self._methods} & {*shares}
         if twice:
             raise InputError(f"{name}: expected truths of different names, got {listed(sorted(twice))} twice")
-        found = {**dict(zip(stack.raters, stack.masks, strict=True)), **estimated, **added}
-        return {truth: (thinned(mask) if self._thin else mask) & valid for truth, mask in found.items()}
+        return {truth: self._used(mask, valid) for truth, mask in {**raters, **estimated, **added}.items()}
+
+    def _estimate(self, stack: MaskStack, method: str, name: str) -> NDArray[np.bool_]:
+        """(H, W) the truth of an image by one method."""
+        if method == WITHOUT_OUTLIERS and self._outliers is None and self._estimated and not stack.raters_are_local:
+            raise InputError(
+                f"outliers: expected the names that `study_outliers` finds, since {method} leaves out the outliers of "
+                f"all images and cannot decide image by image, got none at {name}"
+            )
+        return estimate_truth(stack, method, None if stack.raters_are_local else self._outliers).mask
+
+    def _used(self, mask: NDArray[np.bool_], valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A truth as it is used: thinned if need be, and without the pixels to ignore."""
+        return (thinned(mask) if self._thin else mask) & valid
 
     def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.int32]:
         """(H, W) the level of each score, -1 where it is ignored."""
@@ -241,11 +314,14 @@ class DetectorAccumulator:
         Raises
         ------
         InputError
-            Without an image, for a range that is not in order, or none given and no positive anywhere.
+            Without an image or a truth, for a range that is not in order, or none given and no positive anywhere.
         """
         if not self._images:
             raise InputError("images: expected at least one, got none")
+        if not self._counts:
+            raise InputError("methods, shares: expected a truth, got none, as raters without names are no truths")
         fractions = [share for rater in self._raters for share in self._counts[rater].fractions]
+        fractions += self._local_fractions
         ends = skew_range(fractions) if skew is None else check_skew(skew)
         shown = [*self._raters, *(truth for truth in self._counts if truth not in self._raters)]
         rates = [
@@ -264,7 +340,14 @@ class DetectorAccumulator:
             images=np.array([len(self._counts[truth].fractions) for truth in shown], np.intp),
             cco=tuple(correlation(name, sums) for name, sums in zip(self._detectors, self._marked, strict=True)),
             cci=tuple(correlation(name, sums) for name, sums in zip(self._detectors, self._everywhere, strict=True)),
+            least_share=np.array([self._shares.get(truth, np.nan) for truth in shown]),
+            raters_are_local=bool(self._are_local),
         )
+
+
+def _share_of(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float:
+    """The share of some pixels that is in a part of them; 0 of none."""
+    return float(part.sum() / max(whole.sum(), 1))
 
 
 def _rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -71,6 +71,16 @@ class DetectorRanking:
     images: NDArray[np.intp]
     cco: tuple[Correlation, ...]
     cci: tuple[Correlation, ...]
+    least_share: NDArray[np.float64] | None = None
+    raters_are_local: bool = False
+
+    @property
+    def by_agreement(self) -> NDArray[np.intp]:
+        """Indices of the truths at thresholds of agreement, ascending: 1/N, ..., 1 of the raters (Eq. 5)."""
+        if self.least_share is None:
+            return np.zeros(0, np.intp)
+        order = np.argsort(self.least_share, kind="stable")
+        return order[np.isfinite(self.least_share[order])]
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
@@ -118,8 +128,28 @@ class DetectorRanking:
     @property
     def raters_outside(self) -> NDArray[np.intp]:
         """(S,) under how many single raters the area of a detector lies outside its bounds."""
+        areas, (low, high) = self.area[np.isin(self.truths, self.raters)], self.bounds.T
+        return np.asarray(((areas < low) | (areas > high)).sum(axis=0))
+
+    @property
+    def raters_compared(self) -> NDArray[np.intp]:
+        """(S,) under how many single raters the area of a detector can be compared with its bounds."""
         areas = self.area[np.isin(self.truths, self.raters)]
-        return np.asarray(((areas < self.bounds[:, 0]) | (areas > self.bounds[:, 1])).sum(axis=0))
+        return np.asarray((np.isfinite(areas) & np.isfinite(self.bounds[:, 0])).sum(axis=0))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before `distinguishable` is believed: how often the bounds fail, or that nothing tests them."""
+        if self.raters_are_local:
+            return ("Raters have no names over the images: no area under a single rater tests the bounds.",)
+        outside, compared = int(self.raters_outside.sum()), int(self.raters_compared.sum())
+        if not outside:
+            return ()
+        verb = "lies" if outside == 1 else "lie"
+        return (
+            f"{outside} of {compared} areas under single raters {verb} outside the bounds: detectors that the bounds "
+            "tell apart need not differ under every rater.",
+        )
 
     @property
     def overlap(self) -> NDArray[np.float64]:
@@ -132,7 +162,7 @@ class DetectorRanking:
 
     @property
     def distinguishable(self) -> NDArray[np.bool_]:
-        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, one is better."""
+        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, one is better; see `notes`."""
         low, high = self.bounds.T
         above = low[:, None] > high
         return np.asarray(above | above.T)
@@ -144,17 +174,25 @@ class DetectorRanking:
         return table
 
     def by_detector(self) -> pd.DataFrame:
-        """One row for each detector: correlations with agreement, and bounds."""
+        """One row for each detector: correlations with agreement (Table III) with their p, and bounds.
+
+        `cci_minus_cco` is the paper's CCI - CCO: together with how large both are, how reliable a detector is (§III-C).
+        """
         import pandas as pd
 
+        cco, cci = (np.array([each.r for each in found], np.float64) for found in (self.cco, self.cci))  # None is NaN
         return pd.DataFrame(
             {
                 "detector": self.detectors,
-                "cco": [np.nan if found.r is None else found.r for found in self.cco],
-                "cci": [np.nan if found.r is None else found.r for found in self.cci],
+                "cco": cco,
+                "cco_p": np.array([each.p for each in self.cco], np.float64),
+                "cci": cci,
+                "cci_p": np.array([each.p for each in self.cci], np.float64),
+                "cci_minus_cco": cci - cco,
                 "low": self.bounds[:, 0],
                 "high": self.bounds[:, 1],
                 "raters_outside": self.raters_outside,
+                "raters_compared": self.raters_compared,
             }
         )
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,17 @@ from kalos_core.errors import InputError, Problems, listed
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.readers.files import as_path
 
-ENDINGS = (".png", ".tif", ".tiff")
+TIFF = (".tif", ".tiff")
+ENDINGS = (".png", *TIFF)
 IMAGE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
+
+
+class _About(TypedDict):
+    """What stacks of an image say besides the masks."""
+
+    image_pixels: NDArray[Any] | None
+    channels: tuple[str, ...] | None
+    raters_are_local: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,10 @@ class MaskFolders:
         Image -> its own file, where there is one.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored.
+    channels : tuple of str, optional
+        Names of the images' channels.
+    raters_are_local : bool
+        Whether a folder's name means a rater within one image only.
     """
 
     images: NDArray[np.object_]
@@ -45,6 +58,8 @@ class MaskFolders:
     files: Mapping[tuple[str, str], Path]
     image_files: Mapping[str, Path]
     ignore_value: int | None = None
+    channels: tuple[str, ...] | None = None
+    raters_are_local: bool = False
 
     def __len__(self) -> int:
         return len(self.images)
@@ -59,17 +74,24 @@ class MaskFolders:
         """
         for image, arrays in self._images():
             masks, ignore = self._without_ignored(arrays)
-            yield MaskStack.of(masks, ignore=ignore, image=image, image_pixels=self.image_pixels(image))
+            yield MaskStack.of(masks, ignore=ignore, image=image, **self._about(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
         """Label maps, one stack an image, otherwise as `stacks`."""
         for image, arrays in self._images():
             labels, ignore = self._without_ignored(arrays)
-            yield LabelStack.of(labels, ignore=ignore, image=image, image_pixels=self.image_pixels(image))
+            yield LabelStack.of(labels, ignore=ignore, image=image, **self._about(image))
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
         """The pixels of an image; None where its file is not there."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
+
+    def _about(self, image: str) -> _About:
+        return {
+            "image_pixels": self.image_pixels(image),
+            "channels": self.channels,
+            "raters_are_local": self.raters_are_local,
+        }
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
         """Every image with an array for each rater who was assigned, None for one who has no file."""
@@ -97,6 +119,8 @@ def read_mask_folders(
     assigned: str | Mapping[str, Sequence[str]] = "files",
     image_folder: str | os.PathLike[str] | None = None,
     ignore_value: int | None = None,
+    channels: Sequence[str] | None = None,
+    raters_are_local: bool = False,
 ) -> MaskFolders:
     """Masks of several raters: ``folder/rater/image.png``, masks of one image having one name.
 
@@ -113,6 +137,11 @@ def read_mask_folders(
         Folder of the images, named as the masks.
     ignore_value : int, optional
         A pixel that any rater gives this value is ignored. Without it every value counts.
+    channels : sequence of str, optional
+        Names of the channels that images have, such as ``["red", "green", "blue", "near-infrared"]``.
+    raters_are_local : bool
+        Whether a folder's name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one
+        image is not segmenter 1 of the next.
 
     Returns
     -------
@@ -159,6 +188,8 @@ def read_mask_folders(
         files={(image, rater): file for rater, files in found.items() for image, file in files.items()},
         image_files={image: image_file_of[image] for image in images if image in image_file_of},
         ignore_value=ignore_value,
+        channels=None if channels is None else tuple(channels),
+        raters_are_local=bool(raters_are_local),
     )
 
 
@@ -230,9 +261,12 @@ def read_mask(file: Path) -> NDArray[Any]:
 
 
 def read_image_pixels(file: Path) -> NDArray[Any]:
-    """(H, W) or (H, W, C) values of an image."""
+    """(H, W) or (H, W, C) values of an image; of a TIFF of any number of channels, with all their bits."""
     from PIL import Image, UnidentifiedImageError  # slow to import, and needed here only
 
+    channels = _tiff_channels(file) if file.suffix.lower() in TIFF else None
+    if channels is not None:
+        return channels
     try:
         with Image.open(file) as opened:
             frames = getattr(opened, "n_frames", 1)
@@ -240,4 +274,26 @@ def read_image_pixels(file: Path) -> NDArray[Any]:
                 raise InputError(f"{file}: expected one image in a file, got {frames}")
             return np.asarray(opened)
     except (OSError, UnidentifiedImageError, SyntaxError) as error:  # what Pillow raises for a broken PNG or TIFF
+        raise InputError(f"{file}: expected a readable image, got {error}") from error
+
+
+def _tiff_channels(file: Path) -> NDArray[Any] | None:
+    """(H, W, C) values of a TIFF that Pillow refuses or would read wrongly; None of all others.
+
+    Pillow keeps 8 of 16 bits of a pixel of several channels, mixes up channels stored one after the other, and knows no
+    more than red, green, blue and a fourth.
+    """
+    import tifffile  # comes with scikit-image; slow to import, and needed here only
+
+    try:
+        with tifffile.TiffFile(file) as opened:
+            page = opened.pages.first
+            usual = page.dtype == np.uint8 and page.axes == "YXS" and page.photometric == tifffile.PHOTOMETRIC.RGB
+            if len(opened.pages) > 1 or page.samplesperpixel == 1 or usual:
+                return None
+            values = np.asarray(page.asarray())
+            return np.moveaxis(values, 0, 2) if page.axes == "SYX" else values
+    except (OSError, tifffile.TiffFileError):
+        return None  # Pillow says what is wrong with it
+    except (ValueError, RuntimeError) as error:  # a compression that tifffile has no codec for
         raise InputError(f"{file}: expected a readable image, got {error}") from error

@@ -1,0 +1,134 @@
+"""The truths of all images of a study, the outliers among its raters decided once over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.columns import distinct
+from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS
+from kalos_core.consensus.truth import Truth
+from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
+from kalos_core.errors import InputError, lookup
+from kalos_core.pixels.patterns import Patterns, find_patterns
+from kalos_core.pixels.stack import Stacks, each_stack, image_name
+from kalos_core.pixels.sums import PixelSums
+
+LOCAL = "raters have no names: outliers are decided within the image"
+
+
+def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> list[Truth]:
+    """The truth of each image of a study, by the name of a method in `TRUTH_METHODS`.
+
+    What sets it apart from `estimate_truth` is ``"excl-0.5"``: outliers are decided once, over all images, as the paper
+    does (Lampert et al., §III-B, D), and then left out of the vote on each image. An image whose raters are all
+    outliers keeps the votes of all, and its `note` says so. The other methods work image by image.
+
+    Every image is read once: a truth holds the votes on its image, about 2 bytes a pixel, and so does the result. For
+    a study that memory does not hold, `study_outliers` reads it once, and `estimate_truth` or `vote_without_outliers`
+    takes its answer image by image.
+
+    Parameters
+    ----------
+    stacks : iterable, or function without arguments that returns one
+        One `MaskStack` an image, or what `MaskStack.of` makes one of, each of at least two raters: a list, a generator,
+        or such as ``read_mask_folders(...).stacks``. A single stack is one image.
+    method : name in `TRUTH_METHODS`
+    raters_are_local : bool, optional
+        Whether a name means a rater within one image only, by default as the stacks say. Nobody can then be an outlier
+        of the study: ``"excl-0.5"`` decides within each image, and `note` says so.
+
+    Returns
+    -------
+    list of Truth
+        In the order of the images.
+
+    Raises
+    ------
+    InputError
+        For no image, an image with fewer than two raters, masks that `MaskStack.of` refuses, or an unknown method. The
+        message names the image.
+
+    Examples
+    --------
+    Dan differs on the first image, and is an outlier of the study; on the second alone, it would be cid:
+
+    >>> first = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 1, 1, 1]], "dan": [[1, 0, 0, 0]]}
+    >>> second = {"ann": [[1, 1]], "bob": [[1, 1]], "cid": [[1, 0]], "dan": [[1, 1]]}
+    >>> truths = estimate_truths([first, second], "excl-0.5")
+    >>> [truth.raters[~truth.kept].tolist() for truth in truths]
+    [['dan'], ['dan']]
+    >>> estimate_truths([second], "excl-0.5")[0].kept.tolist()
+    [True, True, False, True]
+    """
+    estimate = lookup(TRUTH_METHODS, method, "method")
+    if method != WITHOUT_OUTLIERS:
+        truths = [estimate(stack) for stack in each_stack(stacks)]
+    else:
+        read: list[tuple[NDArray[np.object_], Patterns]] = []
+        local = bool(raters_are_local)
+        for stack in each_stack(stacks):
+            read.append((stack.raters, find_patterns(stack)))
+            local |= stack.raters_are_local and raters_are_local is None
+        if local:
+            truths = [vote_of(raters, votes, ~find_outliers(votes), [LOCAL]) for raters, votes in read]
+        else:
+            outliers = _outliers((raters, _sums_of(votes)) for raters, votes in read)
+            truths = [vote_of_study(raters, votes, outliers) for raters, votes in read]
+    if not truths:
+        raise InputError("stacks: expected at least one image, got none")
+    return truths
+
+
+def study_outliers(stacks: Stacks) -> list[str]:
+    """Names of the raters of a study with a mean 1 - F1 to the others above that of all plus one standard deviation.
+
+    Decided once over all images (Lampert et al., §III-B): F1 of two raters is that of all images that both annotated,
+    the standard deviation that of the sample (ddof 1), and nobody is an outlier among fewer than three raters. The same
+    as ``found.raters[found.outliers]`` of a `pixel_agreement`; an image of one rater counts for nothing.
+
+    Parameters
+    ----------
+    stacks : iterable, or function without arguments that returns one
+        As in `estimate_truths`; read once, each image forgotten when it is counted.
+
+    Raises
+    ------
+    InputError
+        For raters that are local to an image (`MaskStack.raters_are_local`): they have no other images.
+
+    Examples
+    --------
+    >>> first = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 1, 1, 1]], "dan": [[1, 0, 0, 0]]}
+    >>> study_outliers([first, {"ann": [[1, 1]], "cid": [[1, 0]]}])
+    ['dan']
+    """
+    counted = []
+    for number, stack in enumerate(each_stack(stacks, least=1), start=1):
+        if stack.raters_are_local:
+            name = image_name(stack, number)
+            raise InputError(f"{name}: expected raters with names of their own over the study, got local ones")
+        counted.append((stack.raters, _sums_of(find_patterns(stack))))
+    return _outliers(counted)
+
+
+def _sums_of(votes: Patterns) -> PixelSums:
+    """The counts of an image, over its own raters."""
+    raters = np.arange(votes.votes.shape[1])
+    return PixelSums.of(votes, raters, len(raters))
+
+
+def _outliers(images: Iterable[tuple[NDArray[np.object_], PixelSums]]) -> list[str]:
+    """Names of the outliers, from the raters and the counts of each image."""
+    counted = list(images)
+    names = distinct(name for raters, _ in counted for name in raters)
+    code = {name: index for index, name in enumerate(names)}
+    whole = PixelSums.nothing(len(names))
+    for raters, sums in counted:
+        if len(raters) > 1:
+            cells = np.ix_(*2 * [[code[name] for name in raters]])
+            for total, part in ((whole.common, sums.common), (whole.marked, sums.marked), (whole.both, sums.both)):
+                total[cells] += part
+    return [name for name, out in zip(names, outliers_of(whole), strict=True) if out]

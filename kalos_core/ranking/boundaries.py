@@ -1,0 +1,382 @@
+"""The Berkeley evaluation of boundaries: thinned, matched one to one within a tolerance, best F over thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations.columns import object_array
+from kalos_core.arrays import as_floats
+from kalos_core.errors import InputError, as_number, listed, lookup
+from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
+from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
+from kalos_core.pixels.sums import divide
+from kalos_core.ranking.ranks import Rankings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = 99
+"""The benchmark's number of thresholds: 1/100, ..., 99/100."""
+
+MEASURE = "best F1 of boundaries"
+
+MATCHINGS = ("one_to_one", "near")
+"""How pixels are matched, see `boundary_evaluation`."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryEvaluation:
+    """The result of `boundary_evaluation`. S detectors, I images, L thresholds.
+
+    Parameters
+    ----------
+    detectors, images : (S,), (I,) object
+    thresholds : (L,) float64
+        Ascending; a pixel is marked where its score is at least that.
+    found, matched_found : (S, I, L) int64
+        Pixels of the detector's boundary, and those of them that are matched to a boundary of any rater.
+    true : (I,) int64
+        Pixels of all raters' boundaries, each rater's counted.
+    matched_true : (S, I, L) int64
+        Those of them that are matched to the detector's boundary.
+    tolerance : float
+        Share of the images' diagonal.
+    matching : str
+
+    Examples
+    --------
+    >>> scores = np.zeros((30, 40))
+    >>> scores[10], scores[20] = 0.8, 0.3
+    >>> line = scores > 0.5
+    >>> found = boundary_evaluation([({"edge": scores}, {"ann": line})], thresholds=[0.2, 0.5])
+    >>> found.precision.tolist(), found.recall.tolist(), found.ods.tolist(), found.ods_threshold.tolist()
+    ([[0.5, 1.0]], [[1.0, 1.0]], [1.0], [0.5])
+    """
+
+    detectors: NDArray[np.object_]
+    images: NDArray[np.object_]
+    thresholds: NDArray[np.float64]
+    found: NDArray[np.int64]
+    matched_found: NDArray[np.int64]
+    true: NDArray[np.int64]
+    matched_true: NDArray[np.int64]
+    tolerance: float
+    matching: str
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """(S, L) of the pixels found on all images, the share that is matched; NaN where nothing is found."""
+        return divide(self.matched_found.sum(axis=1), self.found.sum(axis=1))
+
+    @property
+    def recall(self) -> NDArray[np.float64]:
+        """(S, L) of the raters' pixels on all images, the share that is matched; NaN where no rater marked any."""
+        return divide(self.matched_true.sum(axis=1), np.broadcast_to(self.true.sum(), self.matched_true[:, 0].shape))
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """(S, L) harmonic mean of both; 0 where nothing is matched, NaN where nothing is found nor to be found."""
+        return _f1(
+            self.matched_found.sum(axis=1), self.found.sum(axis=1), self.matched_true.sum(axis=1), self.true.sum()
+        )
+
+    @cached_property
+    def image_f1(self) -> NDArray[np.float64]:
+        """(S, I, L) the same of each image."""
+        return _f1(self.matched_found, self.found, self.matched_true, self.true[:, None])
+
+    @property
+    def ods(self) -> NDArray[np.float64]:
+        """(S,) best F1 at one threshold for all images (optimal data set scale); NaN where undefined.
+
+        The benchmark also looks between two thresholds, along the line between their precision and recall: with its 99
+        thresholds that adds some thousandths at most.
+        """
+        return _best(self.f1)[0]
+
+    @property
+    def ods_threshold(self) -> NDArray[np.float64]:
+        """(S,) that threshold, the highest of several; NaN where undefined."""
+        best, index = _best(self.f1)
+        return np.where(np.isnan(best), np.nan, self.thresholds[index])
+
+    @property
+    def ois(self) -> NDArray[np.float64]:
+        """(S,) F1 of all images, each at its own best threshold (optimal image scale), its counts summed.
+
+        Where several thresholds of an image are equally good, the highest; the benchmark takes the lowest.
+        """
+        _, index = _best(self.image_f1)
+        matched_found, found, matched_true = (
+            np.take_along_axis(each, index[..., None], axis=2)[..., 0].sum(axis=1)
+            for each in (self.matched_found, self.found, self.matched_true)
+        )
+        return _f1(matched_found, found, matched_true, self.true.sum())
+
+    @property
+    def image_threshold(self) -> NDArray[np.float64]:
+        """(S, I) the best threshold of each image, the highest of several; NaN where undefined."""
+        best, index = _best(self.image_f1)
+        return np.where(np.isnan(best), np.nan, self.thresholds[index])
+
+    @property
+    def ranking(self) -> Rankings:
+        """Detectors ranked by both: the ranking of Table IVa that the Berkeley framework gives is that of the ODS."""
+        return Rankings(MEASURE, object_array(["ODS", "OIS"]), self.detectors, np.stack([self.ods, self.ois]))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each detector and threshold."""
+        import pandas as pd
+
+        detectors, thresholds = self.f1.shape
+        return pd.DataFrame(
+            {
+                "detector": np.repeat(self.detectors, thresholds),
+                "threshold": np.tile(self.thresholds, detectors),
+                "precision": self.precision.ravel(),
+                "recall": self.recall.ravel(),
+                "f1": self.f1.ravel(),
+            }
+        )
+
+    def by_detector(self) -> pd.DataFrame:
+        """One row for each detector: ODS with its threshold, precision and recall, and OIS."""
+        import pandas as pd
+
+        row, best = np.arange(len(self.detectors)), _best(self.f1)[1]
+        return pd.DataFrame(
+            {
+                "detector": self.detectors,
+                "ods": self.ods,
+                "threshold": self.ods_threshold,
+                "precision": self.precision[row, best],
+                "recall": self.recall[row, best],
+                "ois": self.ois,
+            }
+        )
+
+    def __repr__(self) -> str:
+        shown = zip(self.detectors, self.ods, self.ois, strict=True)
+        scores = listed((f"{name} ODS {ods:.3f}, OIS {ois:.3f}" for name, ods, ois in shown), 10)
+        return f"BoundaryEvaluation({len(self.images):,} images, {len(self.thresholds)} thresholds: {scores})"
+
+
+def boundary_evaluation(
+    images: Iterable[tuple[Mapping[str, ArrayLike], Masks3D]],
+    thresholds: int | Sequence[float] = THRESHOLDS,
+    tolerance: float = TOLERANCE,
+    thin: bool = True,
+    matching: str = "one_to_one",
+) -> BoundaryEvaluation:
+    """Boundary detectors by the Berkeley benchmark: the best F1 over thresholds (Lampert et al., §IV-D, Table IVa).
+
+    The benchmark is that of Martin, Fowlkes & Malik (2004) and Arbelaez et al. (2011). At each threshold the marked
+    pixels are thinned to lines and matched to each rater's boundary, one to one and not further apart than the
+    tolerance. Recall is the share of all raters' pixels that are matched. Precision is the share of the detector's
+    pixels that can be matched to a boundary pixel of any rater. Who drew which boundary does not matter, so that raters
+    need no names over the images.
+
+    As many pixels are matched as can be, as with the benchmark's assignment of least cost, in which leaving a pixel out
+    costs far more than any distance. Of the detector's pixels the benchmark counts those that one such assignment for
+    each rater happens to match. Assignments of equal size differ; the largest number over all of them is taken here,
+    which does not depend on the order of anything and is at least the benchmark's.
+
+    Parameters
+    ----------
+    images : iterable of (scores, masks)
+        One pair an image, read one at a time. Scores map each detector to (H, W) float, the same detectors on every
+        image; masks are the raters' boundaries, as in `MaskStack.of`, whose `ignore` is left out of both.
+    thresholds : int or sequence of float
+        So many equal steps within 0 and 1, as the benchmark takes: scores then have to be in [0, 1]. Or the thresholds.
+    tolerance : float
+        How far matched pixels may lie apart, from centre to centre, as a share of the image's diagonal.
+    thin : bool
+        Whether boundaries of detectors and raters are thinned to lines one pixel wide, see `kalos_core.pixels.thinned`.
+    matching : "one_to_one" or "near"
+        "near" counts a pixel as matched if one of the other boundary lies within the tolerance, however many others it
+        serves, as `kalos_core.pixels.match_contours` does: never less, and faster.
+
+    Returns
+    -------
+    BoundaryEvaluation
+
+    Raises
+    ------
+    InputError
+        Without an image, for other detectors than before, sizes that differ, a score that is missing, NaN or not in
+        [0, 1] where thresholds are a number, or an unknown matching. The message names the image.
+
+    Examples
+    --------
+    A line that is found two pixels too low, and a shorter one that is a false alarm:
+
+    >>> truth, scores = np.zeros((300, 400), bool), np.zeros((300, 400))
+    >>> truth[100, 50:350] = True
+    >>> scores[102, 50:350], scores[200, 50:150] = 0.6, 0.6
+    >>> boundary_evaluation([({"edge": scores}, {"ann": truth})])
+    BoundaryEvaluation(1 images, 99 thresholds: edge ODS 0.857, OIS 0.857)
+    """
+    lookup(dict.fromkeys(MATCHINGS), matching, "matching")
+    tolerance_in_pixels((1, 1), tolerance)
+    levels = _check_thresholds(thresholds)
+    detectors: list[str] = []
+    names: list[Any] = []
+    rows: list[list[NDArray[np.int64]]] = []
+    totals: list[int] = []
+    for number, (scores, masks) in enumerate(images, start=1):
+        stack = masks if isinstance(masks, MaskStack) else as_stack(masks, least=1)
+        name = f"image {number if stack.image is None else stack.image}"
+        if not scores or (detectors and set(scores) != set(detectors)):
+            expected = listed(detectors, 20) or "at least one"
+            raise InputError(f"{name}: expected score maps of detectors {expected}, got {listed(scores, 20) or 'none'}")
+        detectors = detectors or list(scores)
+        valid = np.ones(stack.masks.shape[1:], np.bool_) if stack.ignore is None else ~stack.ignore
+        maps = [_check_map(scores[each], valid, f"{name}, scores of {each!r}", thresholds) for each in detectors]
+        truths = [(thinned(mask) if thin else mask) & valid for mask in stack.masks]
+        match = _Matching(truths, tolerance_in_pixels(valid.shape, tolerance), matching)
+        rows.append([_counts(map_, levels, valid, thin, match) for map_ in maps])
+        totals.append(sum(int(truth.sum()) for truth in truths))
+        names.append(number - 1 if stack.image is None else stack.image)
+    if not rows:
+        raise InputError("images: expected at least one, got none")
+    counts = np.array(rows).transpose(2, 1, 0, 3)  # what, detector, image, threshold
+    return BoundaryEvaluation(
+        detectors=object_array(detectors),
+        images=object_array(names),
+        thresholds=levels,
+        found=counts[0],
+        matched_found=counts[1],
+        true=np.array(totals, np.int64),
+        matched_true=counts[2],
+        tolerance=float(tolerance),
+        matching=matching,
+    )
+
+
+def _check_thresholds(thresholds: int | Sequence[float]) -> NDArray[np.float64]:
+    steps = as_number(thresholds)
+    if steps is not None:
+        if not (steps.is_integer() and steps > 0):
+            raise InputError(f"thresholds: expected a number of at least 1, or the thresholds, got {thresholds!r}")
+        return np.arange(1, int(steps) + 1) / (int(steps) + 1)
+    given = as_floats(thresholds, "thresholds")
+    if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
+        raise InputError(f"thresholds: expected finite numbers, ascending, got {thresholds!r:.200}")
+    return given
+
+
+def _check_map(
+    scores: ArrayLike, valid: NDArray[np.bool_], called: str, thresholds: int | Sequence[float]
+) -> NDArray[np.float64]:
+    map_ = as_floats(scores, called)
+    if map_.shape != valid.shape:
+        raise InputError(f"{called}: expected the size of the masks {valid.shape}, got {map_.shape}")
+    within = map_[valid]
+    bad = ~np.isfinite(within)
+    if as_number(thresholds) is not None:
+        bad |= ~((within >= 0) & (within <= 1))
+    if bad.any():
+        expected = "numbers from 0 to 1" if as_number(thresholds) is not None else "finite numbers"
+        raise InputError(
+            f"{called}: expected {expected}, got {bad.sum():,} others, such as {listed(np.unique(within[bad]), 3)}"
+        )
+    return map_
+
+
+def _counts(
+    scores: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    valid: NDArray[np.bool_],
+    thin: bool,
+    match: _Matching,
+) -> NDArray[np.int64]:
+    """(3, L) pixels found, those of them that are matched, and matched ones of the raters; each mask matched once."""
+    counts = np.zeros((3, len(thresholds)), np.int64)
+    above = np.searchsorted(thresholds, scores[valid], side="right")  # how many thresholds a pixel reaches
+    changes = np.bincount(above, minlength=len(thresholds) + 1)[1:] > 0
+    for index in range(len(thresholds) - 1, -1, -1):
+        if index + 1 < len(thresholds) and not changes[index]:
+            counts[:, index] = counts[:, index + 1]
+            continue
+        marked = (scores >= thresholds[index]) & valid
+        boundary = thinned(marked) if thin else marked
+        counts[:, index] = (int(boundary.sum()), *match(boundary))
+    return counts
+
+
+class _Matching:
+    """Matches a detector's boundary to those of all raters of an image."""
+
+    def __init__(self, truths: Sequence[NDArray[np.bool_]], distance: float, matching: str) -> None:
+        self._truths, self._distance, self._near = truths, distance, matching == "near"
+        if self._near:
+            self._reach = [near(truth, distance) for truth in truths]
+        else:
+            from scipy.spatial import cKDTree  # slow to import, and needed here only
+
+            self._trees = [cKDTree(np.argwhere(truth)) for truth in truths if truth.any()]
+
+    def __call__(self, found: NDArray[np.bool_]) -> tuple[int, int]:
+        """How many pixels of the detector are matched to any rater, and how many of all raters to the detector."""
+        if not found.any():
+            return 0, 0
+        if self._near:
+            nearby = near(found, self._distance)
+            matched = found & np.logical_or.reduce(self._reach)
+            return int(matched.sum()), sum(int((truth & nearby).sum()) for truth in self._truths)
+        from scipy.spatial import cKDTree
+
+        own = cKDTree(np.argwhere(found))
+        pairs = [own.sparse_distance_matrix(tree, self._distance, output_type="ndarray") for tree in self._trees]
+        sizes = [tree.n for tree in self._trees]
+        of_raters = [
+            _matched(own.n, size, of_rater["i"], of_rater["j"]) for size, of_rater in zip(sizes, pairs, strict=True)
+        ]
+        if len(pairs) < 2:
+            return sum(of_raters), sum(of_raters)
+        begins = np.cumsum([0, *sizes])
+        rows = np.concatenate([of_rater["i"] for of_rater in pairs])
+        columns = np.concatenate([of_rater["j"] + begin for of_rater, begin in zip(pairs, begins, strict=False)])
+        return _matched(own.n, int(begins[-1]), rows, columns), sum(of_raters)
+
+
+def _matched(rows: int, columns: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> int:
+    """How many of so many rows can be given a column of their own, by the pairs that are allowed.
+
+    Examples
+    --------
+    >>> _matched(3, 2, np.array([0, 1, 2]), np.array([0, 0, 1]))
+    2
+    """
+    from scipy.sparse import csr_array  # slow to import, and needed here only
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    if not len(row):
+        return 0
+    allowed = csr_array((np.ones(len(row), np.int8), (row, column)), shape=(rows, columns))
+    return int((maximum_bipartite_matching(allowed, perm_type="column") >= 0).sum())
+
+
+def _f1(
+    matched_found: NDArray[np.int64], found: NDArray[np.int64], matched_true: NDArray[np.int64], true: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Harmonic mean of precision and recall from counts; 0 without a match, NaN without a pixel on either side."""
+    precision, recall = divide(matched_found, found), divide(matched_true, np.broadcast_to(true, found.shape))
+    product = np.nan_to_num(precision) * np.nan_to_num(recall)
+    together = np.nan_to_num(precision) + np.nan_to_num(recall)
+    mean = np.divide(2 * product, together, out=np.zeros(product.shape), where=together > 0)
+    return np.where((found == 0) & (true == 0), np.nan, mean)
+
+
+def _best(f1: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The best over the last axis, NaN where nothing is defined, and the index of the last that reaches it."""
+    known = np.where(np.isnan(f1), -1.0, f1)
+    best = known.max(axis=-1)
+    index = f1.shape[-1] - 1 - np.argmax(known[..., ::-1], axis=-1)
+    return np.where(best < 0, np.nan, best), index
