@@ -26,32 +26,29 @@ class AgreementPanel(RunPanel):
     NOTHING_YET, SECTIONS = NOTHING_YET, agreement_parts.SECTIONS
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored = kf.load_diagnostics(ctx.dataset, key)
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
+        stored = run.details
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
-        state.headline = headline(run.figures) + changed_since(ctx, key)
+        state.headline = headline(run.metrics) + changed_since(ctx, key)
         state.categories = stored["class_difficulty"].get("category", [])
-        state.raters = run.figures["raters"] if "reason" not in stored["collaboration"] else []
-        self._load_part(ctx, run, stored)
+        state.raters = run.metrics["raters"] if "reason" not in stored["collaboration"] else []
+        self._load_part(ctx, run)
 
-    def _load_part(self, ctx, run, stored):
+    def _load_part(self, ctx, run):
         """The parts of what the filter leaves."""
         state = ctx.panel.state
         category, rater = _filter(state)
-        metrics = {**run.figures, **stored}
-        _, alphas = kf.image_alphas(ctx.dataset, run.key)
-        state.part = ""
+        part = None
         if category or rater:
-            found = kf.filtered_figures(ctx.dataset, run.key, category=category, rater=rater)
-            state.part, alphas = _part(category, rater, found), found["image_alpha"]
-            metrics |= {name: found[name] for name in ("class_difficulty", "collaboration")}
-        parts = agreement_parts.build(run, metrics, alphas, category, rater)
-        put_parts(ctx, parts)
-        state.edges = alpha_bins(alphas)[0].tolist()
-        state.shown_classes = agreement_parts.shown_classes(metrics["class_difficulty"])
-        state.shown_raters = agreement_parts.shown_raters(metrics["collaboration"])
+            part = kf.filtered_metrics(ctx.dataset, run.key, category=category, rater=rater)
+        state.part = _part(category, rater, part) if part else ""
+        put_parts(ctx, kf.figures_of(run, part=part))
+        shown = part or run.details
+        state.edges = alpha_bins(shown["image_alpha"])[0].tolist()
+        state.shown_classes = agreement_parts.shown_classes(shown["class_difficulty"])
+        state.shown_raters = agreement_parts.shown_raters(shown["collaboration"])
         ctx.panel.set_data("published", agreement_parts.published_rows(run))
         self._load_worst(ctx, run.key, category, rater)
 
@@ -84,8 +81,7 @@ class AgreementPanel(RunPanel):
     def _filter_by(self, ctx, **changes):
         state = ctx.panel.state
         state.filter = {**state.filter, **changes}
-        run = kf.load_figures(ctx.dataset, state.run)
-        self._load_part(ctx, run, kf.load_diagnostics(ctx.dataset, run.key))
+        self._load_part(ctx, kf.load_details(ctx.dataset, state.run))
 
     # ---- what a click leads to ----
 
@@ -189,16 +185,16 @@ def _part(category, rater, found):
     )
 
 
-def headline(figures):
+def headline(metrics):
     """The most important number first, then what it is over."""
-    title = agreement_title(figures["alpha"], figures["alpha_interval"])
+    title = agreement_title(metrics["alpha"], metrics["alpha_interval"])
     parts = [
-        f"over {figures['defined_images']:,} images, {figures['units']:,} units, {len(figures['raters'])} raters",
-        f"all units at once: {with_interval(figures['global_alpha'], figures['global_alpha_interval'])}",
+        f"over {metrics['defined_images']:,} images, {metrics['units']:,} units, {len(metrics['raters'])} raters",
+        f"all units at once: {with_interval(metrics['global_alpha'], metrics['global_alpha_interval'])}",
     ]
-    if figures["empty_images"]:
-        without = significant(figures["alpha_without_empty"])
-        parts.append(f"{figures['empty_images']:,} images empty by agreement lift the mean; without them {without}")
-    if figures["undefined_images"]:
-        parts.append(f"{figures['undefined_images']:,} images have no alpha (fewer than two raters compared)")
-    return f"###### {title}\n\n{'; '.join(parts)}. {figures['notation']}"
+    if metrics["empty_images"]:
+        without = significant(metrics["alpha_without_empty"])
+        parts.append(f"{metrics['empty_images']:,} images empty by agreement lift the mean; without them {without}")
+    if metrics["undefined_images"]:
+        parts.append(f"{metrics['undefined_images']:,} images have no alpha (fewer than two raters compared)")
+    return f"###### {title}\n\n{'; '.join(parts)}. {metrics['notation']}"

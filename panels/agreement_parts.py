@@ -1,28 +1,6 @@
 """The parts of the Agreement panel: figures with their findings, by section, and how to read them."""
 
-from dataclasses import replace
-
-from kalos_core.figures import (
-    PUBLISHED_ALPHAS,
-    alpha_histogram,
-    alpha_scale,
-    class_difficulty_bars,
-    class_difficulty_title,
-    collaboration_heatmap,
-    collaboration_title,
-    hardest_classes,
-    left_out,
-    sensitivity_curve,
-    sensitivity_title,
-    session_bars,
-    session_title,
-    significant,
-    team_title,
-    vitality_bars,
-    vitality_title,
-)
-
-from .common import Part
+from kalos_core.figures import PUBLISHED_ALPHAS, hardest_classes, significant
 
 PARTS = {
     "Images": ("histogram",),
@@ -68,68 +46,6 @@ CAPTIONS = {
 """One line under each figure: what is shown, formula, range, how to read it."""
 
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
-
-
-def build(run, metrics, alphas, category, rater):
-    """All parts of a run, by name; of a class or a rater as far as `metrics` are."""
-    own = run.figures
-    parts = {
-        "histogram": Part("", alpha_histogram(alphas)),
-        "scale": Part("", alpha_scale(own["alpha"], own["alpha_interval"], run.settings["similarity"])),
-        "sensitivity": _sensitivity(metrics["sensitivity"]),
-        "classes": _classes(metrics["class_difficulty"], category),
-        "vitality": _vitality(metrics["vitality"], rater),
-        "collaboration": _collaboration(metrics["collaboration"]),
-    }
-    if "reason" not in metrics["intra_rater"]:
-        persons, team = metrics["intra_rater"], metrics["team_agreement"]
-        parts["intra_rater"] = _sessions(session_title, persons, "person", "mean alpha across own sessions")
-        parts["team"] = _sessions(team_title, team, "session", "mean alpha within the session")
-    if category or rater:
-        for name in ("sensitivity", "vitality", "intra_rater", "team"):
-            if name in parts:
-                parts[name] = replace(parts[name], note="Of all labels: the filter does not apply here.")
-    return parts
-
-
-def _sensitivity(found):
-    if "reason" in found:
-        return Part(found["reason"])
-    anchor, strict = found["anchor"], found["strict"]
-    return Part(
-        sensitivity_title(found["delta"], anchor, strict, found["delta_interval"]),
-        sensitivity_curve(found["threshold"], found["alpha"], found["alpha_interval"], anchor, strict),
-    )
-
-
-def _classes(found, selected):
-    if "reason" in found:
-        return Part(found["reason"])
-    names, alphas, images = found["category"], found["alpha"], found["images"]
-    return Part(
-        class_difficulty_title(names, alphas, images),
-        class_difficulty_bars(names, alphas, images, found["alpha_interval"], selected=selected),
-        left_out(alphas, images),
-    )
-
-
-def _vitality(found, selected):
-    if "reason" in found:
-        return Part(found["reason"])
-    raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, selected=selected))
-
-
-def _collaboration(found):
-    if "reason" in found:
-        return Part(found["reason"])
-    raters, alphas = found["raters"], found["alpha"]
-    return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
-
-
-def _sessions(title, found, kind, axis):
-    names, alphas = found[kind], found["alpha"]
-    return Part(title(names, alphas), session_bars(names, alphas, found["images"], found["alpha_interval"], axis))
 
 
 def shown_classes(found):

@@ -1,7 +1,7 @@
 """From which similarity on two annotations may be the same object: annotations of one image against chance."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import PUBLISHED_CALIBRATIONS, calibration_figure, calibration_title, significant, with_interval
+from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
 
 from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
 
@@ -39,8 +39,8 @@ class CalibrationPanel(RunPanel):
     NOTHING_YET = NOTHING_YET
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        found = run.figures["similarities"]
+        state, run = ctx.panel.state, kf.load_metrics(ctx.dataset, key)
+        found = run.metrics["similarities"]
         state.names = [entry["name"] for entry in found]
         if state.similarity not in state.names:
             state.similarity = state.names[0]
@@ -52,10 +52,11 @@ class CalibrationPanel(RunPanel):
 
     def _load_similarity(self, ctx, key):
         """The plot and the sizes of the similarity that is shown."""
-        state, stored = ctx.panel.state, kf.load_diagnostics(ctx.dataset, key)
-        shown = next(entry for entry in stored["similarities"] if entry["name"] == state.similarity)
-        state.finding = calibration_title(shown["name"], shown["ks"], shown["tau"], shown["reason"])
-        put_figures(ctx, {"distances": _figure(shown, stored["edges"], stored["grid"])})
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
+        shown = next(entry for entry in run.details["similarities"] if entry["name"] == state.similarity)
+        part = kf.figures_of(run)[state.similarity]
+        state.finding = part.title
+        put_figures(ctx, {"distances": part.figure})
         state.has_sizes = bool(shown["strata"])
         ctx.panel.set_data("sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
         ctx.panel.set_data("published", _published(state.similarity))
@@ -111,7 +112,7 @@ class CalibrationPanel(RunPanel):
 
 def _headline(run, best):
     """The best similarity first, then what it is over."""
-    f, settings = run.figures, run.settings
+    f, settings = run.metrics, run.settings
     title = f"{best['name']} tells signal from chance best: KS {with_interval(best['ks'], best['ks_interval'])}"
     if best["ks"] is None:
         title = "No similarity could be calibrated"
@@ -138,15 +139,6 @@ def _row(found, state=None):
 def _stacked(value, interval):
     """A value with its interval below: a narrow column."""
     return with_interval(value, interval).replace(" [", "\n[")
-
-
-def _figure(found, edges, grid):
-    """The plot of shares; stored are counts and densities."""
-    width = edges[1] - edges[0]
-    sides = [found["observed"], found["expected"]]
-    shares = [[count / max(side["count"], 1) for count in side["histogram"]] for side in sides]
-    curves = [[width * value for value in side["density"] or ()] for side in sides]
-    return calibration_figure(*shares, found["tau"], found["ks_at"], found["tau_interval"], curves, points=grid)
 
 
 def _published(similarity):

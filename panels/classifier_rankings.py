@@ -1,9 +1,10 @@
 """The section on classifiers of the Labels panel: how they rank under each rater, and how alike the rankings are."""
 
-import kalos_core.fiftyone as kf
-from kalos_core.figures import bump_chart, ranking_title, tau_heatmap, tau_title
+from dataclasses import replace
 
-from .common import PLUGIN, Part, add_menu, add_part, changed_since, guarded, show_view
+import kalos_core.fiftyone as kf
+
+from .common import PLUGIN, add_menu, add_part, changed_since, guarded, show_view
 
 MAJORITY = "majority"
 
@@ -39,22 +40,14 @@ class RankingSection:
             state.ranking = next(iter(state.rankings), None)
 
     def ranking_parts(self, ctx):
-        state = ctx.panel.state
-        rankings = kf.stored_rankings(ctx.dataset, state.ranking)
-        state.measures = list(rankings)
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, ctx.panel.state.ranking)
+        state.measures = [row["measure"] for row in run.metrics["measures"]]
         if state.measure not in state.measures:
             state.measure = state.measures[0]
-        ranking = rankings[state.measure]
-        state.references = references = ranking.truths.tolist()
-        stored = kf.load_diagnostics(ctx.dataset, state.ranking)["measures"]
-        found = next(row for row in stored if row["measure"] == state.measure)
-        state.ranking_text = _ranking_text(kf.load_figures(ctx.dataset, state.ranking).figures, ranking)
-        state.ranking_text += changed_since(ctx, state.ranking)
-        chart = bump_chart(references, ranking.systems.tolist(), ranking.ranks, ranking.values, state.measure)
-        return {
-            "bump": Part(ranking_title(ranking), chart),
-            "tau": Part(tau_title(references, found["tau"]), tau_heatmap(references, found["tau"])),
-        }
+        state.references = run.metrics["truths"]
+        parts = kf.figures_of(run, measure=state.measure)
+        state.ranking_text = parts["bump"].note + changed_since(ctx, run.key)
+        return parts | {"bump": replace(parts["bump"], note="")}  # above the figure
 
     @guarded
     def on_change_measure(self, ctx):
@@ -97,15 +90,3 @@ class RankingSection:
             add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_reference)
             add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
         panel.btn("rank", label="Rank classifiers", icon="leaderboard", on_click=self.rank)
-
-
-def _ranking_text(figures, ranking):
-    """What a ranking is over, and what could not be ranked."""
-    text = f"{len(figures['systems'])} classifiers on {figures['images']:,} images and {figures['concepts']:,} labels."
-    if figures["skipped_images"]:
-        text += f" {figures['skipped_images']:,} images without scores are left out."
-    alone = sorted({name for entry in figures["left_out"] for name in entry["concepts"]})
-    if alone:
-        shown = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
-        text += f" Left out under some reference, which finds them nowhere or everywhere: {shown}."
-    return " ".join([text, *(f"{reason}." for reason in ranking.undefined)])

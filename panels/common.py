@@ -3,8 +3,7 @@
 import functools
 import logging
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
@@ -191,9 +190,9 @@ class RunPanel(foo.Panel):
 
 def changed_since(ctx, key):
     """A sentence on labels that have changed since a run, "" where none have."""
-    stale = len(kf.stale_samples(ctx.dataset, key))
-    images = "image" if stale == 1 else "images"
-    return f"\n\n**Labels of {stale:,} {images} have changed since this run: make a new one.**" if stale else ""
+    changed = kf.count_changes(ctx.dataset, key)
+    images = "image was" if changed == 1 else "images were"
+    return f"\n\n**{changed:,} {images} edited or deleted since this run: make a new one.**" if changed else ""
 
 
 def add_problem(panel, ctx, retry):
@@ -222,13 +221,11 @@ def add_figure(panel, ctx, name, on_click=None):
     panel.plot(name, layout=ctx.panel.state.layouts[name], config={"displayModeBar": False}, **handler)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A figure with its finding; without a figure, `title` is why there is none. `note`: what the figure leaves out."""
-
-    title: str
-    figure: Any = None
-    note: str = ""
+def take_title(parts, name):
+    """The finding of a part that is shown above the tabs, and not again above its figure."""
+    title = parts[name].title
+    parts[name] = replace(parts[name], title="")
+    return title
 
 
 def put_parts(ctx, parts):

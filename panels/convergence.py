@@ -6,21 +6,16 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
 from kalos_core.figures import (
-    NamedLine,
     convergence_title,
-    directions_heatmap,
-    directions_title,
-    interval_bars,
-    replicate_scatter,
     significant,
 )
 
-from .common import Part, RunPanel, add_part, add_table, changed_since, guarded, put_parts, show_view
+from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, show_view
 
 SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 
-MOST_BARS, MOST_ROWS = 20, 100
-"""Tags that are plotted, those with the most images; and rows of their table."""
+MOST_ROWS = 100
+"""Rows of the table of tags."""
 
 PART_COLUMNS = (("name", "Images"), ("images", "Number"), ("size", "In a subset"), ("mean", "Mean"), ("ends", "95 %"))
 
@@ -77,7 +72,7 @@ class ConvergencePanel(RunPanel):
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
+        state, run = ctx.panel.state, kf.load_metrics(ctx.dataset, key)
         if state.shown != key:
             thresholds = run.settings["thresholds"]
             state.shown, state.thresholds = key, thresholds
@@ -89,23 +84,12 @@ class ConvergencePanel(RunPanel):
     def _load_thresholds(self, ctx):
         """All that depends on the thresholds and the models, from the replicates of the run."""
         state = ctx.panel.state
-        found = kf.convergence_figures(ctx.dataset, state.run, **state.limits, models=state.placed)
+        found = kf.convergence_metrics(ctx.dataset, state.run, **state.limits, models=state.placed)
         points = kf.replicate_points(ctx.dataset, state.run, **state.limits)
         state.headline = headline(found) + state.changed
         state.models = _models(found, state)
-        plotted = _plotted(found["parts"])
-        state.tags = [part["name"] for part in plotted]
-        put_parts(
-            ctx,
-            {
-                "bars": Part("", _bars(plotted, found["models"])),
-                "scatter": Part(_fit(found["lines"]), _scatter(points, found["lines"])),
-                "matrix": Part(
-                    directions_title(found["raters"], found["matrix"]),
-                    directions_heatmap(found["raters"], found["matrix"]),
-                ),
-            },
-        )
+        state.tags = [part["name"] for part in kf.shown_parts(found["parts"])]
+        put_parts(ctx, kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, points=points))
         state.has_tags = len(found["parts"]) > 1
         ctx.panel.set_data("parts", [_part_row(part) for part in found["parts"][: 1 + MOST_ROWS]])
         ctx.panel.set_data("summary", [_summary_row(row) for row in found["summary"]])
@@ -241,40 +225,6 @@ def _models(found, state):
 def _by_rater(model):
     values = [f"{name} {_points(value)}" for name, value in model.get("by_rater", {}).items()]
     return f" With each rater as ground truth: {', '.join(values)}." if values else ""
-
-
-def _plotted(parts):
-    """All images first, then the tags with the most images, by name."""
-    whole, *tags = parts
-    with_interval = [part for part in tags if part["mean"] is not None]
-    largest = sorted(with_interval, key=lambda part: -part["images"])[:MOST_BARS]
-    return [whole, *sorted(largest, key=lambda part: part["name"])]
-
-
-def _bars(parts, models):
-    """Intervals with the models on all images; on a tag only the mAP that is known there."""
-    field = next((model["name"] for model in models if "by_rater" in model), None)
-    diamonds = [{model["name"]: model["map"] for model in models}]
-    diamonds += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
-    names = [part["name"] for part in parts]
-    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], diamonds)
-
-
-def _scatter(points, lines):
-    """Rounded, as all data of a panel travels with every click."""
-    named = [NamedLine(line["name"], line["slope"], line["intercept"]) for line in lines]
-    return replicate_scatter(points["alpha"].round(4), points["map"].round(4), points["threshold"].round(4), named)
-
-
-def _fit(lines):
-    """How well the line that was fitted here explains the subsets."""
-    fitted = next((line for line in lines if line["name"] == "fitted here"), None)
-    if fitted is None:
-        return "No line is fitted: that takes two raters and subsets whose alpha differs"
-    return (
-        f"α explains {100 * fitted['explained']:.0f} % of the spread of mAP "
-        f"(ρ = {significant(fitted['correlation'])}; published: ρ = 0.92)"
-    )
 
 
 def _part_row(part):

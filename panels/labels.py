@@ -1,27 +1,10 @@
 """Agreement on image-level labels: by question, concept, image and rater, over time; and how classifiers rank."""
 
-import numpy as np
-
 import kalos_core.fiftyone as kf
-from kalos_core.figures import (
-    accuracy_heatmap,
-    accuracy_title,
-    kappa_bars,
-    kappa_title,
-    least_first,
-    majority_dots,
-    majority_order,
-    majority_title,
-    running_figure,
-    running_title,
-    significant,
-    square_heatmap,
-    with_interval,
-)
+from kalos_core.figures import majority_order, significant, with_interval
 
 from .classifier_rankings import MAJORITY, RankingSection
 from .common import (
-    Part,
     RunPanel,
     add_menu,
     add_part,
@@ -31,6 +14,7 @@ from .common import (
     open_sample,
     put_parts,
     show_view,
+    take_title,
 )
 
 SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Classifiers")
@@ -92,7 +76,7 @@ CAPTIONS = {
 class LabelsPanel(RankingSection, RunPanel):
     NAME, LABEL, ICON = "labels", "Labels", "/assets/labels.svg"
     HELP = "Agreement on image-level labels, and how classifiers rank under each rater"
-    KIND, OPERATOR, BUTTON = "labels", "compute_label_agreement", "Compute agreement on image-level labels"
+    KIND, OPERATOR, BUTTON = "image_labels", "compute_label_agreement", "Compute agreement on image-level labels"
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     @guarded
@@ -104,65 +88,38 @@ class LabelsPanel(RankingSection, RunPanel):
             self.load_parts(ctx)
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored = kf.load_diagnostics(ctx.dataset, key)
-        state.headline = headline(run.figures, stored) + changed_since(ctx, key)
-        state.disputed = run.figures["disputed"]
-        rows = sorted(stored["questions"], key=lambda row: (row["free_marginal"] is None, row["free_marginal"]))
-        state.questions = [row["question"] for row in rows[:MOST_ROWS]]
-        state.curves = [curve["question"] for curve in stored["curves"]]
-        if state.question not in state.curves:
-            state.question = next(iter(state.curves), None)
-        ctx.panel.set_data("table", [_question_row(row) for row in rows[:MOST_ROWS]])
         self.load_parts(ctx)
 
     def load_parts(self, ctx):
-        """All parts: of the run, and of the ranking next to it."""
+        """All of the run, and of the ranking next to it."""
         state, parts = ctx.panel.state, {}
         if state.run is not None:
-            run = kf.load_figures(ctx.dataset, state.run)
-            parts |= self._label_parts(ctx, run, kf.load_diagnostics(ctx.dataset, state.run))
+            parts |= self._label_parts(ctx, kf.load_details(ctx.dataset, state.run))
         if state.ranking is not None:
             parts |= self.ranking_parts(ctx)
         put_parts(ctx, parts)
 
-    def _label_parts(self, ctx, run, stored):
-        state, means = ctx.panel.state, run.figures["with_majority"]
-        questions, concepts, accuracy = stored["questions"], stored["concepts"], stored["accuracy"]
-        kappas = [row["free_marginal"] for row in questions]
-        state.bars = [questions[index]["question"] for index in least_first(kappas)]
-        order = majority_order(concepts["all"], concepts["chosen"])
-        state.concept_names = [concepts["concept"][index] for index in order]
-        state.raters = [*accuracy["raters"], MAJORITY]
-        curve = next((curve for curve in stored["curves"] if curve["question"] == state.question), None)
-        return {
-            "kappas": Part(
-                "", kappa_bars([row["question"] for row in questions], kappas, [row["interval"] for row in questions])
-            ),
-            "concepts": Part(
-                majority_title(means["concept_all"], means["concept_chosen"]),
-                majority_dots(concepts["concept"], concepts["all"], concepts["chosen"]),
-            ),
-            "images": self._image_part(ctx, means),
-            "accuracy": Part(
-                accuracy_title(accuracy["raters"], accuracy["accuracy"]),
-                accuracy_heatmap(accuracy["raters"], accuracy["accuracy"], accuracy["to_majority"]),
-            ),
-            **({} if curve is None else _curve_parts(curve, accuracy["raters"])),
-        }
-
-    def _image_part(self, ctx, means):
-        """The images agreed on least, as a table and in both readings."""
-        state = ctx.panel.state
-        images = kf.disputed_images(ctx.dataset, state.run, MOST_IMAGES)
+    def _label_parts(self, ctx, run):
+        """The figures of the run, its tables, and what clicks in them lead to."""
+        state, details = ctx.panel.state, run.details
+        state.curves = [curve["question"] for curve in details["curves"]]
+        if state.question not in state.curves:
+            state.question = next(iter(state.curves), None)
+        images = kf.disputed_images(ctx.dataset, run.key, MOST_IMAGES)
+        parts = kf.figures_of(run, question=state.question, images=images)
+        state.headline = headline(take_title(parts, "kappas"), run.metrics) + changed_since(ctx, run.key)
+        questions = sorted(details["questions"], key=_kappa_or_last)[:MOST_ROWS]
+        concepts = details["concepts"]
+        state.questions = [row["question"] for row in questions]
+        state.concept_names = [concepts["concept"][at] for at in majority_order(concepts["all"], concepts["chosen"])]
+        state.raters = [*details["accuracy"]["raters"], MAJORITY]
+        state.disputed = run.metrics["disputed"]
         state.image_ids = [image.sample_id for image in images]
+        numbers = [image.all_decisions for image in images], [image.chosen for image in images]
+        state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
+        ctx.panel.set_data("table", [_question_row(row) for row in questions])
         ctx.panel.set_data("worst", [_image_row(image) for image in images])
-        title = majority_title(means["item_all"], means["item_chosen"], "image")
-        if not images:
-            return Part(f"{title}; no image is in dispute")
-        numbers = [[image.all_decisions for image in images], [image.chosen for image in images]]
-        state.dots = [images[index].sample_id for index in majority_order(*numbers)]
-        return Part(title, majority_dots([image.file for image in images], *numbers))
+        return parts
 
     # ---- menus ----
 
@@ -175,7 +132,7 @@ class LabelsPanel(RankingSection, RunPanel):
 
     @guarded
     def on_click_kappa(self, ctx):
-        self._show_question(ctx, ctx.panel.state.bars[round(ctx.params["y"])])
+        self._show_question(ctx, ctx.panel.state.questions[round(ctx.params["y"])])
 
     @guarded
     def on_click_question(self, ctx):
@@ -258,49 +215,22 @@ class LabelsPanel(RankingSection, RunPanel):
         add_menu(panel, "question", ctx.panel.state.curves, self.on_change_question, label="Question")
 
 
-def headline(figures, stored):
+def headline(title, metrics):
     """The finding first, then what it is over, and who broke a group."""
-    rows = stored["questions"]
-    title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
-    if len(rows) == 1:
-        (row,) = rows
-        value = with_interval(row["free_marginal"], row["interval"])
-        title = f"Agreement is {row['bands']['free_marginal']}: free-marginal kappa {value}"
     text = (
-        f"###### {title}\n\n{figures['answers']:,} answers of {len(figures['raters'])} raters to "
-        f"{figures['images']:,} images; **{figures['disputed']:,} in dispute**: to some question fewer than "
-        f"{100 * figures['quorum']:.3g} % gave the leading answer."
+        f"###### {title}\n\n{metrics['answers']:,} answers of {len(metrics['raters'])} raters to "
+        f"{metrics['images']:,} images; **{metrics['disputed']:,} in dispute**: to some question fewer than "
+        f"{100 * metrics['quorum']:.3g} % gave the leading answer."
     )
-    if figures["breaches"]:
-        who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in figures["breaches_by_rater"][:3])
-        answers = "answer" if figures["breaches"] == 1 else "answers"
-        text += f" **{figures['breaches']:,} {answers} broke a group** (none or several of its labels): {who}."
+    if metrics["breaches"]:
+        who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in metrics["breaches_by_rater"][:3])
+        answers = "answer" if metrics["breaches"] == 1 else "answers"
+        text += f" **{metrics['breaches']:,} {answers} broke a group** (none or several of its labels): {who}."
     return text
 
 
-def _curve_parts(curve, raters):
-    cohen = np.array([[np.nan if value is None else value for value in row] for row in curve["cohen"]])
-    columns = [curve[name] for name in ("annotations", "spa", "spa_interval", "alpha", "alpha_interval", "narrow_from")]
-    annotations, spa, interval, *_, narrow_from = columns
-    title = running_title(annotations, spa, interval, narrow_from)
-    if narrow_from is None:
-        title += f"; the interval is not yet narrower than {curve['width']:g}"
-    return {
-        "curve": Part(title, running_figure(*columns)),
-        "cohen": Part(_cohen_title(curve["question"], raters, cohen), square_heatmap(raters, cohen, "Cohen's κ")),
-    }
-
-
-def _cohen_title(question, raters, cohen):
-    first, second = np.triu_indices(len(raters), 1)
-    pairs = cohen[first, second]
-    if not np.isfinite(pairs).any():
-        return f"No two raters can be compared on {question}"
-    least = int(np.nanargmin(pairs))
-    return (
-        f"Cohen's κ on {question} is {significant(float(np.nanmean(pairs)))} on average; least between "
-        f"{raters[first[least]]} and {raters[second[least]]} ({significant(float(pairs[least]))})"
-    )
+def _kappa_or_last(row):
+    return float("inf") if row["free_marginal"] is None else row["free_marginal"]
 
 
 def _question_row(row):

@@ -1,31 +1,32 @@
 """Synthetic raters: what happened to the annotations of the reference, by kind, stage, image and rater."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import (
-    EVENT_COLOURS,
-    EVENT_LABELS,
-    OUTCOME_LABELS,
-    event_bars,
-    events_title,
-    image_event_bars,
-    significant,
-)
+from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, significant
 
-from .common import Part, RunPanel, add_part, add_table, changed_since, guarded, open_sample, put_parts, show_view
+from .common import (
+    RunPanel,
+    add_part,
+    add_table,
+    changed_since,
+    guarded,
+    open_sample,
+    put_parts,
+    show_view,
+    take_title,
+)
 
 SECTIONS = ("Events", "Images", "Raters", "Used")
 
 MOST_IMAGES = 20
 """Bars of images."""
 
-KINDS = tuple(EVENT_COLOURS)
 OUTCOMES = tuple(OUTCOME_LABELS)
 
 STAGES = {
     "unmatched": ("1. missed and added", ("deletion", "addition")),
     "topology": ("2. split and merged", ("split", "merge")),
     "category": ("3. wrong class", ("wrong_class",)),
-    "first three": ("together: signal loss", KINDS),
+    "first three": ("together: signal loss", kf.CHANGES),
     "localization": ("4. moved and scaled", ("shift",)),
 }
 """Stage -> how people read it, and its events."""
@@ -42,11 +43,11 @@ RATER_COLUMNS = (
     ("field", "Rater (field)"),
     ("magnitude", "λ"),
     ("labels", "Labels"),
-    *((kind, EVENT_LABELS[kind]) for kind in KINDS),
+    *((kind, EVENT_LABELS[kind]) for kind in kf.CHANGES),
     ("lost", "lost"),
 )
 
-DISTRIBUTION_COLUMNS = (("law", "Distribution"), ("source", "From"), ("reason", "Why"))
+DISTRIBUTION_COLUMNS = (("distribution", "Distribution"), ("source", "From"), ("reason", "Why"))
 
 NOTHING_YET = (
     "**Synthetic raters**\n\nNothing is computed yet. Synthetic raters start from a reference: they miss, add, split, "
@@ -75,23 +76,25 @@ class NoisePanel(RunPanel):
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored, found = kf.load_diagnostics(ctx.dataset, key), kf.noisy_images(ctx.dataset, key)
-        state.headline = headline(run.figures) + changed_since(ctx, key)
-        state.image_ids = [image.sample_id for image in found[:MOST_IMAGES]]
-        state.fields = [row["field"] for row in stored["raters"]]
-        state.stage_names = [row["stage"] for row in run.figures["loss"]]
-        state.used = used(run.figures, stored["raters"])
-        put_parts(ctx, {"events": Part("", event_bars(run.figures["events"])), "images": _images(found, run.figures)})
-        ctx.panel.set_data("stages", [_stage_row(row) for row in run.figures["loss"]])
-        ctx.panel.set_data("raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in stored["raters"]])
-        ctx.panel.set_data("laws", stored["laws"])
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
+        raters, loss = run.details["raters"], run.metrics["loss"]
+        images = kf.noisy_images(ctx.dataset, key, MOST_IMAGES)
+        parts = kf.figures_of(run, images=images)
+        state.headline = headline(take_title(parts, "events"), run.metrics) + changed_since(ctx, key)
+        put_parts(ctx, parts)
+        state.image_ids = [image.sample_id for image in images]
+        state.fields = [row["field"] for row in raters]
+        state.stage_names = [row["stage"] for row in loss]
+        state.used = used(run.metrics, raters)
+        ctx.panel.set_data("stages", [_stage_row(row) for row in loss])
+        ctx.panel.set_data("raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in raters])
+        ctx.panel.set_data("distributions", run.details["distributions"])
 
     # ---- what a click leads to ----
 
     @guarded
     def on_click_event(self, ctx):
-        kind, outcome = KINDS[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
+        kind, outcome = kf.CHANGES[ctx.params["idx"]], OUTCOMES[ctx.params["trace_idx"]]
         view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kind, outcome)
         show_view(ctx, view, f"images with annotations {EVENT_LABELS[kind]}: {outcome}")
 
@@ -109,7 +112,7 @@ class NoisePanel(RunPanel):
     @guarded
     def on_click_rater(self, ctx):
         field = ctx.panel.state.fields[ctx.params["row"]]
-        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, KINDS, rater=field)
+        view = kf.view_of_event(ctx.dataset, ctx.panel.state.run, kf.CHANGES, rater=field)
         show_view(ctx, view, f"images with what {field} changed")
 
     @guarded
@@ -132,42 +135,29 @@ class NoisePanel(RunPanel):
             add_table(panel, "raters", label, RATER_COLUMNS, self.on_click_rater)
         else:
             panel.md(state.used, name="used")
-            add_table(panel, "laws", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
+            add_table(panel, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
         changed = ("show_changed", "Most events first", "sort", self.show_changed)
         self.add_buttons(panel, "labels", *[changed] * bool(state.image_ids))
 
 
-def headline(figures):
+def headline(title, metrics):
     """What was changed, and how much of it took effect."""
-    title = events_title(
-        figures["references"], len(figures["fields"]), figures["changed"], figures["drawn"], figures["signal_loss"]
-    )
-    return f"###### {title}\n\n{figures['annotations']:,} labels on {figures['images']:,} images; {_fields(figures)}."
+    return f"###### {title}\n\n{metrics['annotations']:,} labels on {metrics['images']:,} images; {_fields(metrics)}."
 
 
-def used(figures, raters):
+def used(metrics, raters):
     """Model, sources, seed and magnitudes."""
     raters_text = ", ".join(f"{row['field']} from {row['reference']} with λ = {row['magnitude']:g}" for row in raters)
     return (
-        f"- **Model:** {figures['model']}\n- **Classes are mistaken by:** {figures['class_source']}\n"
-        f"- **Annotations are added from:** {figures['false_positive_source']}\n- **Seed:** {figures['seed']}\n"
+        f"- **Model:** {metrics['model']}\n- **Classes are mistaken by:** {metrics['class_source']}\n"
+        f"- **Annotations are added from:** {metrics['false_positive_source']}\n- **Seed:** {metrics['seed']}\n"
         f"- **Raters:** {raters_text}"
     )
 
 
-def _fields(figures):
-    first, *rest = figures["fields"]
+def _fields(metrics):
+    first, *rest = metrics["fields"]
     return f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
-
-
-def _images(found, figures):
-    if not found:
-        return Part("On no image was an annotation missed, added, split, merged or misnamed")
-    shown = found[:MOST_IMAGES]
-    title = (
-        f"{len(found):,} of {figures['images']:,} images have events; the most: {found[0].changed:,} on {found[0].file}"
-    )
-    return Part(title, image_event_bars([image.file for image in shown], [image.events for image in shown]))
 
 
 def _stage_row(row):

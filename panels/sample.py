@@ -90,12 +90,19 @@ def _labels(cells):
 
 
 def _text(cell):
-    """The value that the rater gave, and below it the variation towards the others."""
-    first = cell.category if cell.state == "drawn" else cell.state
-    second = [VARIATION_LABELS[cell.variation]] if cell.variation else []
-    if cell.similarity is not None:
-        second.append(f"{cell.similarity:.2f}")
-    return "\n".join([first, *([" ".join(second)] if second else [])])
+    """The value that the rater gave, below it the variation towards the others, and the least similarity.
+
+    Raters are named where one value is several variations.
+    """
+    towards = {}
+    for finding in cell.findings:
+        towards.setdefault(VARIATION_LABELS[finding.variation], []).append(finding.rater)
+    similarities = [finding.similarity for finding in cell.findings if finding.similarity is not None]
+    least = [f"{min(similarities):.2f}"] if similarities else []
+    value = cell.category if cell.state == "annotated" else cell.state
+    if len(towards) > 1:
+        return "\n".join([value, *(f"{name}: {', '.join(raters)}" for name, raters in towards.items()), *least])
+    return f"{value}\n{' '.join([*towards, *least])}".rstrip()
 
 
 def _merged_row(found):

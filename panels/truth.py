@@ -1,31 +1,13 @@
 """How far raters agree about pixels, their consensus, and which detector is best against which reference."""
 
 import time
-from dataclasses import replace
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import (
-    bounds_bars,
-    bounds_title,
-    bump_chart,
-    curves_title,
-    performance_dots,
-    performance_title,
-    precision_curves,
-    ranking_title,
-    rater_tree,
-    ratio_curve,
-    ratio_title,
-    tau_heatmap,
-    tau_title,
-    tree_title,
-)
 
 from .common import (
     PLUGIN,
-    Part,
     RunPanel,
     add_menu,
     add_part,
@@ -38,6 +20,7 @@ from .common import (
     put_parts,
     show_view,
     stacked,
+    take_title,
 )
 from .truth_texts import (
     AGAINST_COLUMNS,
@@ -49,17 +32,13 @@ from .truth_texts import (
     OBJECT_COLUMNS,
     OBJECT_CONSENSUS_COLUMNS,
     RATER_COLUMNS,
-    SHARES,
     against_rows,
     consensus_headline,
-    consensus_name,
     consensus_row,
     detector_text,
     image_row,
     notes,
-    object_title,
     pixel_headline,
-    properties,
     rank_rows,
     rater_rows,
 )
@@ -91,7 +70,7 @@ class TruthPanel(RunPanel):
         keys = kf.list_runs(ctx.dataset, KINDS)
         newest = next(iter(keys), None)
         if not state.section or (newest is not None and newest not in (state.all_keys or [])):
-            kind = KINDS[0] if newest is None else kf.load_figures(ctx.dataset, newest).kind
+            kind = KINDS[0] if newest is None else kf.load_metrics(ctx.dataset, newest).kind
             if KIND_OF.get(state.section) != kind:
                 state.section = next(name for name, shown in KIND_OF.items() if shown == kind)
         state.all_keys = keys
@@ -126,36 +105,25 @@ class TruthPanel(RunPanel):
             self._load_kind(ctx)
 
     def load_run(self, ctx, key):
-        run = replace(kf.load_figures(ctx.dataset, key), diagnostics=kf.load_diagnostics(ctx.dataset, key))
-        ctx.panel.state.changed = changed_since(ctx, key)
-        {"pixels": self._load_pixels, "truth": self._load_consensus, "detectors": self._load_detectors}[run.kind](
-            ctx, run
-        )
+        run = kf.load_details(ctx.dataset, key)
+        load = {"pixels": self._load_pixels, "truth": self._load_consensus, "detectors": self._load_detectors}[run.kind]
+        load(ctx, run, changed_since(ctx, key))
 
     # ---- agreement about pixels ----
 
-    def _load_pixels(self, ctx, run):
-        state, f = ctx.panel.state, run.figures
-        names = [entry["name"] for entry in run.diagnostics["classes"]]
-        state.categories = names
-        category = state.category if state.category in names else names[0]
-        state.category = category
-        found = run.diagnostics["classes"][names.index(category)]
-        row = f["classes"][names.index(category)]
-        raters = f["raters"]
-        state.headline = pixel_headline(f, row, found) + state.changed
-        state.leaves = [raters[code] for code in found["order"]]
+    def _load_pixels(self, ctx, run, changed):
+        state, metrics, classes = ctx.panel.state, run.metrics, run.details["classes"]
+        state.categories = [entry["name"] for entry in classes]
+        if state.category not in state.categories:
+            state.category = state.categories[0]
+        at, raters = state.categories.index(state.category), metrics["raters"]
+        state.headline = pixel_headline(metrics, metrics["classes"][at], classes[at]) + changed
+        state.leaves = [raters[code] for code in classes[at]["order"]]
         state.rater_names = raters
-        parts = {
-            "tree": Part("", rater_tree(raters, found["linkage"], found["outliers"])),
-            "ratio": Part(ratio_title(found["ratio"]), ratio_curve([found["ratio"]])),
-        }
-        state.tree_title = tree_title(raters, found["outliers"])
-        if found["correlations"]:
-            parts["properties"] = properties(found["correlations"])
+        parts = kf.figures_of(run, category=state.category)
+        state.performance = parts.pop("performance").title  # its figure is the table
         put_parts(ctx, parts)
-        state.performance = performance_title(raters, found["kappa"])
-        ctx.panel.set_data("raters", rater_rows(raters, found))
+        ctx.panel.set_data("raters", rater_rows(raters, classes[at]))
         images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
         state.image_ids = [image.sample_id for image in images]
         ctx.panel.set_data("images", [image_row(image) for image in images])
@@ -184,21 +152,17 @@ class TruthPanel(RunPanel):
 
     # ---- consensus ----
 
-    def _load_consensus(self, ctx, run):
-        state, rows = ctx.panel.state, run.diagnostics["truths"]
-        names = [consensus_name(row, run.figures) for row in rows]
-        state.names = names
-        state.consensus = state.consensus if state.consensus in names else names[0]
-        row, raters = rows[names.index(state.consensus)], run.figures["raters"]
-        state.of = run.figures["of"]
-        state.headline = consensus_headline(run.figures, rows) + state.changed
-        state.notes = notes(run.diagnostics["notes"])
-        of_pixels = state.of == "pixels"
-        shares = {label: row[name] for name, label in SHARES.items() if name in row}
-        title = performance_title(raters, row["kappa"]) if of_pixels else object_title(raters, row)
-        put_parts(ctx, {"against": Part(f"Against {state.consensus}: {title}", performance_dots(raters, shares))})
-        ctx.panel.set_data("consensus_rows", [consensus_row(row, name) for row, name in zip(rows, names, strict=True)])
-        ctx.panel.set_data("against_rows", against_rows(raters, row))
+    def _load_consensus(self, ctx, run, changed):
+        state, metrics, rows = ctx.panel.state, run.metrics, run.details["truths"]
+        by_name = dict(zip(kf.consensus_names(metrics, run.details), rows, strict=True))
+        state.names, state.of = list(by_name), metrics["of"]
+        if state.consensus not in by_name:
+            state.consensus = state.names[0]
+        state.headline = consensus_headline(metrics, by_name) + changed
+        state.notes = notes(run.details["notes"])
+        put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
+        ctx.panel.set_data("consensus_rows", [consensus_row(row, name) for name, row in by_name.items()])
+        ctx.panel.set_data("against_rows", against_rows(metrics["raters"], by_name[state.consensus]))
 
     @guarded
     def on_click_consensus(self, ctx):
@@ -207,41 +171,18 @@ class TruthPanel(RunPanel):
 
     # ---- detectors ----
 
-    def _load_detectors(self, ctx, run):
-        state, f, more = ctx.panel.state, run.figures, run.diagnostics
-        ranking = kf.stored_ranking(f)
-        state.of, state.detectors = f["of"], f["detectors"]
-        state.detector = state.detector if state.detector in f["detectors"] else f["detectors"][0]
-        undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
-        state.headline = f"###### {ranking_title(ranking)}\n\n{detector_text(f, more)}{undefined}{state.changed}"
-        bump = bump_chart(f["truths"], f["detectors"], ranking.ranks, ranking.values, f["measure"])
-        parts = {"bump": Part("", bump)}
-        if len(f["truths"]) > 1 and len(f["detectors"]) > 1:
-            parts["tau"] = Part(tau_title(f["truths"], more["tau"]), tau_heatmap(f["truths"], more["tau"]))
-        if state.of == "pixels":
-            parts |= self._curves(state.detector, f, more, ranking)
+    def _load_detectors(self, ctx, run, changed):
+        state, metrics = ctx.panel.state, run.metrics
+        state.of, state.detectors = metrics["of"], metrics["detectors"]
+        if state.detector not in state.detectors:
+            state.detector = state.detectors[0]
+        parts = kf.figures_of(run, detector=state.detector)
+        undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
+        text = detector_text(metrics, run.details)
+        state.headline = f"###### {take_title(parts, 'bump')}\n\n{text}{undefined}{changed}"
         put_parts(ctx, parts)
-        state.columns = [
-            ("reference", "Reference"),
-            *((f"d{index}", name) for index, name in enumerate(f["detectors"])),
-        ]
-        ctx.panel.set_data("ranks", rank_rows(f))
-
-    def _curves(self, detector, f, more, ranking):
-        """Bounds of all detectors, and the curves of one."""
-        of_rater = [name in f["raters"] for name in f["truths"]]
-        index = f["detectors"].index(detector)
-        areas = ranking.values[:, index]
-        title = bounds_title(f["detectors"], more["bounds"], sum(more["raters_outside"]))
-        bars = bounds_bars(f["detectors"], more["bounds"], f["raters"], ranking.values[of_rater])
-        curves = precision_curves(
-            f["truths"],
-            more["recall"],
-            [of_reference[index] for of_reference in more["precision"]],
-            areas,
-            dashed=[not own for own in of_rater],
-        )
-        return {"bounds": Part(title, bars), "curves": Part(curves_title(detector, areas), curves)}
+        state.columns = [("reference", "Reference"), *((f"d{at}", name) for at, name in enumerate(state.detectors))]
+        ctx.panel.set_data("ranks", rank_rows(metrics))
 
     @guarded
     def on_change_detector(self, ctx):
@@ -285,7 +226,6 @@ class TruthPanel(RunPanel):
     def _render_raters(self, panel, ctx):
         state = ctx.panel.state
         add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
-        panel.md(f"**{state.tree_title}**", name="tree_title")
         add_part(panel, ctx, "tree", CAPTIONS["tree"], self.on_click_tree)
         add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
 

@@ -1,8 +1,7 @@
 """The texts of the Truth panel: findings, captions, and the rows of its tables."""
 
-from kalos_core.figures import correlation_bars, correlation_title, significant, smyth_title
-
-from .common import Part
+import kalos_core.fiftyone as kf
+from kalos_core.figures import significant, smyth_title
 
 NOTHING_YET = {
     "pixels": (
@@ -22,11 +21,9 @@ NOTHING_YET = {
     ),
 }
 
-SHARES = {"sensitivity": "Sens.", "specificity": "Spec.", "ppv": "PPV", "npv": "NPV", "kappa": "κ"}
+RATER_COLUMNS = (("rater", "Rater"), *kf.SHARE_LABELS.items(), ("apart", "1 − F1"), ("out", "Stands out"))
 
-RATER_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("apart", "1 − F1"), ("out", "Stands out"))
-
-AGAINST_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("kept", "Kept"))
+AGAINST_COLUMNS = (("rater", "Rater"), *kf.SHARE_LABELS.items(), ("kept", "Kept"))
 
 OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Objects found"), ("ppv", "Annotations that are objects"))
 
@@ -75,29 +72,20 @@ CAPTIONS = {
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-def pixel_headline(f, row, found):
-    title = smyth_title(row["smyth_bound"], len(f["raters"]))
-    of_class = f", class {row['name']}" if len(f["classes"]) > 1 else ""
+def pixel_headline(metrics, row, found):
+    title = smyth_title(row["smyth_bound"], len(metrics["raters"]))
+    over = f"{metrics['images']:,} images, {metrics['pixels']:,} pixels"
+    of_class = f", class {row['name']}" if len(metrics["classes"]) > 1 else ""
     alone = f"; {found['alone']:,} images of one rater count for nothing" if found["alone"] else ""
-    text = (
-        f"###### {title}\n\nMean F1 {significant(row['f1'])}; {f['images']:,} images, {f['pixels']:,} pixels"
-        f"{of_class}{alone}."
-    )
+    text = f"###### {title}\n\nMean F1 {significant(row['f1'])}; {over}{of_class}{alone}."
     return text + "".join(f" {note}" for note in found["smyth_notes"])
-
-
-def properties(records):
-    names, values = [record["name"] for record in records], [record["r"] for record in records]
-    return Part(
-        correlation_title(names, values), correlation_bars(names, values, [record["reason"] for record in records])
-    )
 
 
 def rater_rows(raters, found):
     return [
         {
             "rater": name,
-            **{share: _short(found[share][code]) for share in SHARES},
+            **{share: _short(found[share][code]) for share in kf.SHARE_LABELS},
             "apart": _short(found["mean_difference"][code]),
             "out": "yes" if found["outliers"][code] else "",
         }
@@ -109,42 +97,30 @@ def image_row(image):
     return {"file": image.file, "f1": _short(image.f1), "bound": _percent(image.bound)}
 
 
-def consensus_name(row, figures):
-    """A consensus, of a class where there are several."""
-    return f"{row['truth']}, {row['class']}" if len(figures["classes"]) > 1 and "class" in row else row["truth"]
+def consensus_headline(metrics, by_name):
+    """`by_name`: name of a consensus -> its row of the details."""
+    names = ", ".join(f"`{field}`" for field in metrics["fields"].values())
+    over = f"{metrics['images']:,} images, {len(metrics['raters'])} raters. Fields: {names}"
+    return f"###### {_consensus_title(metrics, by_name)}\n\n{over}"
 
 
-def consensus_headline(f, rows):
-    names = ", ".join(f"`{field}`" for field in f["fields"].values())
-    return f"###### {_consensus_title(f, rows)}\n\n{f['images']:,} images, {len(f['raters'])} raters. Fields: {names}"
-
-
-def _consensus_title(f, rows):
-    if f["of"] == "objects":
-        total = rows[0]["objects"] + rows[0]["below quorum"] + rows[0]["tied class"]
-        return f"{rows[0]['objects']:,} of {total:,} things that anybody annotated are objects at {rows[0]['truth']}"
-    pixels = {consensus_name(row, f): row["pixels"] for row in rows}
+def _consensus_title(metrics, by_name):
+    if metrics["of"] == "objects":
+        row = next(iter(by_name.values()))
+        total = row["objects"] + row["below_quorum"] + row["tied_class"]
+        return f"{row['objects']:,} of {total:,} things that anybody annotated are objects at {row['truth']}"
+    pixels = {name: row["pixels"] for name, row in by_name.items()}
     least, most = min(pixels, key=pixels.get), max(pixels, key=pixels.get)
     if len(pixels) < 2 or not pixels[least]:
         return f"{pixels[most]:,} pixels are true by {most}"
     return f"{most} marks {significant(pixels[most] / pixels[least])} times as many pixels as {least}"
 
 
-def object_title(raters, row):
-    known = {name: share for name, share in zip(raters, row["sensitivity"], strict=True) if share is not None}
-    if not known:
-        return "nobody annotated an object"
-    best, least = max(known, key=known.get), min(known, key=known.get)
-    return f"{best} annotated most of its objects ({_percent(known[best])}), {least} fewest ({_percent(known[least])})"
-
-
 def consensus_row(row, name):
     if "objects" in row:
-        score = significant(row["score"])
-        return {"consensus": name, "objects": f"{row['objects']:,}", "below": f"{row['below quorum']:,}"} | {
-            "tied": f"{row['tied class']:,}",
-            "score": score,
-        }
+        counts = {"objects": row["objects"], "below": row["below_quorum"], "tied": row["tied_class"]}
+        numbers = {key: f"{count:,}" for key, count in counts.items()}
+        return {"consensus": name, **numbers, "score": significant(row["score"])}
     known = [value for value in row["kappa"] if value is not None]
     kappa = f"{_short(min(known))} to {_short(max(known))}" if known else "undefined"
     empty = f"{row['empty']:,} of {row['images']:,}"
@@ -152,7 +128,7 @@ def consensus_row(row, name):
 
 
 def against_rows(raters, row):
-    shares = [name for name in (*SHARES, "kept") if name in row]
+    shares = [name for name in (*kf.SHARE_LABELS, "kept") if name in row]
     return [{"rater": name} | {share: _short(row[share][code]) for share in shares} for code, name in enumerate(raters)]
 
 
@@ -165,25 +141,23 @@ def notes(notes):
     return f"**To know**\n\n{lines}{more}"
 
 
-def detector_text(f, more):
-    text = (
-        f"{len(f['detectors'])} detectors under {len(f['truths'])} references, of which {len(f['raters'])} are raters; "
-        f"by {f['measure']}"
-    )
-    if f["of"] == "objects":
+def detector_text(metrics, details):
+    references = f"{len(metrics['truths'])} references, of which {len(metrics['raters'])} are raters"
+    text = f"{len(metrics['detectors'])} detectors under {references}; by {metrics['measure']}"
+    if metrics["of"] == "objects":
         return text + "."
-    low, high = more["skew"]
+    low, high = details["skew"]
     return f"{text}; precision averaged over {_percent(low)} to {_percent(high)} positives."
 
 
-def rank_rows(f):
+def rank_rows(metrics):
     return [
         {"reference": reference}
         | {
             f"d{index}": "undefined" if value is None else f"{significant(value)} ({rank:g})"
             for index, (value, rank) in enumerate(zip(values, ranks, strict=True))
         }
-        for reference, values, ranks in zip(f["truths"], f["values"], f["ranks"], strict=True)
+        for reference, values, ranks in zip(metrics["truths"], metrics["values"], metrics["ranks"], strict=True)
     ]
 
 

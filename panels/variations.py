@@ -1,24 +1,16 @@
 """How the raters differ: by type and rater, over thresholds, in outlines, in parts, and by class."""
 
-from collections import Counter
-
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import (
     VARIATION_LABELS,
-    boundary_histogram,
-    boundary_title,
-    shares_over_thresholds,
-    shares_title,
     significant,
-    variation_bars,
     variations_title,
 )
 
 from .common import (
-    Part,
     RunPanel,
     add_menu,
     add_part,
@@ -77,24 +69,24 @@ class VariationsPanel(RunPanel):
     NOTHING_YET, SECTIONS = NOTHING_YET, SECTIONS
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_figures(ctx.dataset, key)
-        stored = kf.load_diagnostics(ctx.dataset, key)
-        state.headline = headline(run.figures) + changed_since(ctx, key)
-        state.alarm = alarm(run.figures["identical_share"])
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
+        stored = run.details
+        state.headline = headline(run.metrics) + changed_since(ctx, key)
+        state.alarm = alarm(run.metrics["identical_share"])
         state.copies = stored["boundary"]["identical"]
-        self._load_parts(ctx, run, stored)
-        self._load_merged(ctx, key)
-        state.confused_title = _confused_title(run.figures["confusions"])
-        confusions = run.figures["confusions"][:CONFUSIONS]
+        self._load_parts(ctx, run)
+        self._load_merged(ctx, run)
+        state.confused_title = _confused_title(run.metrics["confusions"])
+        confusions = run.metrics["confusions"][:CONFUSIONS]
         state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
         ctx.panel.set_data("confusions", confusions)
-        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in run.figures["by_rater"].items()])
+        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in run.metrics["by_rater"].items()])
 
-    def _load_parts(self, ctx, run, stored):
+    def _load_parts(self, ctx, run):
         """The figures, and the counts at the threshold that is chosen: at first the run's own."""
         state = ctx.panel.state
-        shares = stored["shares"]
-        state.edges = stored["boundary"]["edges"]
+        shares = run.details["shares"]
+        state.edges = run.details["boundary"]["edges"]
         state.thresholds = [str(threshold) for threshold in shares.get("threshold", [])]
         if state.thresholds:
             state.own = str(run.settings["threshold"])
@@ -102,18 +94,13 @@ class VariationsPanel(RunPanel):
                 state.threshold = state.own
             counts = dict(zip(state.thresholds, shares["counts"], strict=True))
             ctx.panel.set_data("at_threshold", _threshold_rows(counts[state.own], counts[state.threshold]))
-        parts = {
-            "counts": Part("", variation_bars(run.figures["counts"])),
-            "shares": _shares(shares, state.threshold),
-            "boundary": _boundary(stored["boundary"]),
-        }
-        put_parts(ctx, parts)
+        put_parts(ctx, kf.figures_of(run, threshold=float(state.threshold) if state.thresholds else None))
 
-    def _load_merged(self, ctx, key):
-        state, found = ctx.panel.state, kf.merged_findings(ctx.dataset, key)
-        state.merged_title = _merged_title(found)
-        state.merged_ids = [[row.finding, row.sample_id] for row in found[:MERGED]]
-        ctx.panel.set_data("merged", [_merged_row(row) for row in found[:MERGED]])
+    def _load_merged(self, ctx, run):
+        state, found = ctx.panel.state, kf.merged_findings(ctx.dataset, run.key, MERGED)
+        state.merged_title = _merged_title(run.details["split_by"])
+        state.merged_ids = [[row.finding, row.sample_id] for row in found]
+        ctx.panel.set_data("merged", [_merged_row(row) for row in found])
 
     # ---- the threshold ----
 
@@ -128,9 +115,8 @@ class VariationsPanel(RunPanel):
 
     def _set_threshold(self, ctx, threshold):
         state = ctx.panel.state
-        run = kf.load_figures(ctx.dataset, state.run)
         state.threshold = threshold
-        self._load_parts(ctx, run, kf.load_diagnostics(ctx.dataset, run.key))
+        self._load_parts(ctx, kf.load_details(ctx.dataset, state.run))
 
     # ---- what a click leads to ----
 
@@ -230,20 +216,6 @@ class VariationsPanel(RunPanel):
         add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
 
 
-def _shares(found, threshold):
-    if "reason" in found:
-        return Part(found["reason"])
-    figure = shares_over_thresholds(
-        found["threshold"], found["counts"], found["equilibrium"], selected=float(threshold)
-    )
-    return Part(shares_title(found["equilibrium"], found["no_equilibrium"]), figure)
-
-
-def _boundary(found):
-    title = boundary_title(found["findings"], found["median"], found["identical"])
-    return Part(title, boundary_histogram(found["edges"], found["counts"]) if found["findings"] else None)
-
-
 def _threshold_rows(own, chosen):
     """How many findings of each type there are at the run's own threshold and at the chosen one."""
     return [
@@ -262,13 +234,17 @@ def _with_share(counts, index):
     return f"{counts[index]:,} ({share}\u00a0%)"
 
 
-def _merged_title(found):
-    if not found:
+def _merged_title(split_by):
+    """`split_by`: how many annotations of others each rater split into parts."""
+    total = sum(split_by.values())
+    if not total:
         return "No annotation was split into parts by another rater"
-    ((rater, most),) = Counter(row.parts_rater for row in found).most_common(1)
-    shown = f"; {MERGED} of them below" if len(found) > MERGED else ""
-    findings = "finding" if len(found) == 1 else "findings"
-    return f"{len(found):,} {findings} of one annotation split into parts, most often by {rater} ({most:,}){shown}"
+    rater = max(split_by, key=split_by.__getitem__)
+    shown = f"; {MERGED} of them below" if total > MERGED else ""
+    findings = "finding" if total == 1 else "findings"
+    return (
+        f"{total:,} {findings} of one annotation split into parts, most often by {rater} ({split_by[rater]:,}){shown}"
+    )
 
 
 def _merged_row(row):
@@ -291,10 +267,10 @@ def _confused_title(found):
     )
 
 
-def headline(figures):
+def headline(metrics):
     """The finding first, then what it is over."""
-    text = f"###### {variations_title(figures['counts'])}\n\n{figures['images']:,} images, "
-    return text + f"raters {', '.join(figures['raters'])}."
+    text = f"###### {variations_title(metrics['counts'])}\n\n{metrics['images']:,} images, "
+    return text + f"raters {', '.join(metrics['raters'])}."
 
 
 def alarm(share):

@@ -53,7 +53,7 @@ def analysed_once() -> Iterator[fo.Dataset]:
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
-    with pytest.warns(KalosWarning, match="a subset has 4 images"):
+    with pytest.warns(KalosWarning, match="on 5 subsets of 4"):
         kf.estimate_convergence(dataset, "convergence", raters=RATERS, subsets=5, fraction=0.8)
     yield dataset
     dataset.delete()

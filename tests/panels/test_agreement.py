@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import fiftyone as fo
 import pytest
 from bson import ObjectId
-from kalos_core.fiftyone.raters import store_rater_facts
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
+from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.figures import PUBLISHED_ALPHAS, alpha_bins, class_difficulty_title, vitality_title, with_interval
 from panels import common
 from tests.fiftyone_bridge.scenes import RATERS
@@ -43,7 +43,7 @@ def test_a_section_shows_its_figures_each_with_how_to_read_it(trio):
 
 def test_the_figures_are_those_the_run_stored(trio):
     panel = Panel("agreement", trio).load()
-    stored = kf.load_diagnostics(trio, "agreement")
+    stored = kf.load_details(trio, "agreement").details
     vitality, classes = stored["vitality"], stored["class_difficulty"]
     assert panel.data["vitality"][0]["x"] == vitality["global_rematched"]
     assert sorted(panel.data["classes"][0]["x"]) == sorted(classes["alpha"])
@@ -61,7 +61,7 @@ def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio):
     assert rows[0]["notation"].startswith("box_iou")  # as this run's
     assert all(row["source"] for row in rows)
     assert {"0.9055", "0.8069", "0.3683"} <= {row["alpha"] for row in rows}
-    assert panel.data["scale"][0]["x"][0] == kf.load_figures(trio, "agreement").figures["alpha"]
+    assert panel.data["scale"][0]["x"][0] == kf.load_metrics(trio, "agreement").metrics["alpha"]
     assert "Values of other configurations are not comparable" in panel.text()
 
 
@@ -74,11 +74,11 @@ def test_two_raters_have_no_vitality_and_the_panel_says_why(analysed):
 
 def test_sessions_are_shown_where_there_are_any(trio):
     raters = {"raters": [*RATERS, "cid"], "person": ["Ann", "Bob", "Ann"], "session": ["1", "1", "2"]}
-    store_rater_facts(trio, Annotations.from_rows([], **raters))
+    store_raters(trio, {}, Annotations.from_rows([], **raters))
     kf.compute_agreement(trio, "sessions", raters=(*RATERS, "cid"), bootstrap=0)
     panel = on(Panel("agreement", trio).load(), "Raters")
     assert plots(panel) == ["vitality", "collaboration", "intra_rater", "team"]
-    assert panel.data["intra_rater"][0]["x"] == kf.load_diagnostics(trio, "sessions")["intra_rater"]["alpha"]
+    assert panel.data["intra_rater"][0]["x"] == kf.load_details(trio, "sessions").details["intra_rater"]["alpha"]
 
 
 # ---- clicks ----
@@ -90,7 +90,7 @@ def test_a_class_leads_to_its_images_and_filters(trio):
     operations = panel.send("on_click_class", idx=0)
     assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
     assert given(operations, "notify")["message"].endswith(f"images with {shown[0]}, worst first")
-    found = kf.filtered_figures(trio, "agreement", category=shown[0])
+    found = kf.filtered_metrics(trio, "agreement", category=shown[0])
     title = f"Filtered by class **{shown[0]}**: alpha {with_interval(found['alpha'], found['alpha_interval'])}"
     assert title in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
@@ -110,7 +110,7 @@ def test_a_rater_filters_classes_and_images(trio):
     panel = on(Panel("agreement", trio).load(), "Raters")
     before = panel.data["classes"][0]["x"]
     panel.send("on_click_rater", idx=2)
-    found = kf.filtered_figures(trio, "agreement", rater="cid")
+    found = kf.filtered_metrics(trio, "agreement", rater="cid")
     assert panel.state["filter"] == {"category": "0", "rater": "3"}
     assert sorted(panel.data["classes"][0]["x"]) == sorted(
         value for value in found["class_difficulty"]["alpha"] if value is not None

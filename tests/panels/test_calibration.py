@@ -36,7 +36,7 @@ def lively() -> fo.Dataset:
 
 def test_the_best_similarity_comes_first_and_is_shown(lively):
     panel = Panel("calibration", lively).load()
-    found = kf.load_figures(lively, "calibration").figures["similarities"]
+    found = kf.load_metrics(lively, "calibration").metrics["similarities"]
     rows = panel.data["similarities"]
     assert [row["name"].removeprefix("▸ ") for row in rows] == [entry["name"] for entry in found]
     assert rows[0]["name"].startswith("▸ ")
@@ -48,7 +48,7 @@ def test_the_best_similarity_comes_first_and_is_shown(lively):
 
 def test_the_plot_shows_shares_and_tau(lively):
     panel = Panel("calibration", lively).load()
-    shown = kf.load_diagnostics(lively, "calibration")["similarities"][0]
+    shown = kf.load_details(lively, "calibration").details["similarities"][0]
     observed, expected = panel.data["distances"][:2]
     assert sum(observed["y"]) == pytest.approx(1)
     assert sum(expected["y"]) == pytest.approx(1)
@@ -60,7 +60,7 @@ def test_the_plot_shows_shares_and_tau(lively):
 def test_a_row_shows_another_similarity(lively):
     panel = Panel("calibration", lively).load()
     panel.send("on_click_similarity", row=1)
-    found = kf.load_figures(lively, "calibration").figures["similarities"][1]
+    found = kf.load_metrics(lively, "calibration").metrics["similarities"][1]
     assert calibration_title(found["name"], found["ks"], found["tau"], found["reason"]) in panel.text()
     assert panel.data["similarities"][1]["name"] == f"▸ {found['name']}"
 
@@ -68,7 +68,7 @@ def test_a_row_shows_another_similarity(lively):
 def test_the_button_makes_the_threshold_the_default(lively):
     panel = Panel("calibration", lively).load()
     name = panel.state["similarity"]
-    threshold = kf.load_figures(lively, "calibration").figures["similarities"][0]["threshold"]
+    threshold = kf.load_metrics(lively, "calibration").metrics["similarities"][0]["threshold"]
     assert f"Use {significant(threshold)} as the default threshold of {name}" in panel.text()
     operations = panel.send("use_threshold")
     assert given(operations, "notify")["message"] == f"Later forms offer {significant(threshold)} for {name}"
@@ -87,7 +87,7 @@ def test_where_there_is_no_threshold_the_reason_is_shown_and_there_is_no_button(
         fields = {"raters": list(RATERS), "ann": boxes.copy(), "bob": boxes.copy()}
         dataset.add_sample(fo.Sample(f"{number}.jpg", metadata=metadata, **fields))
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"])
-    (found,) = kf.load_figures(dataset, "calibration").figures["similarities"]
+    (found,) = kf.load_metrics(dataset, "calibration").metrics["similarities"]
     assert found["threshold"] is None
     panel = Panel("calibration", dataset).load()
     assert found["reason"] in panel.text()

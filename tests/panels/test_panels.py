@@ -52,7 +52,7 @@ def test_the_last_run_is_deleted(name, analysed):
 
 def test_agreement_shows_its_figures(analysed):
     panel = Panel("agreement", analysed).load()
-    figures = kf.load_figures(analysed, "agreement").figures
+    figures = kf.load_metrics(analysed, "agreement").metrics
     assert panel.text().count(agreement_title(MEAN, figures["alpha_interval"])) == 1
     assert "over 5 images, 7 units, 2 raters" in panel.text()
     assert "1 images empty by agreement lift the mean" in panel.text()
@@ -136,11 +136,11 @@ def test_choosing_an_older_run_counts_also_where_a_newer_one_came_up_meanwhile(a
 
 @pytest.mark.parametrize("name", ["agreement", "variations", "calibration"])
 def test_labels_that_changed_since_are_reported(name, analysed):
-    assert "changed since" not in Panel(name, analysed).load().text()
+    assert "since this run" not in Panel(name, analysed).load().text()
     sample = analysed.first()
     sample.ann.detections[0].label = "dog"
     sample.save()
-    assert "Labels of 1 image have changed since this run" in Panel(name, analysed).load().text()
+    assert "1 image was edited or deleted since this run" in Panel(name, analysed).load().text()
 
 
 # ---- Variations ----
@@ -225,6 +225,24 @@ def test_a_row_of_the_sample_panel_says_all_of_a_unit(analysed):
     assert rows(2) == [("cat\nadditional", "no object\nmissing")]
     assert rows(4) == []
     assert rows(5) == [("cat", "not assigned")]
+
+
+def test_a_value_that_is_several_variations_says_towards_whom(trio):
+    kf.find_variations(trio, "variations", raters=(*RATERS, "cid"))
+
+    def row(number):
+        (shown,) = Panel("sample", trio, current_sample=ids(trio, number)[0]).load().data["units"]
+        return [shown[f"rater_{rater}"] for rater in range(3)]
+
+    assert row(1) == [
+        "cat\nwrong class 1.00",
+        *[f"dog\nwrong class: ann\ncorrect: {rater}\n1.00" for rater in ("cid", "bob")],
+    ]
+    assert row(2) == [
+        "cat\nadditional: bob\nwrong class: cid\n1.00",
+        "no object\nmissing",
+        "dog\nwrong class: ann\nadditional: bob\n1.00",
+    ]
 
 
 def test_a_row_selects_the_labels_of_its_unit(analysed):

@@ -49,15 +49,15 @@ def test_an_empty_data_set_says_what_to_do():
 def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
     panel = Panel("truth", stack).load()
     assert panel.state["section"] == "Ranking"
-    assert ranking_title(kf.stored_ranking(kf.load_figures(stack, "detectors").figures)) in panel.text()
+    assert ranking_title(kf.stored_ranking(kf.load_metrics(stack, "detectors").metrics)) in panel.text()
     tab(panel, "Raters")
     assert panel.state["run"] == "pixels"
-    assert smyth_title(kf.load_figures(stack, "pixels").figures["smyth_bound"], 3) in panel.text()
+    assert smyth_title(kf.load_metrics(stack, "pixels").metrics["smyth_bound"], 3) in panel.text()
 
 
 def test_raters_and_their_images(stack):
     panel = tab(Panel("truth", stack).load(), "Raters")
-    details = kf.load_diagnostics(stack, "pixels")["classes"][0]
+    details = kf.load_details(stack, "pixels").details["classes"][0]
     assert tree_title(RATERS, details["outliers"]) in panel.text()
     rows = panel.data["raters"]
     assert [row["rater"] for row in rows] == list(RATERS)
@@ -92,7 +92,7 @@ def test_raters_against_each_consensus(stack):
 
 def test_ranks_and_curves(stack):
     panel = tab(Panel("truth", stack).load(), "Ranking")
-    figures = kf.load_figures(stack, "detectors").figures
+    figures = kf.load_metrics(stack, "detectors").metrics
     assert len(panel.data["bump"]) == 2
     assert [row["reference"] for row in panel.data["ranks"]] == figures["truths"]
     assert panel.data["ranks"][0]["d0"] == "1.00 (1)"
@@ -168,6 +168,6 @@ def test_a_change_of_masks_is_reported(stack):
     kept = sample["bob"].mask
     sample["bob"].mask = 1 - kept
     sample.save()
-    assert "Labels of 1 image have changed since this run" in tab(Panel("truth", stack).load(), "Counts").text()
+    assert "1 image was edited or deleted since this run" in tab(Panel("truth", stack).load(), "Counts").text()
     sample["bob"].mask = kept
     sample.save()

@@ -50,7 +50,7 @@ def test_a_tab_that_the_app_has_changed_itself_is_not_set_again(found):
 
 def test_thresholds_show_what_the_run_stored(found):
     panel = on(Panel("variations", found).load(), "Thresholds")
-    shares = kf.load_diagnostics(found, "variations")["shares"]
+    shares = kf.load_details(found, "variations").details["shares"]
     for index, trace in enumerate(panel.data["shares"]):
         assert trace["x"] == shares["threshold"]
         assert trace["customdata"] == [row[index] for row in shares["counts"]]
@@ -94,7 +94,7 @@ def test_a_run_that_has_not_the_chosen_threshold_shows_its_own(found):
 
 def test_a_bar_of_outlines_sets_a_view_of_its_labels(found):
     panel = on(Panel("variations", found).load(), "Boundaries")
-    boundary = kf.load_diagnostics(found, "variations")["boundary"]
+    boundary = kf.load_details(found, "variations").details["boundary"]
     (bars,) = panel.data["boundary"]
     assert bars["y"] == boundary["counts"]
     assert boundary_title(boundary["findings"], boundary["median"], boundary["identical"]) in panel.text()

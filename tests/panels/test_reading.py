@@ -1,0 +1,216 @@
+"""Neither opening a panel nor a click in it reads labels: views are stages, and numbers are those that runs stored."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+from pymongo.collection import Collection
+
+import kalos_core.fiftyone as kf
+import panels
+from kalos_core import KalosWarning
+from panels.common import RunPanel
+from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.scenes import SCENES, make_samples
+from tests.fiftyone_bridge.stacks import GOOD, small
+from tests.plugin import Panel
+
+RATERS = ("ann", "bob", "cid")
+
+IMAGES = 300
+"""More than all values that the tables of a panel show."""
+
+HELPER = "show_difference"
+"""No handler: two of them call it."""
+
+Click = tuple[str, dict[str, Any]]
+
+AGREEMENT: list[Click] = [
+    ("on_change_category", {"value": "1"}),
+    ("on_change_rater", {"value": "1"}),
+    ("on_click_bar", {"idx": 0}),
+    ("on_click_worst", {"row": 0}),
+    ("show_worst", {}),
+    ("on_click_class", {"idx": 0}),
+    ("on_click_rater", {"idx": 0}),
+    ("on_click_pair", {"idx": [0, 2]}),
+    ("clear_filter", {}),
+]
+VARIATIONS: list[Click] = [
+    ("on_change_threshold", {"value": "0.3"}),
+    ("on_click_threshold", {"x": 0.7}),
+    ("on_click_bar", {"idx": 0}),
+    ("on_click_boundary", {"idx": 0}),
+    ("show_copies", {}),
+    ("on_click_merged", {"row": 0}),
+    ("show_merged", {}),
+    ("on_click_confusion", {"row": 0}),
+]
+CALIBRATION: list[Click] = [("on_click_similarity", {"row": 1}), ("use_threshold", {})]
+CONVERGENCE: list[Click] = [
+    ("on_change_least", {"value": 0.7}),
+    ("on_change_greatest", {"value": 0.8}),
+    ("place", {}),
+    ("on_click_bar", {"y": 1}),
+]
+NOISE: list[Click] = [
+    ("on_click_event", {"idx": 4, "trace_idx": 0}),
+    ("on_click_stage", {"row": 0}),
+    ("on_click_image", {"y": 0}),
+    ("on_click_rater", {"row": 1}),
+    ("show_changed", {}),
+]
+LABELS: list[Click] = [
+    ("on_change_question", {"value": "label"}),
+    ("on_click_kappa", {"y": 0}),
+    ("on_click_question", {"row": 0}),
+    ("on_click_concept", {"y": 0}),
+    ("show_disputes", {}),
+    ("on_click_image", {"y": 0}),
+    ("on_click_row", {"row": 0}),
+    ("on_click_accuracy", {"x": 0, "y": 3}),
+]
+RANKING: list[Click] = [
+    ("on_change_measure", {"value": "EER"}),
+    ("on_change_ranking", {"value": "ranking"}),
+    ("on_click_tau", {"x": 0, "y": 1}),
+    ("on_click_reference", {"x": 0}),
+]
+PIXELS: list[Click] = [
+    ("on_change_category", {"value": "marked"}),
+    ("on_click_tree", {"y": 0}),
+    ("on_click_rater", {"row": 0}),
+    ("on_click_image", {"row": 0}),
+]
+SAMPLE: list[Click] = [
+    ("on_change_current_sample", {}),
+    ("on_click_unit", {"row": 0}),
+    ("on_click_merged", {"row": 0}),
+]
+
+KINDS: dict[str, tuple[str, str, list[Click]]] = {
+    "agreement": ("agreement", "Raters", AGREEMENT),
+    "variations": ("variations", "Merged", VARIATIONS),
+    "calibration": ("calibration", "", CALIBRATION),
+    "convergence": ("convergence", "Subsets", CONVERGENCE),
+    "noise": ("noise", "Images", NOISE),
+    "image_labels": ("labels", "Images", LABELS),
+    "ranking": ("labels", "Classifiers", RANKING),
+    "pixels": ("truth", "Raters", PIXELS),
+    "truth": ("truth", "Consensus", [("on_click_consensus", {"row": 1})]),
+    "detectors": ("truth", "Curves", [("on_change_detector", {"value": "poor"})]),
+}
+"""Kind of run -> its panel, a tab, and what can be clicked."""
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[dict[str, fo.Dataset]]:
+    """A data set of each family of labels, with a run of each kind."""
+    objects, labels, masks = (fo.Dataset() for _ in range(3))
+    scenes = [{**scene, "cid": scene["ann"]} for scene in SCENES]
+    objects.add_samples(make_samples(scenes * (IMAGES // len(scenes))), progress=False)
+    objects.tag_samples("day")
+    labels.add_samples([sample for _ in range(IMAGES // 6) for sample in quiz()], progress=False)
+    masks.add_samples([sample for _ in range(IMAGES // 3) for sample in small()], progress=False)
+    scores = [np.array([own]) for own in GOOD] * (IMAGES // 3)
+    masks.set_values("good", [fo.Heatmap(map=own) for own in scores])
+    masks.set_values("poor", [fo.Heatmap(map=1 - own) for own in scores])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        kf.compute_agreement(objects, "agreement", raters=RATERS, bootstrap=20)
+        kf.find_variations(objects, "variations", raters=RATERS)
+        kf.calibrate_threshold(objects, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
+        kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
+        kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
+        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20)
+        kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
+        kf.compute_pixel_agreement(masks, "pixels")
+        kf.estimate_truth(masks, "truth", methods=["any", "0.5"])
+        kf.rank_detectors(masks, "detectors", detectors=["good", "poor"])
+    yield {"labels": labels, "truth": masks, "objects": objects}
+    for dataset in (objects, labels, masks):
+        for key in kf.list_runs(dataset):
+            kf.delete_run(dataset, key)
+        dataset.delete()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(many: dict[str, fo.Dataset]) -> None:
+    """What is made for all tests here goes at the end."""
+    assert len(many["objects"]) == len(many["labels"]) == len(many["truth"]) == IMAGES
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many values each query for samples brings from the database."""
+    found: list[int] = []
+    aggregate, find = Collection.aggregate, Collection.find
+
+    def counted(query: Any) -> Any:
+        def ask(self: Any, *args: Any, **options: Any) -> Any:
+            cursor = query(self, *args, **options)
+            if not self.name.startswith("samples."):
+                return cursor
+            documents = list(cursor)
+            found.append(sum(map(_values, documents)))
+            return iter(documents)
+
+        return ask
+
+    monkeypatch.setattr(Collection, "aggregate", counted(aggregate))
+    monkeypatch.setattr(Collection, "find", counted(find))
+    return found
+
+
+def _values(document: Any) -> int:
+    if isinstance(document, dict):
+        return sum(map(_values, document.values()))
+    return sum(map(_values, document)) if isinstance(document, list) else 1
+
+
+def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: list[int]) -> None:
+    many["objects"].values("ann.detections.label")
+    assert sum(read) >= IMAGES
+    read.clear()
+    many["objects"].limit(1).first()
+    assert 0 < sum(read) < IMAGES
+    read.clear()
+    kf.read_labels(many["objects"], kf.Selection(raters=RATERS))
+    assert sum(read) >= IMAGES
+
+
+@pytest.mark.parametrize("kind", kf.KINDS)
+def test_a_panel_reads_no_labels(kind: str, many: dict[str, fo.Dataset], read: list[int]) -> None:
+    name, section, clicks = KINDS[kind]
+    panel = Panel(name, many.get(name, many["objects"]))
+    steps = [("on_load", {}), ("on_change_section", {"value": section}), *clicks]
+    _send(panel, steps if section else [steps[0], *clicks], read)
+    assert panel.state["run"]
+
+
+def test_the_panel_of_a_sample_reads_that_one(many: dict[str, fo.Dataset], read: list[int]) -> None:
+    sample = many["objects"].skip(3).first().id
+    _send(Panel("sample", many["objects"], current_sample=sample), [("on_load", {}), *SAMPLE], read)
+
+
+def _send(panel: Panel, steps: list[Click], read: list[int]) -> None:
+    for method, params in steps:
+        read.clear()
+        panel.send(method, **params)
+        assert not panel.state.get("problem"), method
+        assert sum(read) < IMAGES, method
+
+
+@pytest.mark.parametrize("panel", [each for each in vars(panels).values() if inspect.isclass(each)])
+def test_every_handler_is_tried(panel: type[RunPanel]) -> None:
+    own = sorted(set(dir(panel)) - set(dir(RunPanel)))
+    handlers = {name for name in own if name.startswith(("on_", "show_", "clear_", "use_", "place"))} - {HELPER}
+    clicks = SAMPLE if panel.NAME == "sample" else []
+    clicks = clicks + [click for name, _, own in KINDS.values() if name == panel.NAME for click in own]
+    assert handlers == {method for method, _ in clicks}
