@@ -13,7 +13,7 @@ import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, RawTable, as_name
+from kalos_core.annotations import Annotations, RawTable, as_name, object_array
 from kalos_core.annotations import Source as Origin
 from kalos_core.annotations.build import check_records, reaching_outside
 from kalos_core.annotations.joining import join
@@ -45,8 +45,8 @@ class Labels:
     Parameters
     ----------
     annotations : Annotations
-        Images are sample ids, ids are label ids, coordinates are pixels (fractions of the image where its size is
-        unknown).
+        Images are sample ids, ids are label ids (each once in a list of labels: a field that was cloned has the ids of
+        the first), coordinates are pixels (fractions of the image where its size is unknown).
     selection : Selection
         What was asked for, with the raters that were found.
     fields, paths : tuple of str
@@ -346,7 +346,10 @@ class _Reading:
             describe=describe,
             problems=problems,
         )
-        return Annotations(**check_records(rows.table, origin)[0])
+        ids, table = rows.table.id, rows.table
+        if len(set(ids)) < len(ids) == len(set(zip(rows.sample, rows.source, ids, strict=True))):
+            table = replace(table, id=list(range(len(ids))))  # one list has each id once; cloned fields share theirs
+        return Annotations(**{**check_records(table, origin)[0], "id": object_array(ids)})
 
     # ---- all blocks ----
 

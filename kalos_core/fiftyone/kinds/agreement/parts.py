@@ -21,8 +21,8 @@ from kalos_core.resampling import Cells
 def sample_values(result: Agreement, names: RunNames) -> Mapping[str, list[Any]]:
     """Sample field -> (I,) values: alpha of the image, and of its classes, raters and pairs of raters.
 
-    Classes that occur in an image are listed with their alphas; those of raters and pairs stand in the order of the
-    raters, and of ``numpy.triu_indices``.
+    Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
+    stand in the order of the raters, and of ``numpy.triu_indices``.
     """
     annotations, part, images = result.annotations, Part.of(result), len(result.annotations.images)
     cells, _, codes = part.class_cells()
@@ -35,11 +35,23 @@ def sample_values(result: Agreement, names: RunNames) -> Mapping[str, list[Any]]
     if annotations.raters_are_local:
         return values
     raters = len(annotations.raters)
-    of_raters = np.column_stack([part.of_rater(rater).cells().value for rater in range(raters)])
+    own_parts = [part.of_rater(rater) for rater in range(raters)]
+    of_raters = np.column_stack([own.cells().value for own in own_parts])
+    of_classes = np.full((len(cells.image), raters), np.nan)
+    index = codes[cells.statistic] * images + cells.image  # ascending
+    for rater, own in enumerate(own_parts):
+        own_cells, _, own_codes = own.class_cells()
+        at = np.searchsorted(index, own_codes[own_cells.statistic] * images + own_cells.image)
+        of_classes[at, rater] = own_cells.value
     of_pairs = np.full((images, raters * (raters - 1) // 2), np.nan)
     pairs = pair_cells(result)
     of_pairs[pairs.image, pairs.statistic] = pairs.value
-    return {**values, names.rater_alphas: plain(of_raters), names.pair_alphas: plain(of_pairs)}
+    return {
+        **values,
+        names.rater_alphas: plain(of_raters),
+        names.class_rater_alphas: nested(cells.image, plain(of_classes), images),
+        names.pair_alphas: plain(of_pairs),
+    }
 
 
 def pair_cells(result: Agreement) -> Cells:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,13 +103,13 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
         for row, label_id in enumerate(annotations.id)
     ]
     rater_of = annotations.raters[annotations.rater].tolist()
-    row_of = {label_id: row for row, label_id in enumerate(annotations.id)}
+    partners = _partners(annotations.id.tolist(), rater_of, stored)
     units = sorted({found.unit for found in stored if found.unit is not None})
     grid = []
     for unit in units:
         rows = [row for row, found in enumerate(stored) if found.unit == unit]
         members = {rater_of[row]: cells[row] for row in rows}
-        matched = {rater_of[row_of[match]] for row in rows for match in stored[row].matches if match in row_of}
+        matched = {rater_of[partner] for row in rows for partner in partners[row]}
         grid.append(
             tuple(
                 members[rater] if rater in members else _empty(assigned, rater in compared - matched, members)
@@ -121,19 +121,32 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
         raters=tuple(annotations.raters),
         units=tuple(units),
         cells=tuple(grid),
-        merged=tuple(_merged(cells, rater_of, row_of, stored)),
+        merged=tuple(_merged(cells, rater_of, partners)),
     )
 
 
-def _merged(
-    cells: Sequence[Cell], rater_of: Sequence[str], row_of: Mapping[str, int], stored: Sequence[_OnLabel]
-) -> Iterator[MergedCells]:
+def _partners(ids: Sequence[str], rater_of: Sequence[str], stored: Sequence[_OnLabel]) -> list[list[int]]:
+    """Rows of the annotations that each one is matched with, as far as these are still there.
+
+    Labels of several raters have one id where a field was cloned: it is that of a rater towards whom there is a match.
+    """
+    rows_of: dict[str, list[int]] = {}
+    for row, label_id in enumerate(ids):
+        rows_of.setdefault(label_id, []).append(row)
+    found = []
+    for label in stored:
+        raters = {finding.rater for finding in label.findings if finding.variation != "additional"}
+        rows = [row for match in dict.fromkeys(label.matches) for row in rows_of.get(match, ())]
+        found.append([row for row in rows if rater_of[row] in raters])
+    return found
+
+
+def _merged(cells: Sequence[Cell], rater_of: Sequence[str], partners: Sequence[Sequence[int]]) -> Iterator[MergedCells]:
     """Every annotation with several partners by one rater: findings are one-to-one, so these are its parts."""
-    for whole, whole_rater, found in zip(cells, rater_of, stored, strict=True):
+    for whole, whole_rater, rows in zip(cells, rater_of, partners, strict=True):
         parts: dict[str, list[Cell]] = {}
-        for match in found.matches:
-            if match in row_of:  # else deleted since
-                parts.setdefault(rater_of[row_of[match]], []).append(cells[row_of[match]])
+        for row in rows:
+            parts.setdefault(rater_of[row], []).append(cells[row])
         for rater, several in parts.items():
             if len(several) > 1:
                 yield MergedCells(whole_rater, rater, whole, tuple(several))

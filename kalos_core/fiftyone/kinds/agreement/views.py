@@ -6,6 +6,8 @@ All are stages on what the run stored on samples, which the database carries out
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,12 @@ from kalos_core.fiftyone.runs.table import Run
 
 
 def alpha_of(run: Run[Any, Any, Any, Any], category: str | None = None, rater: str | None = None) -> ViewExpression:
-    """Alpha of an image as the database finds it: of all, of a class, of a rater's pairs; None where undefined.
-
-    A class stands before a rater: what two of them have in common is not stored.
-    """
+    """Alpha of an image as the database finds it: of all, of a class, of a rater's pairs; None where undefined."""
     names, raters = run.names, run.metrics["raters"]
     if category is not None:
-        paired = together(names.class_names, names.class_alphas)
-        return paired.filter(F()[0] == text(category)).map(F()[1])[0]
+        paired = together(names.class_names, names.class_alphas if rater is None else names.class_rater_alphas)
+        of_class = paired.filter(F()[0] == text(category)).map(F()[1])[0]
+        return of_class if rater is None else of_class[_index(raters, rater)]
     if rater is not None:
         return F(names.rater_alphas)[_index(raters, rater)]
     return F(names.alpha)
@@ -50,8 +50,8 @@ def _index(raters: list[str], name: str) -> int:
 
 
 def _sorted(view: Any, alpha: ViewExpression) -> Any:
-    """Samples with an alpha, the lowest first."""
-    return view.match(alpha != None).sort_by(alpha)  # noqa: E711
+    """Samples with an alpha, the lowest first, of as many by id: the same wherever they are cut off."""
+    return view.match(alpha != None).sort_by([(alpha, 1), ("id", 1)])  # noqa: E711
 
 
 def view_of_alpha(
@@ -61,14 +61,13 @@ def view_of_alpha(
     run, view = _run_and_view(samples, run_key)
     alpha = alpha_of(run, category, rater)
     below = alpha <= high if high >= 1 else alpha < high
-    inside = (alpha != None) & (alpha >= low) & below  # noqa: E711 (None compares below every number)
-    return _narrowed(view.match(inside).sort_by(alpha), run, category)
+    return _narrowed(_sorted(view.match((alpha >= low) & below), alpha), run, category)
 
 
 def view_worst_first(
     samples: Any, run_key: str, limit: int | None = None, *, category: str | None = None, rater: str | None = None
 ) -> Any:
-    """Samples of a run with a defined alpha, lowest first, with the labels of the class or the rater in question."""
+    """Samples of a run with a defined alpha, lowest first, with a class only the labels of that class."""
     run, view = _run_and_view(samples, run_key)
     found = _sorted(view, alpha_of(run, category, rater))
     return _narrowed(found if limit is None else found.limit(limit), run, category)
@@ -98,7 +97,8 @@ def _of_raters(view: Any, run: Run[Any, Any, Any, Any], raters: list[str]) -> An
     """Only the labels of some raters."""
     if run.selection.field is not None:
         attribute = F(run.selection.rater_attribute).to_string()
-        return view.filter_labels(run.selection.field, attribute.is_in(raters), only_matches=False)
+        either = reduce(or_, [attribute == text(rater) for rater in raters])
+        return view.filter_labels(run.selection.field, either, only_matches=False)
     fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
     return view.exclude_fields([fields[name] for name in fields if name not in raters])
 

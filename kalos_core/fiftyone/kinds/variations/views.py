@@ -67,18 +67,22 @@ def view_of_copies(samples: Any, run_key: str) -> Any:
 
 def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> Any:
     """Only wholes and their parts: of all findings of `merged_findings`, or of the one with this number."""
-    names = load_metrics(samples, run_key, "variations").names
+    run = load_metrics(samples, run_key, "variations")
     if finding is None:
-        merged = list_of(names.all).filter(F().is_in(MERGED_TYPES)).length() > 0
+        merged = list_of(run.names.all).filter(F().is_in(MERGED_TYPES)).length() > 0
         return _only(samples, run_key, merged)
     stored = part_of(load_arrays(samples, run_key), "merged/")
     if not 0 <= finding < len(stored["image"]):
         raise InputError(f"finding: expected the number of a merged finding of the run {run_key!r}, got {finding!r}")
-    members = as_texts(stored["member_id"][stored["member_finding"] == finding])  # a whole and its few parts
+    fields, raters = run.label_fields, stored["rater"][finding].tolist()
+    of_finding = stored["member_finding"] == finding
+    ids = as_texts(stored["member_id"][of_finding])
+    members: dict[str, list[str]] = {field: [] for field in fields}  # by field: one that was cloned shares its ids
+    for side, label_id in zip(stored["member_side"][of_finding].tolist(), ids, strict=True):
+        members[fields[raters[side] if len(fields) > 1 else 0]].append(label_id)
     sample_id = _image_ids(samples, run_key)[stored["image"][finding]]
     view = load_run_view(samples, run_key).select(sample_id)
-    fields = load_metrics(samples, run_key).label_fields
-    return only_labels(view, fields, F("_id").to_string().is_in(members))
+    return only_labels(view, fields, {field: F("_id").to_string().is_in(labels) for field, labels in members.items()})
 
 
 def _only(samples: Any, run_key: str, condition: Any) -> Any:
