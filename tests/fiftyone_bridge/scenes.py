@@ -1,4 +1,4 @@
-"""Six scenes of 100 x 100 pixels, and what two raters drew into them; every figure is worked out here.
+"""Six scenes of 100 x 100 pixels, and what two raters annotated there; every number is worked out here.
 
 =====  =========================================  ==============================  =====================
 scene  ann and bob                                units (ann, bob)                alpha
@@ -8,7 +8,7 @@ scene  ann and bob                                units (ann, bob)              
 2      a cat by ann only                          (cat, -)                        0
 3      a bench, and its two halves (IoU .475)     (bench, -) (-, bench) (-,bench) 1 - 1 / .6 = -2/3
 4      nothing                                    (-, -)                          1, empty by agreement
-5      a cat by ann; bob was not asked            (cat, not asked)                none
+5      a cat by ann; bob was not assigned         (cat, not assigned)             none
 =====  =========================================  ==============================  =====================
 
 Scene 3: three benches, three absences, no unit agrees: expected (36 - 9 - 9) / (6 * 5) = .6.
@@ -17,6 +17,7 @@ Scene 3: three benches, three absences, no unit agrees: expected (36 - 9 - 9) / 
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
 
 Mark = tuple[str, list[float]]
 Scene = dict[str, list[Mark] | None]
@@ -33,6 +34,7 @@ SCENES: list[Scene] = [
     {"ann": [("cat", CAT)], "bob": None},
 ]
 RATERS = ("ann", "bob")
+THREE = ("ann", "bob", "cid")
 ALPHAS = [1.0, 0.0, 0.0, -2 / 3, 1.0, None]
 MEAN = (1 + 0 + 0 - 2 / 3 + 1) / 5
 WITHOUT_EMPTY = (1 + 0 + 0 - 2 / 3) / 4
@@ -46,7 +48,7 @@ COUNTS = {"correct": 1, "merged": 1, "merged_wrong_class": 0, "wrong_class": 1, 
 
 
 def detection(name: str | None, box: list[float], **attributes: Any) -> fo.Detection:
-    """A box in pixels of a picture of 100 x 100."""
+    """A box in pixels of an image of 100 x 100."""
     return fo.Detection(label=name, bounding_box=[value / 100 for value in box], **attributes)
 
 
@@ -66,41 +68,51 @@ def polylines(marks: list[Mark] | None) -> fo.Polylines | None:
 
 
 def make_sample(number: int, scene: Scene, make: Any = detections, listed: bool = True, **fields: Any) -> fo.Sample:
-    """A field per rater; `raters` lists who was asked, those whose marks are not None."""
-    asked = {"raters": [name for name, marks in scene.items() if marks is not None]} if listed else {}
+    """A field per rater; `raters` lists who was assigned: those whose annotations are not None."""
+    assigned = {"raters": [name for name, marks in scene.items() if marks is not None]} if listed else {}
     labels = {name: make(marks) for name, marks in scene.items()}
     metadata = fo.ImageMetadata(width=100, height=100)
-    return fo.Sample(f"/pictures/{number}.jpg", **{"metadata": metadata, **asked, **labels, **fields})
+    return fo.Sample(f"/pictures/{number}.jpg", **{"metadata": metadata, **assigned, **labels, **fields})
 
 
 def make_samples(scenes: list[Scene], make: Any = detections, listed: bool = True) -> list[fo.Sample]:
     return [make_sample(number, scene, make, listed) for number, scene in enumerate(scenes)]
 
 
+def crowded(seed: int, images: int = 12) -> list[Scene]:
+    """Images with many overlapping annotations of three raters, on a grid so that ties are common.
+
+    The third rater is not assigned to every third image.
+    """
+    rng = np.random.default_rng(seed)
+
+    def marks() -> list[Mark]:
+        boxes = rng.integers((0, 0, 2, 2), (8, 8, 8, 8), (rng.integers(2, 9), 4)) * 6
+        return [(str(rng.choice(["cat", "dog"])), [int(value) for value in box]) for box in boxes]
+
+    return [{"ann": marks(), "bob": marks(), "cid": marks() if number % 3 else None} for number in range(images)]
+
+
 def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
     """All labels in the field `marks`, told apart by the attribute `rater`."""
     samples = []
     for number, scene in enumerate(scenes):
-        drawn = [detection(*mark, rater=rater) for rater, marks in scene.items() for mark in marks or ()]
-        asked = [name for name, marks in scene.items() if marks is not None]
+        labels = [detection(*mark, rater=rater) for rater, marks in scene.items() for mark in marks or ()]
+        assigned = [name for name, marks in scene.items() if marks is not None]
         samples.append(
             fo.Sample(
                 f"/pictures/{number}.jpg",
                 metadata=fo.ImageMetadata(width=100, height=100),
-                marks=fo.Detections(detections=drawn),
-                raters=asked,
+                marks=fo.Detections(detections=labels),
+                raters=assigned,
             )
         )
     return samples
 
 
 def documents(dataset: fo.Dataset) -> dict[str, dict[str, Any]]:
-    """What the database itself holds, by path; without the time of the last change."""
-    found = {}
-    for document in dataset._sample_collection.find({}):
-        document.pop("last_modified_at")
-        found[str(document["_id"])] = document
-    return found
+    """What the database itself holds, by sample; nothing of ours touches the time of the last change."""
+    return {str(document["_id"]): document for document in dataset._sample_collection.find({})}
 
 
 def without(document: Any, names: set[str]) -> Any:

@@ -1,22 +1,27 @@
 """Stored runs come back as they were, and only what has changed since is compared again."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
 import numpy as np
 import pymongo.collection
 import pytest
+from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, InputError, KalosWarning, agreement, variations
+from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.kinds import matched
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation import Variations
 from tests.fiftyone_bridge.scenes import (
     CAT,
     RATERS,
     SCENES,
-    Scene,
+    THREE,
+    crowded,
     detection,
     in_one_field,
     make_sample,
@@ -29,22 +34,47 @@ every_analysis = pytest.mark.parametrize("kind", ANALYSES)
 
 
 def assert_same(first: Any, second: Any) -> None:
-    """Bit for bit."""
+    """Bit for bit, in whatever order the annotations stand."""
     assert type(first) is type(second)
-    for name in ("left", "right", "similarity"):
-        np.testing.assert_array_equal(getattr(first.pairs, name), getattr(second.pairs, name), err_msg=name)
-    for name in ("images", "raters", "categories", "id"):
+    for name in ("images", "raters", "categories"):
         assert list(getattr(first.annotations, name)) == list(getattr(second.annotations, name))
+    np.testing.assert_array_equal(first.annotations.assigned, second.annotations.assigned)
+    assert contents(first) == contents(second)
     if isinstance(first, Agreement):
         assert first.configuration == second.configuration
-        for name in ("unit_of", "image_alpha", "alpha", "alpha_interval", "global_alpha", "global_alpha_interval"):
+        for name in ("image_alpha", "alpha", "alpha_interval", "global_alpha", "global_alpha_interval"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
-        np.testing.assert_array_equal(first.units.values, second.units.values)
-    if isinstance(first, Variations):
-        for name in ("image", "rater_a", "rater_b", "type", "similarity"):
-            np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
-        assert list(first.rows_a) == list(second.rows_a)
-        assert list(first.rows_b) == list(second.rows_b)
+
+
+def contents(result: Any) -> dict[str, list[Any]]:
+    """Annotations by their ids, and their pairs with the units or findings that they are in."""
+    annotations, pairs = result.annotations, result.pairs
+    ids = annotations.id.tolist()
+    about = (annotations.image, annotations.rater, annotations.category)
+    found = {
+        "annotations": sorted(zip(ids, *(column.tolist() for column in about), strict=True)),
+        "pairs": sorted(
+            (ids[a], ids[b], value) for a, b, value in zip(pairs.left, pairs.right, pairs.similarity, strict=True)
+        ),
+    }
+    if isinstance(result, Agreement):
+        members: list[list[str]] = [[] for _ in range(len(result.units))]
+        for key, unit in sorted(zip(ids, result.unit_of.tolist(), strict=True)):
+            members[unit].append(key)
+        found["units"] = sorted(zip(members, result.units.image.tolist(), result.units.values.tolist(), strict=True))
+    if isinstance(result, Variations):
+        findings = zip(
+            result.image.tolist(),
+            result.rater_a.tolist(),
+            result.rater_b.tolist(),
+            result.type.tolist(),
+            [sorted(ids[row] for row in rows) for rows in result.rows_a],
+            [sorted(ids[row] for row in rows) for rows in result.rows_b],
+            map(repr, result.similarity.tolist()),
+            strict=True,
+        )
+        found["findings"] = sorted(findings)
+    return found
 
 
 def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
@@ -52,17 +82,6 @@ def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
         return variations(annotations, **settings)
     pairs = compute_pairs(annotations, settings["similarity"], 0.1)  # the lowest threshold of the sensitivity curve
     return agreement(annotations, **settings, pairs=pairs)
-
-
-def crowded(seed: int, images: int = 12) -> list[Scene]:
-    """Pictures with many overlapping marks of three raters, on a grid so that ties are common."""
-    rng = np.random.default_rng(seed)
-
-    def marks() -> list[Any]:
-        boxes = rng.integers((0, 0, 2, 2), (8, 8, 8, 8), (rng.integers(2, 9), 4)) * 6
-        return [(str(rng.choice(["cat", "dog"])), [int(value) for value in box]) for box in boxes]
-
-    return [{"ann": marks(), "bob": marks(), "cid": marks() if number % 3 else None} for number in range(images)]
 
 
 CHANGES: dict[str, Callable[[fo.Dataset], list[int]]] = {}
@@ -104,7 +123,7 @@ def deleted_labels(dataset: fo.Dataset) -> list[int]:
 
 
 @change
-def who_was_asked(dataset: fo.Dataset) -> list[int]:
+def who_was_assigned(dataset: fo.Dataset) -> list[int]:
     sample = dataset.skip(4).first()
     sample["cid"] = None
     sample["raters"] = ["ann", "bob"]
@@ -138,37 +157,37 @@ class TestLoadedRuns:
     def test_equal_a_fresh_computation(
         self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
     ) -> None:
-        run = ANALYSES[kind](dataset, "run", raters=("ann", "bob", "cid"))
+        run = ANALYSES[kind](dataset, "run", raters=THREE)
         stale = CHANGES[name](dataset)
         compared: list[Any] = []
-        original = kf.analyses.storing.compute_pairs
+        original = matched.compute_pairs
 
         def counting(annotations: Annotations, *arguments: Any) -> Any:
             compared.extend(set(annotations.images[annotations.image]))
             return original(annotations, *arguments)
 
-        monkeypatch.setattr(kf.analyses.storing, "compute_pairs", counting)
+        monkeypatch.setattr(matched, "compute_pairs", counting)
         loaded = kf.load_run(dataset, "run")
         monkeypatch.undo()
         ids = dataset.values("id")
         assert loaded.stale == tuple(ids[number] for number in stale)
         assert sorted(compared) == sorted(ids[number] for number in stale)
-        annotations = kf.read_annotations(dataset, raters=("ann", "bob", "cid"))
+        annotations = kf.read_annotations(dataset, raters=THREE)
         assert_same(loaded.result, fresh(kind, annotations, run.settings))
         if name == "none":
             assert_same(loaded.result, run.result)
-            assert (loaded.figures, loaded.settings, loaded.choice) == (run.figures, run.settings, run.choice)
+            assert (loaded.metrics, loaded.settings, loaded.selection) == (run.metrics, run.settings, run.selection)
 
     @every_analysis
     def test_samples_deleted_and_added(self, dataset: fo.Dataset, kind: str) -> None:
-        run = ANALYSES[kind](dataset, "run", raters=("ann", "bob", "cid"))
+        run = ANALYSES[kind](dataset, "run", raters=THREE)
         ids = dataset.values("id")
         dataset.delete_samples([ids[5], ids[0]])
         (new,) = dataset.add_samples([make_sample(99, {**SCENES[3], "cid": None})], progress=False)
         loaded = kf.load_run(dataset, "run")
         assert set(loaded.stale) == {new, ids[0], ids[5]}
         assert loaded.stale[0] == new
-        annotations = kf.read_annotations(dataset, raters=("ann", "bob", "cid"))
+        annotations = kf.read_annotations(dataset, raters=THREE)
         assert_same(loaded.result, fresh(kind, annotations, run.settings))
 
     @every_analysis
@@ -180,7 +199,7 @@ class TestLoadedRuns:
         assert loaded.stale == ()
         assert_same(loaded.result, run.result)
 
-    def test_rings_drawn_apart(self, make: Callable[..., fo.Dataset]) -> None:
+    def test_rings_apart(self, make: Callable[..., fo.Dataset]) -> None:
         corners = [(0.1, 0.1), (0.4, 0.1), (0.4, 0.4), (0.6, 0.6), (0.9, 0.6), (0.9, 0.9)]
         whole, parts = ([corners], [corners[:3], corners[3:]])
         label = fo.Polyline(label="cat", points=whole, closed=True)
@@ -192,11 +211,11 @@ class TestLoadedRuns:
     @pytest.mark.parametrize("raters", [None, ("ann", "bob")])
     def test_a_rater_who_came_later_is_not_part_of_it(self, make: Callable[..., fo.Dataset], raters: Any) -> None:
         dataset = make()
-        kf.raters.store_rater_fields(dataset, {name: name for name in RATERS})
+        store_raters(dataset, {name: name for name in RATERS})
         kf.compute_agreement(dataset, "run", raters=raters)
         dataset.set_values("eve", [fo.Detections(detections=[detection("cat", CAT)])] * 6)
         dataset.set_values("raters", [[*names, "eve"] for names in dataset.values("raters")])
-        kf.raters.store_rater_fields(dataset, {"eve": "eve"})
+        store_raters(dataset, {"eve": "eve"})
         loaded = kf.load_run(dataset, "run")
         assert (list(loaded.result.annotations.raters), loaded.stale) == (["ann", "bob"], ())
 
@@ -208,8 +227,7 @@ class TestLoadedRuns:
         sample = dataset.first()
         sample.marks.detections = sample.marks.detections[:1]
         sample.save()
-        with pytest.warns(KalosWarning, match="no sample field"):
-            loaded = kf.load_run(dataset, "run")
+        loaded = kf.load_run(dataset, "run")  # without another warning
         assert list(loaded.result.annotations.raters) == ["ann", "bob"]
         assert loaded.stale == (sample.id,)
         assert loaded.result.alpha == 0.0
@@ -218,29 +236,29 @@ class TestLoadedRuns:
         dataset = make()
         kf.compute_agreement(dataset, "run", raters=RATERS)
         dataset.delete_sample_field("bob")
-        with pytest.raises(InputError, match="expected a label field or a rater, got 'bob'"):
+        with pytest.raises(InputError, match=r"expected a rater, or a field of .* or Keypoints, got 'bob'"):
             kf.load_run(dataset, "run")
-        assert kf.load_figures(dataset, "run").figures["raters"] == ["ann", "bob"]
+        assert kf.load_metrics(dataset, "run").metrics["raters"] == ["ann", "bob"]
 
 
-def test_raters_with_any_name_in_the_figures(make: Callable[..., fo.Dataset]) -> None:
+def test_raters_with_any_name_in_the_metrics(make: Callable[..., fo.Dataset]) -> None:
     dataset = make()
     names = {"Dr. A. $ 1": "ann", "$where.b": "bob"}
-    kf.raters.store_rater_fields(dataset, names)
+    store_raters(dataset, names)
     dataset.set_values("raters", [list(names)] * 5 + [list(names)[:1]])
     kf.find_variations(dataset, "run")
-    assert list(kf.load_figures(dataset, "run").figures["by_rater"]) == list(names)
+    assert list(kf.load_metrics(dataset, "run").metrics["by_rater"]) == list(names)
 
 
-def test_undefined_figures_are_none(make: Callable[..., fo.Dataset]) -> None:
+def test_undefined_metrics_are_none(make: Callable[..., fo.Dataset]) -> None:
     dataset = make(make_samples(SCENES[4:]))
     dataset.delete_samples(dataset.first())
     run = kf.compute_agreement(dataset, "run", raters=RATERS)
-    figures = kf.load_figures(dataset, "run").figures
-    assert figures == run.figures
-    assert [figures[name] for name in ("alpha", "global_alpha", "alpha_without_empty")] == [None] * 3
-    assert figures["alpha_interval"] == [None, None]
-    assert (figures["defined_images"], figures["undefined_images"], figures["band"]) == (0, 1, "undefined")
+    metrics = kf.load_metrics(dataset, "run").metrics
+    assert metrics == run.metrics
+    assert [metrics[name] for name in ("alpha", "global_alpha", "alpha_without_empty")] == [None] * 3
+    assert metrics["alpha_interval"] == [None, None]
+    assert (metrics["defined_images"], metrics["undefined_images"], metrics["band"]) == (0, 1, "undefined")
     assert dataset.values("run_alpha") == [None]
 
 
@@ -250,23 +268,143 @@ def test_the_number_of_queries_does_not_grow_with_the_samples(make: Callable[...
     for images in (4, 40):
         dataset = make(make_samples(crowded(1, images)))
         with pytest.MonkeyPatch.context() as patch:
-            asked: list[str] = []
+            calls: list[str] = []
             for method in ("aggregate", "find", "find_one", "bulk_write", "update_many", "update_one", "insert_one"):
-                patch.setattr(pymongo.collection.Collection, method, _counting(method, asked))
-            ANALYSES[kind](dataset, "run", raters=("ann", "bob", "cid"))
+                patch.setattr(pymongo.collection.Collection, method, _counting(method, calls))
+            ANALYSES[kind](dataset, "run", raters=THREE)
             kf.load_run(dataset, "run")
             kf.delete_run(dataset, "run")
-        assert asked.count("bulk_write") < 6  # FiftyOne's batches: one sample first, then ever more
-        counts.append(sorted(name for name in asked if name != "bulk_write"))
+        assert calls.count("bulk_write") < 6  # FiftyOne's batches: one sample first, then ever more
+        counts.append(sorted(name for name in calls if name != "bulk_write"))
     assert counts[0] == counts[1]
     assert len(counts[0]) < 100
 
 
-def _counting(method: str, asked: list[str]) -> Any:
+def _counting(method: str, calls: list[str]) -> Any:
     original = getattr(pymongo.collection.Collection, method)
 
     def counted(*arguments: Any, **options: Any) -> Any:
-        asked.append(method)
+        calls.append(method)
         return original(*arguments, **options)
 
     return counted
+
+
+# ---- labels and raters of any kind ----
+
+
+class TestAClonedField:
+    """Labels of two raters that share their ids: cid is a copy of ann."""
+
+    @pytest.fixture
+    def dataset(self, make: Callable[..., fo.Dataset]) -> fo.Dataset:
+        dataset = make()
+        dataset.clone_sample_field("ann", "cid")
+        dataset.set_values("raters", [[*names, "cid"] for names in dataset.values("raters")])
+        assert dataset.values("ann.detections.id") == dataset.values("cid.detections.id")
+        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+        kf.find_variations(dataset, "found", raters=THREE)
+        return dataset
+
+    def test_has_units_and_findings_of_its_own(self, dataset: fo.Dataset) -> None:
+        units = [[0], [1], [2], [3], [], [6]]
+        assert dataset.values("ann.detections.run_unit") == dataset.values("cid.detections.run_unit") == units
+        assert dataset.values("bob.detections.run_unit") == [[0], [1], [], [4, 5], [], None]
+        types = [["correct"], ["wrong_class"], ["additional"], ["merged"], [], ["correct"]]
+        assert dataset.values("ann.detections.found") == dataset.values("cid.detections.found") == types
+        towards = {field: dataset.values(f"{field}.detections.found_raters") for field in THREE}
+        assert [sorted(names) for (names,) in towards["ann"][:4]] == [["bob", "cid"]] * 4
+        assert [sorted(names) for (names,) in towards["cid"][:4]] == [["ann", "bob"]] * 4
+        assert [sorted(names) for names in towards["bob"][3]] == [["ann", "cid"]] * 2
+        assert (towards["ann"][5], towards["cid"][5]) == ([["cid"]], [["ann"]])
+        for key in ("run", "found"):
+            loaded = kf.load_run(dataset, key)
+            assert loaded.stale == ()
+
+    def test_is_restored_where_one_of_them_changes(self, dataset: fo.Dataset) -> None:
+        sample = dataset.first()
+        sample.cid.detections[0].label = "dog"
+        sample.save()
+        annotations = kf.read_annotations(dataset, raters=THREE)
+        for kind, key in (("agreement", "run"), ("variations", "found")):
+            loaded = kf.load_run(dataset, key)
+            assert loaded.stale == (sample.id,)
+            assert_same(loaded.result, fresh(kind, annotations, loaded.settings))
+
+    def test_is_reported_as_what_it_is(self, dataset: fo.Dataset) -> None:
+        report = kf.sample_report(dataset, dataset.first().id, "run", "found")
+        ((ann, bob, cid),) = report.cells
+        assert [cell.field for cell in (ann, bob, cid)] == ["ann", "bob", "cid"]
+        assert {cell.label_id for cell in (ann, cid)} == {dataset.first().ann.detections[0].id}
+        assert set(bob.findings) == {kf.Finding("correct", "ann", 1.0), kf.Finding("correct", "cid", 1.0)}
+
+    def test_is_no_second_part_of_a_whole(self, dataset: fo.Dataset) -> None:
+        sample = dataset.skip(3).first()
+        report = kf.sample_report(dataset, sample.id, "run", "found")
+        halves = {label.id for label in sample.bob.detections}
+        assert [(found.whole_rater, found.parts_rater) for found in report.merged] == [("ann", "bob"), ("cid", "bob")]
+        assert [{part.label_id for part in found.parts} for found in report.merged] == [halves] * 2
+        assert [found.whole.field for found in report.merged] == ["ann", "cid"]
+        assert [[cell.findings for cell in row if cell.state == "no object"] for row in report.cells] == [
+            [()],
+            [(), ()],
+            [(), ()],
+        ]
+        for found in kf.merged_findings(dataset, "found"):
+            view = kf.view_of_merged(dataset, "found", found.finding)
+            assert {name: view.count(f"{name}.detections") for name in THREE} == {
+                found.whole_rater: 1,
+                found.parts_rater: 2,
+                ({*THREE} - {found.whole_rater, found.parts_rater}).pop(): 0,
+            }
+
+
+def test_raters_of_any_name_from_the_file_to_the_view(tmp_path: Path) -> None:
+    """Also for a sample that somebody holds in memory meanwhile."""
+    weiss, anna = names = ("Dr. Weiss", "Anna (2)")
+    Image.new("RGB", (100, 100)).save(tmp_path / "0.png")
+    coco = {
+        "images": [{"id": 0, "file_name": "0.png", "width": 100, "height": 100, "rater_list": list(names)}],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}],
+        "annotations": [
+            {"id": 1, "image_id": 0, "category_id": 1, "rater_id": weiss, "bbox": CAT},
+            {"id": 2, "image_id": 0, "category_id": 2, "rater_id": anna, "bbox": CAT},
+            {"id": 3, "image_id": 0, "category_id": 1, "rater_id": weiss, "bbox": [70, 70, 20, 20]},
+        ],
+    }
+    dataset = kf.load_raters(coco, images=tmp_path).dataset
+    fields = kf.rater_fields(dataset)
+    assert fields == {weiss: "Dr_Weiss", anna: "Anna_2"}
+    sample = dataset.first()
+    run = kf.compute_agreement(dataset, "run", bootstrap=0)
+    found = kf.find_variations(dataset, "found")
+    assert run.metrics["raters"] == found.metrics["raters"] == sorted(names, key=list(fields).index)
+    assert set(kf.load_metrics(dataset, "found").metrics["by_rater"]) == {*names}
+    # a pair that differs in class and one that stands alone: expected (9 - 5) / 6 of the three values and the absence
+    assert sample["run_alpha"] == run.result.image_alpha[0]
+    assert [label["run_unit"] for label in sample["Dr_Weiss"].detections] == [0, 1]
+    assert [label["found_raters"] for label in sample["Dr_Weiss"].detections] == [[anna], [anna]]
+    assert sample["Anna_2"].detections[0]["found"] == "wrong_class"
+    assert sample["Anna_2"].detections[0]["found_raters"] == [weiss]
+    view = kf.view_of_variation(dataset, "found", "missing", rater=anna)
+    assert (view.count("Dr_Weiss.detections"), view.count("Anna_2.detections")) == (1, 0)
+    assert len(kf.view_of_variation(dataset, "found", "missing", rater=weiss)) == 0
+    assert kf.view_of_confusion(dataset, "found", "cat", "dog").count("Anna_2.detections") == 1
+    for of_rater in (kf.view_worst_first(dataset, "run", rater=anna), kf.view_of_pair(dataset, "run", anna, weiss)):
+        assert of_rater.values("id") == [sample.id]
+    assert kf.filtered_metrics(dataset, "run", rater=anna)["image_alpha"] == [sample["run_alpha"]]
+    assert kf.sample_report(dataset, sample.id, "run", "found").raters == tuple(run.metrics["raters"])
+    kf.delete_run(dataset, "run")
+    assert not sample.has_field("run_alpha")
+
+
+def test_a_name_that_looks_like_a_field(make: Callable[..., fo.Dataset]) -> None:
+    """A text that begins with a dollar sign is a field in the database's language."""
+    dataset = make(in_one_field([{"$ann": [("$cat", CAT)], "$$ROOT": [("dog", CAT)], "cid": [("dog", CAT)]}]))
+    kf.compute_agreement(dataset, "run", field="marks", bootstrap=0)
+    kf.find_variations(dataset, "found", field="marks")
+    assert kf.view_of_pair(dataset, "run", "$ann", "$$ROOT").values("marks.detections.label") == [["$cat", "dog"]]
+    assert kf.view_of_class(dataset, "run", "$cat").values("marks.detections.label") == [["$cat"]]
+    assert kf.view_of_confusion(dataset, "found", "dog", "$cat").count("marks.detections") == 3
+    assert kf.view_of_variation(dataset, "found", "wrong_class", rater="$ann").count("marks.detections") == 2
+    assert len(kf.worst_images(dataset, "run", category="$cat", rater="$$ROOT")) == 1

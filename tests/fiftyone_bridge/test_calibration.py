@@ -1,4 +1,4 @@
-"""Calibrations as runs: figures are stored, nothing is written, and a chosen threshold is a default like its run."""
+"""Calibrations as runs: numbers are stored, nothing is written, and a chosen threshold is a default like its run."""
 
 import json
 from collections.abc import Callable
@@ -11,12 +11,11 @@ from scipy.stats import gaussian_kde
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, calibrate
-from kalos_core.fiftyone.diagnostics import plain
-from tests.fiftyone_bridge.scenes import CAT, documents, make_samples
-from tests.fiftyone_bridge.test_analyses import crowded
+from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.runs.plain import plain
+from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, documents, make_samples
 
 Make = Callable[..., fo.Dataset]
-RATERS = ("ann", "bob", "cid")
 
 
 @pytest.fixture
@@ -25,18 +24,16 @@ def dataset(make: Make) -> fo.Dataset:
 
 
 def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
-    return kf.calibrate_threshold(
-        dataset, key, **{"raters": RATERS, "similarities": ["box_iou", "box_giou"], **options}
-    )
+    return kf.calibrate_threshold(dataset, key, **{"raters": THREE, "similarities": ["box_iou", "box_giou"], **options})
 
 
 class TestTheRun:
     def test_holds_what_the_library_computes(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset, repeats=2, bootstrap=10, seed=3)
-        annotations = kf.read_annotations(dataset, raters=RATERS)
+        annotations = kf.read_annotations(dataset, raters=THREE)
         expected = calibrate(annotations, ["box_iou", "box_giou"], repeats=2, bootstrap=10, seed=3)
-        assert [entry["name"] for entry in run.figures["similarities"]] == [found.name for found in expected]
-        for entry, found in zip(run.figures["similarities"], expected, strict=True):
+        assert [entry["name"] for entry in run.metrics["similarities"]] == [found.name for found in expected]
+        for entry, found in zip(run.metrics["similarities"], expected, strict=True):
             for name in (
                 "ks",
                 "ks_at",
@@ -48,13 +45,13 @@ class TestTheRun:
                 "reason",
             ):
                 assert entry[name] == plain(getattr(found, name)), name
-        assert (run.figures["images"], run.figures["annotations"]) == (len(dataset), len(annotations))
+        assert (run.metrics["images"], run.metrics["annotations"]) == (len(dataset), len(annotations))
         assert run.settings == {"similarities": ["box_iou", "box_giou"], "repeats": 2, "bootstrap": 10, "seed": 3}
 
-    def test_holds_what_is_drawn(self, dataset: fo.Dataset) -> None:
+    def test_holds_what_is_plotted(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset)
-        stored = kf.load_diagnostics(dataset, "run")
-        assert stored == json.loads(json.dumps(run.diagnostics))
+        stored = kf.load_details(dataset, "run").details
+        assert stored == json.loads(json.dumps(run.details))
         for entry, found in zip(stored["similarities"], run.result, strict=True):
             for side in ("observed", "expected"):
                 distances = getattr(found, side)
@@ -74,14 +71,14 @@ class TestTheRun:
 
     def test_is_listed_loaded_and_deleted_like_any_other(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset)
-        kf.compute_agreement(dataset, "other", raters=RATERS)
+        kf.compute_agreement(dataset, "other", raters=THREE)
         assert kf.list_runs(dataset, "calibration") == ["run"]
         assert kf.list_runs(dataset) == ["other", "run"]
         loaded = kf.load_run(dataset, "run")
-        assert (loaded.kind, loaded.figures, loaded.stale) == ("calibration", run.figures, ())
+        assert (loaded.kind, loaded.metrics, loaded.stale) == ("calibration", run.metrics, ())
         assert [found.ks for found in loaded.result] == [found.ks for found in run.result]
         with pytest.raises(InputError, match=r"one of the agreement runs other, got 'run'"):
-            kf.filtered_figures(dataset, "run")
+            kf.filtered_metrics(dataset, "run")
         kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
 
@@ -95,7 +92,7 @@ class TestTheRun:
 
     def test_all_that_fits_by_default(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset, similarities=None)
-        fitting = kf.fitting_similarities(dataset, kf.LabelChoice(raters=RATERS))
+        fitting = kf.fitting_similarities(dataset, kf.Selection(raters=THREE))
         assert set(run.settings["similarities"]) <= set(fitting)
         assert {"box_iou", "box_giou", "centroid_box"} <= set(run.settings["similarities"])
 
@@ -112,7 +109,7 @@ class TestTheRun:
             run_it(dataset, **options)
         assert dataset.list_runs() == []
 
-    def test_one_picture_is_too_few(self, dataset: fo.Dataset) -> None:
+    def test_one_image_is_too_few(self, dataset: fo.Dataset) -> None:
         with pytest.raises(InputError):
             run_it(dataset.limit(1))
         assert dataset.list_runs() == []
@@ -123,17 +120,17 @@ class TestChosenThreshold:
         run_it(dataset)
         assert kf.default_threshold(dataset, "box_iou") is None
         chosen = kf.choose_threshold(dataset, "run", "box_iou")
-        value = next(entry["threshold"] for entry in chosen.figures["similarities"] if entry["name"] == "box_iou")
-        assert chosen.figures["chosen"] == [{"similarity": "box_iou", "threshold": value}]
+        value = next(entry["threshold"] for entry in chosen.metrics["similarities"] if entry["name"] == "box_iou")
+        assert chosen.metrics["chosen"] == [{"similarity": "box_iou", "threshold": value}]
         assert kf.default_threshold(dataset, "box_iou") == kf.default_threshold(dataset.limit(2), "box_iou") == value
         assert kf.default_threshold(dataset, "box_giou") is None
-        assert kf.load_figures(dataset, "run").figures == chosen.figures
+        assert kf.load_metrics(dataset, "run").metrics == chosen.metrics
 
     def test_another_than_the_calibrated_one(self, dataset: fo.Dataset) -> None:
         run_it(dataset)
         kf.choose_threshold(dataset, "run", "box_iou")
         run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
-        assert run.figures["chosen"] == [{"similarity": "box_iou", "threshold": 0.4}]
+        assert run.metrics["chosen"] == [{"similarity": "box_iou", "threshold": 0.4}]
         assert kf.default_threshold(dataset, "box_iou") == 0.4
         with pytest.raises(InputError, match="threshold: expected a similarity from 0 to 1, got 4"):
             kf.choose_threshold(dataset, "run", "box_iou", 4)
@@ -147,7 +144,7 @@ class TestChosenThreshold:
         assert [kf.default_threshold(dataset, name) for name in ("box_iou", "box_giou")] == [0.4, 0.6]
 
     def test_moves_and_goes_with_its_run(self, dataset: fo.Dataset) -> None:
-        kf.raters.store_rater_fields(dataset, {name: name for name in RATERS})
+        store_raters(dataset, {name: name for name in THREE})
         before = dict(dataset.info)
         run_it(dataset)
         kf.choose_threshold(dataset, "run", "box_iou", 0.3)
@@ -173,19 +170,19 @@ class TestChosenThreshold:
         run_it(dataset)
         with pytest.raises(InputError, match="similarity: expected one of 'box_giou', 'box_iou', got 'pose'"):
             kf.choose_threshold(dataset, "run", "pose")
-        kf.compute_agreement(dataset, "other", raters=RATERS)
+        kf.compute_agreement(dataset, "other", raters=THREE)
         with pytest.raises(InputError, match="one of the calibration runs run, got 'other'"):
             kf.choose_threshold(dataset, "other", "box_iou")
 
     def test_without_a_threshold_the_reason_is_said(self, make: Make) -> None:
-        """Everybody always draws the same: no density can be estimated."""
-        scene = {name: [("cat", CAT)] for name in RATERS}
+        """Everybody always annotates the same: no density can be estimated."""
+        scene = {name: [("cat", CAT)] for name in THREE}
         dataset = make(make_samples([scene] * 3))
         run = run_it(dataset)
-        reason = run.figures["similarities"][0]["reason"]
-        assert run.figures["similarities"][0]["threshold"] is None
+        reason = run.metrics["similarities"][0]["reason"]
+        assert run.metrics["similarities"][0]["threshold"] is None
         assert reason
         with pytest.raises(InputError) as said:
             kf.choose_threshold(dataset, "run", "box_iou")
         assert str(said.value) == f"box_iou: expected a calibrated threshold, got none: {reason}"
-        assert run.diagnostics["similarities"][0]["observed"]["density"] is None
+        assert run.details["similarities"][0]["observed"]["density"] is None

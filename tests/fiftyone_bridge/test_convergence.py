@@ -1,4 +1,4 @@
-"""Label convergence as runs: stored replicates give the same figures, models are placed, bad input leaves nothing."""
+"""Label convergence as runs: stored replicates give the same metrics, models are placed, bad input leaves nothing."""
 
 import json
 import re
@@ -13,12 +13,11 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
 from kalos_core.convergence import PUBLISHED_LINE, Line
+from kalos_core.fiftyone.dataset.raters import store_raters
+from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, documents
 
 Make = Callable[..., fo.Dataset]
-RATERS = ("ann", "bob", "cid")
-LEVELS = (0.5, 0.7, 0.9)
-IMAGES = 24
 
 
 @pytest.fixture(autouse=True)
@@ -26,32 +25,6 @@ def _small_subsets_are_meant() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "a subset has|tags: subsets of", KalosWarning)
         yield
-
-
-def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) -> list[fo.Sample]:
-    """Two objects an image; each rater sees most of them, a little displaced. A model `net`, and tags."""
-    rng = np.random.default_rng(0)
-
-    def boxes(**sure: Any) -> fo.Detections:
-        marks = [
-            detection(name, [x + rng.uniform(0, 4), 10, 30 + rng.uniform(0, 3), 40], **sure)
-            for x, name in ((5, "cat"), (55, "dog"))
-            if rng.random() < 0.85
-        ]
-        return fo.Detections(detections=marks)
-
-    return [
-        fo.Sample(
-            f"/pictures/{number}.jpg",
-            metadata=fo.ImageMetadata(width=100, height=100),
-            raters=list(raters),
-            tags=["night" if number % 3 else "day"] + (["rare"] if number == 1 else []),
-            net=boxes(confidence=0.1 + 0.03 * number),
-            **{name: boxes() for name in raters},
-            **more,
-        )
-        for number in range(images)
-    ]
 
 
 @pytest.fixture
@@ -80,14 +53,6 @@ def estimated() -> Iterator[tuple[fo.Dataset, kf.Run]]:
     made.delete()
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays(estimated: Any) -> Iterator[None]:  # noqa: ARG001  # made before what is there is counted
-    before = set(fo.list_datasets())
-    yield
-    for name in set(fo.list_datasets()) - before:
-        fo.delete_dataset(name)
-
-
 def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> kf.Run:
     given = {"raters": RATERS, "thresholds": LEVELS, "subsets": 30, "fraction": 0.5, **options}
     return kf.estimate_convergence(dataset, key, **given)
@@ -103,24 +68,24 @@ class TestTheRun:
     def test_holds_what_the_library_computes(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
         expected = own(dataset)
-        assert run.figures["mean"] == pytest.approx(expected.convergence.mean, abs=1e-12)
-        np.testing.assert_allclose(run.figures["interval"], expected.interval, atol=1e-12)
-        assert run.figures["route"] == expected.route
-        assert (run.figures["images"], run.figures["images_per_subset"], run.figures["subsets"]) == (IMAGES, 12, 30)
+        assert run.metrics["mean"] == pytest.approx(expected.convergence.mean, abs=1e-12)
+        np.testing.assert_allclose(run.metrics["interval"], expected.interval, atol=1e-12)
+        assert run.metrics["route"] == expected.route
+        assert (run.metrics["images"], run.metrics["images_per_subset"], run.metrics["subsets"]) == (IMAGES, 12, 30)
         summary = expected.summary().to_dict("records")
-        for row, other in zip(run.figures["summary"], summary, strict=True):
+        for row, other in zip(run.metrics["summary"], summary, strict=True):
             assert row == {**other, **{name: pytest.approx(other[name], abs=1e-12) for name in list(other)[4:]}}
         annotations = kf.read_annotations(dataset, raters=RATERS)
-        checks = [(line["criterion"], line["finding"], line["verdict"]) for line in run.figures["checklist"]]
+        checks = [(line["criterion"], line["finding"], line["verdict"]) for line in run.metrics["checklist"]]
         assert checks == [(line.criterion, line.finding, line.verdict) for line in check_convergence(annotations)]
         np.testing.assert_allclose(
-            np.array(run.diagnostics["matrix"], float), expected.whole.directions.mean(axis=0), atol=1e-12
+            np.array(run.details["matrix"], float), expected.whole.directions.mean(axis=0), atol=1e-12
         )
 
-    def test_replicates_give_the_figures_of_some_thresholds(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+    def test_replicates_give_the_metrics_of_some_thresholds(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        assert kf.convergence_figures(dataset, "kept") == json.loads(json.dumps(run.diagnostics))
-        found = kf.convergence_figures(dataset, "kept", least=0.6, greatest=0.9)
+        assert kf.convergence_metrics(dataset, "kept") == json.loads(json.dumps(run.details))
+        found = kf.convergence_metrics(dataset, "kept", least=0.6, greatest=0.9)
         alone = own(dataset, thresholds=LEVELS[1:])
         assert found["thresholds"] == [0.7, 0.9]
         np.testing.assert_allclose(found["interval"], alone.interval, atol=1e-12)
@@ -133,20 +98,20 @@ class TestTheRun:
         np.testing.assert_allclose(points["alpha"], alone.alpha.ravel(), atol=1e-12)
         assert points["threshold"].tolist() == [0.7, 0.9] * 30
         with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.91 to 0\.99"):
-            kf.convergence_figures(dataset, "kept", least=0.91, greatest=0.99)
+            kf.convergence_metrics(dataset, "kept", least=0.91, greatest=0.99)
 
     def test_each_tag_is_a_run_on_its_images_alone(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        whole, day, night, rare = run.diagnostics["parts"]
+        whole, day, night, rare = run.details["parts"]
         assert [part["name"] for part in (whole, day, night, rare)] == ["all images", "day", "night", "rare"]
-        assert whole["mean"] == run.figures["mean"]
+        assert whole["mean"] == run.metrics["mean"]
         for part in (day, night):
             view = dataset.match_tags(part["name"])
             alone = own(view)
             np.testing.assert_allclose(part["interval"], alone.interval, atol=1e-12)
             assert (part["images"], part["images_per_subset"]) == (len(view), alone.images_per_replicate)
             other = run_it(view, part["name"], predictions="net")
-            assert part["predicted"] == pytest.approx(other.figures["models"][0]["map"], abs=1e-12)
+            assert part["predicted"] == pytest.approx(other.metrics["models"][0]["map"], abs=1e-12)
             kf.delete_run(dataset, part["name"])
             assert kf.view_of_tag(dataset, "kept", part["name"]).values("id") == view.values("id")
         assert (rare["mean"], rare["interval"], rare["images_per_subset"]) == (None, [None, None], None)
@@ -154,9 +119,9 @@ class TestTheRun:
 
     def test_two_raters_are_measured_and_have_a_line_of_their_own(self, dataset: fo.Dataset) -> None:
         run, expected = run_it(dataset, raters=RATERS[:2]), own(dataset, raters=RATERS[:2])
-        assert run.figures["route"] == "measured: modified mAP of both directions"
-        assert run.figures["mean"] == pytest.approx(expected.map.mean())
-        fitted, published = run.diagnostics["lines"]
+        assert run.metrics["route"] == "measured: modified mAP of both directions"
+        assert run.metrics["mean"] == pytest.approx(expected.map.mean())
+        fitted, published = run.details["lines"]
         slope, intercept = np.polyfit(expected.alpha.ravel(), expected.map.ravel(), 1)
         assert (fitted["name"], published["name"]) == ("fitted here", "published")
         assert (fitted["slope"], fitted["intercept"]) == (pytest.approx(slope), pytest.approx(intercept))
@@ -165,10 +130,10 @@ class TestTheRun:
     def test_a_line_of_ones_own(self, dataset: fo.Dataset) -> None:
         line = Line(0.5, 0.25, 0.9, "measured elsewhere", np.zeros(0))
         run = run_it(dataset, line=line)
-        assert run.figures["mean"] == pytest.approx((0.5 * own(dataset).alpha.mean(axis=1) + 0.25).mean())
-        assert run.figures["route"].endswith("with measured elsewhere")
-        assert [found["name"] for found in run.diagnostics["lines"]] == ["given"]
-        assert kf.load_run(dataset, "run").result.interval.tolist() == run.figures["interval"]
+        assert run.metrics["mean"] == pytest.approx((0.5 * own(dataset).alpha.mean(axis=1) + 0.25).mean())
+        assert run.metrics["route"].endswith("with measured elsewhere")
+        assert [found["name"] for found in run.details["lines"]] == ["given"]
+        assert kf.load_run(dataset, "run").result.interval.tolist() == run.metrics["interval"]
 
     def test_writes_nothing_on_samples(self, dataset: fo.Dataset) -> None:
         before, fields = documents(dataset), list(dataset.get_field_schema(flat=True))
@@ -181,13 +146,13 @@ class TestTheRun:
         kf.compute_agreement(dataset, "other", raters=RATERS)
         assert kf.list_runs(dataset, "convergence") == ["run", "kept"]
         loaded = kf.load_run(dataset, "run")
-        assert (loaded.kind, loaded.figures, loaded.stale) == ("convergence", run.figures, ())
-        assert loaded.result.interval.tolist() == run.figures["interval"]
+        assert (loaded.kind, loaded.metrics, loaded.stale) == ("convergence", run.metrics, ())
+        assert loaded.result.interval.tolist() == run.metrics["interval"]
         np.testing.assert_array_equal(loaded.result.map, run.result.map)
         with pytest.raises(InputError, match="one of the convergence runs run, kept, got 'other'"):
-            kf.convergence_figures(dataset, "other")
+            kf.convergence_metrics(dataset, "other")
         kf.rename_run(dataset, "run", "renamed")
-        assert kf.convergence_figures(dataset, "renamed") == run.diagnostics
+        assert kf.convergence_metrics(dataset, "renamed") == run.details
         kf.delete_run(dataset, "renamed")
         assert kf.list_runs(dataset) == ["other", "kept"]
 
@@ -214,8 +179,8 @@ class TestTheRun:
 class TestModels:
     def test_each_is_placed_with_what_it_means(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         _, run = estimated
-        low, high = (100 * end for end in run.figures["interval"])
-        yolo, detr, net = run.figures["models"]
+        low, high = (100 * end for end in run.metrics["interval"])
+        yolo, detr, net = run.metrics["models"]
         assert (yolo["name"], yolo["map"], yolo["place"]) == ("YOLO", 0.05, "below")
         assert yolo["meaning"].startswith(f"5.0 mAP is below label convergence [{low:.1f}, {high:.1f}]. The labels")
         assert (detr["name"], detr["place"]) == ("DETR", "above")
@@ -227,34 +192,34 @@ class TestModels:
         model = kf.read_annotations(dataset, raters=("net",), assigned="all")
         sure = {mark.id: mark.confidence for marks in dataset.values("net.detections") for mark in marks}
         expected = map_of_predictions(truth, model, [sure[key] for key in model.id], thresholds=LEVELS)
-        net = run.figures["models"][-1]
+        net = run.metrics["models"][-1]
         assert net["map"] == pytest.approx(expected.mean, abs=1e-12)
         assert net["by_rater"] == dict(zip(RATERS, map(pytest.approx, expected.per_rater.tolist()), strict=True))
-        some = kf.convergence_figures(dataset, "kept", least=0.7)["models"][-1]
+        some = kf.convergence_metrics(dataset, "kept", least=0.7)["models"][-1]
         assert some["map"] == pytest.approx(expected.by_rater[1:].mean())
 
     def test_perfect_predictions_score_1_under_the_rater_they_copy(self, small: fo.Dataset) -> None:
-        """By hand: each of ann's boxes found, no other drawn: precision 1 at every recall."""
+        """By hand: each of ann's boxes found, and no other box: precision 1 at every recall."""
         for sample in small:
             sample["copy"] = sample.ann.copy()
             for mark in sample["copy"].detections:
                 mark.confidence = 0.5
             sample.save()
-        net = run_it(small, predictions="copy").figures["models"][0]
+        net = run_it(small, predictions="copy").metrics["models"][0]
         assert net["by_rater"]["ann"] == 1
         assert net["by_rater"]["bob"] < 1
 
     def test_more_of_them_without_a_new_run(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        middle = run.figures["mean"]
-        found = kf.convergence_figures(dataset, "kept", models={"mine": middle, "YOLO": 0.06})["models"]
+        middle = run.metrics["mean"]
+        found = kf.convergence_metrics(dataset, "kept", models={"mine": middle, "YOLO": 0.06})["models"]
         assert [(model["name"], model["map"]) for model in found[:3]] == [
             ("YOLO", 0.06),
             ("DETR", 0.99),
             ("mine", middle),
         ]
         assert found[2]["place"] == "inside"
-        assert kf.load_figures(dataset, "kept").figures["models"] == run.figures["models"]
+        assert kf.load_metrics(dataset, "kept").metrics["models"] == run.metrics["models"]
 
 
 def alone(samples: list[fo.Sample]) -> list[fo.Sample]:
@@ -264,13 +229,6 @@ def alone(samples: list[fo.Sample]) -> list[fo.Sample]:
         for name in RATERS:
             if name not in sample.raters:
                 sample[name] = None
-    return samples
-
-
-def unsure(samples: list[fo.Sample]) -> list[fo.Sample]:
-    for sample in samples:
-        for mark in sample.net.detections:
-            mark.confidence = None
     return samples
 
 
@@ -284,7 +242,7 @@ def hardly_marked(samples: list[fo.Sample]) -> list[fo.Sample]:
 def no_class_in_common(dataset: fo.Dataset) -> None:
     facts = {"raters": list(RATERS), "categories": ["cat", "dog", "cow"]}
     limits = dict(zip(RATERS, (["cat"], ["dog"], ["cow"]), strict=True))
-    kf.raters.store_rater_facts(dataset, Annotations.from_rows([], **facts, assigned_categories=limits))
+    store_raters(dataset, {}, Annotations.from_rows([], **facts, assigned_categories=limits))
     kinds = dict(zip(RATERS, ("cat", "dog", "cow"), strict=True))
     for sample in dataset:
         for name in RATERS:

@@ -1,6 +1,7 @@
-"""Figures of one class or one rater of a run, and the images behind them, from stored units alone."""
+"""Metrics of one class or one rater of a run, and the images behind them, from what the run stored alone."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import fiftyone as fo
@@ -10,13 +11,11 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, agreement, class_difficulty
 from kalos_core.diagnostics import class_image_alpha, pair_image_alpha
-from kalos_core.fiftyone.diagnostics import plain
+from kalos_core.fiftyone.runs.plain import plain
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
-from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, make_samples
-from tests.fiftyone_bridge.test_analyses import crowded
+from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples
 
 Make = Callable[..., fo.Dataset]
-THREE = ("ann", "bob", "cid")
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +30,6 @@ def dataset() -> Iterator[fo.Dataset]:
 @pytest.fixture(scope="module")
 def result(dataset: fo.Dataset) -> Any:
     return agreement(kf.read_annotations(dataset, raters=THREE), bootstrap=20)
-
-
-@pytest.fixture
-def nothing_stays() -> None:
-    """The data set outlives a test."""
 
 
 def naive_alpha(units: list[list[Any]]) -> float:
@@ -65,13 +59,13 @@ def units(result: Any, image: int) -> list[list[Any]]:
     return [[None if value == NOT_ASSIGNED else value for value in row] for row in rows]
 
 
-def test_nothing_chosen_is_the_run(dataset: fo.Dataset, result: Any) -> None:
-    found = kf.filtered_figures(dataset, "run")
-    summary = kf.load_figures(dataset, "run").figures
+def test_nothing_selected_is_the_run(dataset: fo.Dataset, result: Any) -> None:
+    found = kf.filtered_metrics(dataset, "run")
+    summary = kf.load_metrics(dataset, "run").metrics
     for name in ("alpha", "global_alpha", "alpha_interval", "global_alpha_interval", "units"):
         assert found[name] == pytest.approx(summary[name]), name
     assert numbers(found["image_alpha"]) == pytest.approx(result.image_alpha, nan_ok=True)
-    stored = kf.load_diagnostics(dataset, "run")
+    stored = kf.load_details(dataset, "run").details
     assert (found["class_difficulty"], found["collaboration"]) == (
         stored["class_difficulty"],
         stored["collaboration"],
@@ -80,7 +74,7 @@ def test_nothing_chosen_is_the_run(dataset: fo.Dataset, result: Any) -> None:
 
 @pytest.mark.parametrize("category", ["cat", "dog"])
 def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
-    found = kf.filtered_figures(dataset, "run", category=category)
+    found = kf.filtered_metrics(dataset, "run", category=category)
     code = result.annotations.categories.tolist().index(category)
     by_hand = [
         naive_alpha([unit for unit in units(result, image) if code in unit]) for image in range(len(result.image_alpha))
@@ -97,7 +91,7 @@ def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
 @pytest.mark.parametrize("category", [None, "cat"])
 def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | None) -> None:
     """All pairs of one rater with another, one after the other."""
-    found = kf.filtered_figures(dataset, "run", category, rater)
+    found = kf.filtered_metrics(dataset, "run", category, rater)
     me = THREE.index(rater)
     code = None if category is None else result.annotations.categories.tolist().index(category)
     expected = []
@@ -114,15 +108,15 @@ def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | N
 
 
 def test_classes_of_a_rater(dataset: fo.Dataset) -> None:
-    found = kf.filtered_figures(dataset, "run", rater="cid")["class_difficulty"]
+    found = kf.filtered_metrics(dataset, "run", rater="cid")["class_difficulty"]
     for row, category in enumerate(found["category"]):
-        alone = kf.filtered_figures(dataset, "run", category, "cid")
+        alone = kf.filtered_metrics(dataset, "run", category, "cid")
         for name in ("alpha", "global_alpha", "images", "units"):
             assert found[name][row] == pytest.approx(alone[name])
 
 
 def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
-    found = kf.filtered_figures(dataset, "run", category="dog")["collaboration"]
+    found = kf.filtered_metrics(dataset, "run", category="dog")["collaboration"]
     code = result.annotations.categories.tolist().index("dog")
     for a in range(3):
         for b in range(3):
@@ -136,7 +130,7 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
             ]
             assert found["alpha"][a][b] == pytest.approx(np.nanmean(per_image))
             assert found["images"][a][b] == np.isfinite(per_image).sum()
-    assert found["order"] == kf.load_diagnostics(dataset, "run")["collaboration"]["order"]
+    assert found["order"] == kf.load_details(dataset, "run").details["collaboration"]["order"]
 
 
 @pytest.mark.parametrize(
@@ -145,28 +139,45 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
 )
 def test_what_the_run_does_not_know(dataset: fo.Dataset, chosen: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        kf.filtered_figures(dataset, "run", **chosen)
+        kf.filtered_metrics(dataset, "run", **chosen)
 
 
 def test_labels_are_not_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fo.Dataset, "values", None)
     monkeypatch.setattr(fo.DatasetView, "values", None)
-    kf.filtered_figures(dataset, "run", "cat", "ann")
+    kf.filtered_metrics(dataset, "run", "cat", "ann")
 
 
 def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None:
     ids = dataset.values("id")
 
     def ordered(values: Any) -> list[str]:
-        return [ids[place] for place in np.argsort(values, kind="stable") if np.isfinite(values[place])]
+        return [ids[row] for row in np.argsort(values, kind="stable") if np.isfinite(values[row])]
 
     assert kf.view_of_class(dataset, "run", "cat").values("id") == ordered(class_image_alpha(result, "cat"))
     for pair in [("ann", "bob"), ("cid", "ann")]:
         expected = ordered(pair_image_alpha(result, *pair))
         assert kf.view_of_pair(dataset, "run", *pair).values("id") == expected
         assert kf.view_of_pair(dataset, "run", *reversed(pair)).values("id") == expected
-    of_cid = kf.view_of_rater(dataset, "run", "cid").values("id")
+    of_cid = kf.view_worst_first(dataset, "run", rater="cid").values("id")
     assert set(of_cid) == {ids[number] for number in range(len(ids)) if number % 3}
+
+
+@pytest.mark.parametrize("part", [{"category": "dog"}, {"rater": "cid"}, {"category": "dog", "rater": "cid"}])
+def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, part: dict[str, str]) -> None:
+    ids = dataset.values("id")
+    alphas = kf.filtered_metrics(dataset, "run", **part)["image_alpha"]
+    assert kf.image_alphas(dataset, "run", **part)[1] == alphas
+    for low, high in pairwise(np.linspace(-1, 1, 11)):
+        inside = {
+            key
+            for key, alpha in zip(ids, alphas, strict=True)
+            if alpha is not None and (low <= alpha < high or alpha == high == 1)
+        }
+        assert set(kf.view_of_alpha(dataset, "run", low, high, **part).values("id")) == inside
+    worst = kf.worst_images(dataset, "run", 5, **part)
+    assert [row.alpha for row in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:5]
+    assert [row.sample_id for row in worst] == kf.view_worst_first(dataset, "run", 5, **part).values("id")
 
 
 def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:
@@ -179,13 +190,13 @@ def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:
 def test_two_raters_have_one_pair(make: Make) -> None:
     dataset = make()
     kf.compute_agreement(dataset, "run", raters=RATERS)
-    whole = kf.filtered_figures(dataset, "run")
+    whole = kf.filtered_metrics(dataset, "run")
     for rater in RATERS:
-        of_rater = kf.filtered_figures(dataset, "run", rater=rater)
+        of_rater = kf.filtered_metrics(dataset, "run", rater=rater)
         assert of_rater["rater"] == rater
         for name in ("alpha", "alpha_interval", "global_alpha", "image_alpha"):
             assert of_rater[name] == whole[name], name
         for name in ("category", "alpha", "alpha_interval", "global_alpha", "images"):
             assert of_rater["class_difficulty"][name] == whole["class_difficulty"][name], name
-        assert of_rater["class_difficulty"]["units"] == [3, 3, 1]  # not the cat of the scene bob was not asked for
+        assert of_rater["class_difficulty"]["units"] == [3, 3, 1]  # not the cat of the scene bob was not assigned to
     assert whole["image_alpha"] == pytest.approx(ALPHAS)

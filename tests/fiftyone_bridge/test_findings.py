@@ -1,4 +1,4 @@
-"""What a search for variations stores beside its findings, and the labels behind thresholds, outlines and parts."""
+"""What a search for variations stores besides its findings, and the labels behind thresholds, outlines and parts."""
 
 from __future__ import annotations
 
@@ -13,23 +13,16 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, InputError, boundary_quality, variation_shares, variations
-from kalos_core.fiftyone.runs import load_arrays, pack
-from tests.fiftyone_bridge.scenes import COUNTS, RATERS, make_samples
-from tests.fiftyone_bridge.test_analyses import crowded
-
-CROWD = ("ann", "bob", "cid")
-
-SINCE = ("finding_image", "finding_similarity", "mark_side")
-"""Arrays that runs of version 0.1.0 have not."""
+from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
 
 
 @pytest.fixture(scope="module")
 def crowd() -> Iterator[fo.Dataset]:
-    """Overlapping marks of three raters, with a run; only read."""
+    """Overlapping annotations of three raters, with a run; only read."""
     scenes = crowded(1, 40)
     dataset = fo.Dataset()
     dataset.add_samples(make_samples(scenes), progress=False)
-    kf.find_variations(dataset, "found", raters=CROWD, threshold=0.3, thresholds=[0.2, 0.6, 0.9])
+    kf.find_variations(dataset, "found", raters=THREE, threshold=0.3, thresholds=[0.2, 0.6, 0.9])
     yield dataset
     dataset.delete()
 
@@ -40,17 +33,6 @@ def dataset(make: Callable[..., fo.Dataset]) -> fo.Dataset:
     dataset = make()
     kf.find_variations(dataset, "found", raters=RATERS)
     return dataset
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test leaves the database as it found it."""
-    if "crowd" in request.fixturenames:
-        request.getfixturevalue("crowd")
-    before = set(fo.list_datasets())
-    yield
-    for name in set(fo.list_datasets()) - before:
-        fo.delete_dataset(name)
 
 
 def labels_in(view: Any) -> list[str]:
@@ -65,17 +47,9 @@ def labels_of(found: Any, chosen: Any) -> list[str]:
     return sorted(found.annotations.id[row] for row in rows)
 
 
-def age(dataset: fo.Dataset, key: str) -> None:
-    """Make a run one of version 0.1.0."""
-    results = dataset.load_run_results(key, cache=False)
-    arrays = {name: values for name, values in load_arrays(dataset, key).items() if name not in SINCE}
-    results.arrays, results.diagnostics = pack(**arrays), None
-    dataset.save_run_results(key, results, overwrite=True, cache=False)
-
-
-class TestDiagnostics:
+class TestDetails:
     def test_worked_by_hand(self, dataset: fo.Dataset) -> None:
-        stored = kf.load_diagnostics(dataset, "found")
+        stored = kf.load_details(dataset, "found").details
         shares, boundary = stored["shares"], stored["boundary"]
         own = shares["threshold"].index(0.5)
         assert dict(zip(VARIATION_TYPES, shares["counts"][own], strict=True)) == COUNTS
@@ -91,7 +65,7 @@ class TestDiagnostics:
 
     def test_as_the_core_has_them(self, crowd: fo.Dataset) -> None:
         run = kf.load_run(crowd, "found")
-        annotations, shares = run.result.annotations, run.diagnostics["shares"]
+        annotations, shares = run.result.annotations, run.details["shares"]
         levels = [0.2, 0.3, 0.6, 0.9]  # its own threshold, .3, is one of them
         assert shares["threshold"] == levels
         for level, row in zip(levels, shares["counts"], strict=True):
@@ -100,7 +74,7 @@ class TestDiagnostics:
         table = variation_shares(annotations, levels)
         assert shares["counts"] == table.counts.tolist()
         assert shares["no_equilibrium"] == table.no_equilibrium
-        quality, boundary = boundary_quality(run.result), run.diagnostics["boundary"]
+        quality, boundary = boundary_quality(run.result), run.details["boundary"]
         assert (boundary["counts"], boundary["edges"]) == (quality.counts.tolist(), quality.edges.tolist())
         assert (boundary["findings"], boundary["identical"]) == (len(quality.distance), quality.identical)
         assert boundary["median"] == quality.median
@@ -109,13 +83,13 @@ class TestDiagnostics:
         dataset = make(make_samples([{"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 70])]}]))
         run = kf.find_variations(dataset, "found", raters=RATERS, thresholds=[0.9])
         # matched - unmatched falls from 1 at .5 to -2 at .9: zero after a third of the way
-        assert run.diagnostics["shares"]["equilibrium"] == pytest.approx(0.5 + 0.4 / 3)
-        assert run.diagnostics["boundary"]["median"] == pytest.approx(0.3)
+        assert run.details["shares"]["equilibrium"] == pytest.approx(0.5 + 0.4 / 3)
+        assert run.details["boundary"]["median"] == pytest.approx(0.3)
 
     def test_no_thresholds(self, make: Callable[..., fo.Dataset]) -> None:
         run = kf.find_variations(make(), "found", raters=RATERS, thresholds=())
-        assert run.diagnostics["shares"] == {"reason": "thresholds: not asked for in this run"}
-        assert run.diagnostics["boundary"]["findings"] == 1
+        assert run.details["shares"] == {"reason": "thresholds: not asked for in this run"}
+        assert run.details["boundary"]["findings"] == 1
 
     @pytest.mark.parametrize("level", [0, 1.5, "high"])
     def test_thresholds_that_are_none(self, make: Callable[..., fo.Dataset], level: Any) -> None:
@@ -128,22 +102,22 @@ class TestDiagnostics:
 class TestOutlines:
     def test_bins_share_out_the_correct_findings(self, crowd: fo.Dataset) -> None:
         run = kf.load_run(crowd, "found")
-        found, edges = run.result, run.diagnostics["boundary"]["edges"]
+        found, edges = run.result, run.details["boundary"]["edges"]
         correct, counts = found.type == "correct", []
         for place, (low, high) in enumerate(pairwise(edges)):
             distance = 1 - found.similarity
             inside = correct & (distance >= low) & ((distance < high) | (place == len(edges) - 2))
             assert labels_in(kf.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
             counts.append(int(inside.sum()))
-        assert counts == run.diagnostics["boundary"]["counts"]
+        assert counts == run.details["boundary"]["counts"]
         assert len([count for count in counts if count]) > 3
 
     def test_the_farthest_that_the_threshold_allows_is_in_the_last_bin(self, make: Callable[..., fo.Dataset]) -> None:
         scene = {"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 50])]}
         dataset = make(make_samples([scene]))
         run = kf.find_variations(dataset, "found", raters=RATERS)
-        edges = run.diagnostics["boundary"]["edges"]
-        assert run.diagnostics["boundary"]["counts"][-1] == 1
+        edges = run.details["boundary"]["edges"]
+        assert run.details["boundary"]["counts"][-1] == 1
         assert len(labels_in(kf.view_of_boundary(dataset, "found", *edges[-2:]))) == 2
         assert len(kf.view_of_boundary(dataset, "found", *edges[-3:-1])) == 0
 
@@ -179,23 +153,26 @@ class TestParts:
     def test_of_many_findings(self, crowd: fo.Dataset) -> None:
         result = kf.load_run(crowd, "found").result
         listed = kf.merged_findings(crowd, "found")
+        merged = np.flatnonzero(np.isin(result.type, ("merged", "merged_wrong_class")))  # they are counted alone
         assert len(listed) == sum(result.counts()[name] for name in ("merged", "merged_wrong_class")) > 3
         order = [(-row.parts, row.similarity) for row in listed]
         assert order == sorted(order)
         assert kf.merged_findings(crowd, "found", 2) == listed[:2]
         names = result.annotations.raters
+        assert sorted(row.finding for row in listed) == list(range(len(merged)))
         for row in listed:
+            finding = merged[row.finding]
             sides = {
-                names[result.rater_a[row.finding]]: result.rows_a[row.finding],
-                names[result.rater_b[row.finding]]: result.rows_b[row.finding],
+                names[result.rater_a[finding]]: result.rows_a[finding],
+                names[result.rater_b[finding]]: result.rows_b[finding],
             }
             assert (len(sides[row.whole_rater]), len(sides[row.parts_rater])) == (1, row.parts)
-            assert row.sample_id == result.annotations.images[result.image[row.finding]]
+            assert row.sample_id == result.annotations.images[result.image[finding]]
             view = kf.view_of_merged(crowd, "found", row.finding)
-            assert labels_in(view) == labels_of(result, np.arange(len(result)) == row.finding)
+            assert labels_in(view) == labels_of(result, np.arange(len(result)) == finding)
 
     def test_a_number_of_another_finding(self, dataset: fo.Dataset) -> None:
-        for number in (0, -1, 99):
+        for number in (1, -1, 99):
             with pytest.raises(InputError, match=rf"expected the number of a merged finding .* got {number}"):
                 kf.view_of_merged(dataset, "found", number)
 
@@ -203,7 +180,7 @@ class TestParts:
         dataset.delete_samples([dataset.skip(3).first().id])
         assert kf.merged_findings(dataset, "found") == []
 
-    def test_beside_the_open_sample(self, dataset: fo.Dataset) -> None:
+    def test_next_to_the_open_sample(self, dataset: fo.Dataset) -> None:
         kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
         sample = dataset.skip(3).first()
         (merged,) = kf.sample_report(dataset, sample.id, "run", "found").merged
@@ -212,33 +189,21 @@ class TestParts:
         assert [part.label_id for part in merged.parts] == [mark.id for mark in sample.bob.detections]
         assert kf.sample_report(dataset, sample.id, "run").merged == ()
         assert kf.sample_report(dataset, dataset.first().id, "run", "found").merged == ()
-        sample.bob.detections.pop()  # one mark for one mark is no merge any more
+        sample.bob.detections.pop()  # one annotation for one annotation is no merge any more
         sample.save()
         assert kf.sample_report(dataset, sample.id, "run", "found").merged == ()
 
-    def test_beside_every_sample_as_listed(self, crowd: fo.Dataset) -> None:
-        kf.compute_agreement(crowd, "run", raters=CROWD, bootstrap=0, thresholds=())
+    def test_next_to_every_sample_as_listed(self, crowd: fo.Dataset) -> None:
+        kf.compute_agreement(crowd, "run", raters=THREE, bootstrap=0, thresholds=())
         some = {row.sample_id for row in kf.merged_findings(crowd, "found")[:5]} | {crowd.first().id}
         reports = {key: kf.sample_report(crowd, key, "run", "found").merged for key in some}
-        beside = Counter(
+        shown = Counter(
             (key, row.whole_rater, row.whole.category, row.parts_rater, row.parts[0].category, len(row.parts))
             for key, rows in reports.items()
             for row in rows
         )
-        assert beside == Counter(
+        assert shown == Counter(
             (row.sample_id, row.whole_rater, row.whole_category, row.parts_rater, row.parts_category, row.parts)
             for row in kf.merged_findings(crowd, "found")
             if row.sample_id in some
         )
-
-
-@pytest.mark.parametrize(
-    ("call", "arguments"), [(kf.view_of_boundary, (0, 0.1)), (kf.view_of_copies, ()), (kf.merged_findings, ())]
-)
-def test_a_run_of_an_older_version(dataset: fo.Dataset, call: Any, arguments: tuple[float, ...]) -> None:
-    age(dataset, "found")
-    with pytest.raises(InputError, match=r"run 'found': made by an older version, .*; make a new run"):
-        call(dataset, "found", *arguments)
-    assert kf.load_diagnostics(dataset, "found") == {}
-    assert kf.load_run(dataset, "found").result.counts() == COUNTS
-    assert len(labels_in(kf.view_of_merged(dataset, "found"))) == 3  # needs nothing new

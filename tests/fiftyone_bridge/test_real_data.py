@@ -1,4 +1,4 @@
-"""The doubly annotated part of LVIS through FiftyOne: the figures are those of the file, and of the published tool."""
+"""The doubly annotated part of LVIS through FiftyOne: the numbers are those of the file, and of the published tool."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,11 +31,6 @@ def dataset(lvis_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture(scope="module")
 def read(dataset: fo.Dataset) -> Annotations:
     return kf.read_annotations(dataset)
-
-
-@pytest.fixture
-def nothing_stays() -> None:
-    """The data set outlives a test."""
 
 
 def test_all_of_it(lvis: Annotations, read: Annotations) -> None:
