@@ -1,14 +1,15 @@
 """Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025).
 
-* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `FEW_IMAGES`, `MEANINGS`
+* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `SHARES`, `FEW_IMAGES`,
+  `MEANINGS`
 * raters against raters: `modified_map` -> `ModifiedMap`; `THRESHOLDS`, `SIZES`
-* from alpha to mAP: `fit_line` -> `Line`, `PUBLISHED_LINE`
+* from alpha to mAP, of one data set or several pooled: `fit_line` -> `Line`, `PUBLISHED_LINE`
 * models: `map_of_predictions` -> `PredictionMap`, `read_models`
 * may it be used: `check_convergence`, a `Criterion` for each condition
 """
 
 from kalos_core.convergence.criteria import Criterion, check_convergence
-from kalos_core.convergence.interval import FEW_IMAGES, LabelConvergence, label_convergence
+from kalos_core.convergence.interval import FEW_IMAGES, SHARES, LabelConvergence, label_convergence
 from kalos_core.convergence.models import read_models
 from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
 from kalos_core.convergence.predictions import PredictionMap, map_of_predictions
@@ -20,6 +21,7 @@ __all__ = [
     "FEW_IMAGES",
     "MEANINGS",
     "PUBLISHED_LINE",
+    "SHARES",
     "SIZES",
     "THRESHOLDS",
     "Criterion",

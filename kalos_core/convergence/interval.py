@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 FEW_IMAGES = 100
 """Images of a replicate below which its interval is too wide to be set next to the paper's."""
 
+SHARES = (0.1, 0.25, 0.5)
+"""Of the images in a subset, at which `LabelConvergence.by_size` looks unless told otherwise."""
+
 MATCHED, COUNTED = 0.1, 0.4
 """Share of the work done when annotations are matched, and when every image has its alpha."""
 
@@ -72,6 +75,13 @@ class LabelConvergence:
     fitted : Line or None
         Fitted on all replicates and thresholds; None for more than two raters, who have no one mAP to fit, and where
         alpha is the same everywhere.
+    usable : (images,) int
+        Codes of the images they were drawn from, in the order in which they are drawn.
+    image_alpha : (I, T) float64
+        Alpha of every image, NaN where undefined.
+    counted : sequence of Counted
+        What modified mAP of any subset is computed from, once for each order of detections.
+    seed : int
 
     Examples
     --------
@@ -96,6 +106,10 @@ class LabelConvergence:
     configuration: Configuration
     line: Line | None
     fitted: Line | None
+    usable: NDArray[np.intp]
+    image_alpha: NDArray[np.float64]
+    counted: Sequence[Counted]
+    seed: int
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -124,6 +138,78 @@ class LabelConvergence:
             images_per_replicate=self.images_per_replicate,
             configuration=self.configuration,
             line=self.line,
+            whole_map=mean_of_directions(self.whole.directions),
+            whole_alpha=self.whole_alpha,
+        )
+
+    @property
+    def whole_alpha(self) -> NDArray[np.float64]:
+        """(T,) mean image alpha of all images."""
+        everything = np.zeros((1, len(self.image_alpha)), np.bool_)
+        everything[0, self.usable] = True
+        return np.asarray(_mean_alpha(self.image_alpha, everything)[0])
+
+    @property
+    def whole_convergence(self) -> float:
+        """`convergence` of all images at once: the number to quote, as it depends on no size of subsets."""
+        return self.replicates.whole_convergence
+
+    def by_size(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> pd.DataFrame:
+        """How label convergence depends on the size of the subsets, and the value of the whole set it leads to.
+
+        Parameters
+        ----------
+        shares : sequence of floats in (0, 1)
+            Of the images in a subset. The share of this result is among the rows in any case, with its replicates.
+        samples : int, at least 2, optional
+            Subsets of each size; by default as many as this result has.
+
+        Returns
+        -------
+        DataFrame
+            A row for each size, ascending, all images last: ``share``, ``images``, ``subsets`` (those without
+            annotations to compare left out), ``convergence`` (as of the property) with ``std``, ``low``, ``high``,
+            ``percentile_low`` and ``percentile_high``, which the whole set does not have (NaN), ``map`` and ``alpha``.
+
+        Raises
+        ------
+        InputError
+            For a share that is none, or that leaves a subset empty.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, label_convergence
+        >>> rows = [
+        ...     {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 3)]}
+        ...     for image in range(200)
+        ...     for rater, shift in (("ann", 0), ("bob", 2))
+        ... ]
+        >>> result = label_convergence(Annotations.from_rows(rows), samples=50, fraction=0.5, thresholds=(0.5, 0.75))
+        >>> result.by_size()["images"].tolist()
+        [20, 50, 100, 200]
+        """
+        import pandas as pd
+
+        count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
+        sizes = {_subset_size(self.images, share, "shares") for share in shares}
+        rows = [
+            _size_row(self._of_size(size, count))
+            for size in sorted({*sizes, self.images_per_replicate} - {self.images})
+        ]
+        return pd.DataFrame([*rows, _whole_row(self.replicates)])
+
+    def _of_size(self, size: int, samples: int) -> Replicates:
+        """Replicates of so many images; those there are, if they have that many."""
+        if size == self.images_per_replicate:
+            return self.replicates
+        drawn = _draw(self.usable, size, samples, np.random.default_rng([self.seed, size]))
+        subsets = _as_subsets(drawn, len(self.image_alpha))
+        directions = _pair_map(self.counted, subsets, len(self.whole.raters), _tell_nobody)
+        return replace(
+            self.replicates,
+            map=mean_of_directions(directions),
+            alpha=_mean_alpha(self.image_alpha, subsets),
+            images_per_replicate=size,
         )
 
     @property
@@ -174,11 +260,12 @@ class LabelConvergence:
         )
 
     def __str__(self) -> str:
-        found = self.convergence
-        low, high = found.interval
+        found, whole = self.convergence, 100 * self.whole_convergence
+        low, high = 100 * found.interval
         return (
-            f"label convergence {100 * found.mean:.2f} [{100 * low:.2f}, {100 * high:.2f}] mAP@{self.whole.span}, "
-            f"{self.route}; {len(self.alpha):,} subsets of {self.images_per_replicate:,} of {self.images:,} images"
+            f"label convergence {whole:.2f} mAP@{self.whole.span} on all {self.images:,} images, {self.route}; "
+            f"{100 * found.mean:.2f} [{low:.2f}, {high:.2f}] on {len(self.alpha):,} subsets of "
+            f"{self.images_per_replicate:,} of them"
         )
 
 
@@ -228,7 +315,9 @@ def label_convergence(
     Warns
     -----
     KalosWarning
-        If a subset has fewer than 100 images: intervals belong to subsets of their size, so compare means, not widths.
+        With both numbers, if the mean over the subsets is more than one standard deviation away from the value of all
+        images, or if a subset has fewer than 100 images: modified mAP depends on the size of the set it is computed
+        on, and intervals belong to subsets of their size. See `LabelConvergence.by_size`.
 
     Raises
     ------
@@ -255,8 +344,7 @@ def label_convergence(
     usable = np.flatnonzero(usable_images(annotations))
     usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
     drawn = _draw(usable, _subset_size(len(usable), fraction), samples, np.random.default_rng(seed))
-    subsets = np.zeros((samples, len(annotations.images)), np.bool_)
-    subsets[np.arange(samples)[:, None], drawn] = True
+    subsets = _as_subsets(drawn, len(annotations.images))
     tell = progress or _tell_nobody
     tell(0.0, f"Matching {len(annotations):,} annotations")
     pairs = comparable_pairs(annotations, measure, checked, pairs)
@@ -273,6 +361,10 @@ def label_convergence(
         configuration=Configuration(measure.name, float(checked[0]), solver, cost, 0, seed),
         line=line if line is not None else PUBLISHED_LINE if of_paper else None,
         fitted=None,
+        usable=usable,
+        image_alpha=image_alpha,
+        counted=tuple(counted),
+        seed=seed,
     )
     _check_replicates(result)
     tell(1.0, "Done")
@@ -287,29 +379,80 @@ def _check_replicates(result: LabelConvergence) -> None:
             f"fraction: expected subsets with annotations to compare, got {empty:,} of {samples:,} subsets of {size:,} "
             "images without any; choose a larger fraction"
         )
-    if size < FEW_IMAGES:
-        warnings.warn(
-            f"a subset has {size:,} images: its interval is wider than one of {FEW_IMAGES} or more would be; compare "
-            "means, not widths, with intervals of larger subsets",
-            KalosWarning,
-            stacklevel=3,
+    found, whole = result.convergence, result.whole_convergence
+    if size >= FEW_IMAGES and not abs(found.mean - whole) > found.std:
+        return
+    low, high = 100 * found.interval
+    warnings.warn(
+        f"label convergence is {100 * whole:.1f} mAP on all {result.images:,} images and {100 * found.mean:.1f} "
+        f"[{low:.1f}, {high:.1f}] on {samples:,} subsets of {size:,}: it depends on how many images it is computed on. "
+        "Quote the value of all images; the interval belongs to subsets of its size (`by_size()` shows other sizes)",
+        KalosWarning,
+        stacklevel=3,
+    )
+
+
+def _size_row(found: Replicates) -> dict[str, float]:
+    """A line of `LabelConvergence.by_size`."""
+    defined = np.asarray(np.isfinite(found.map).all(axis=1))
+    kept = replace(found, map=found.map[defined], alpha=found.alpha[defined])
+    if not defined.any():
+        raise InputError(
+            f"shares: expected subsets with annotations to compare, got {len(defined):,} subsets of "
+            f"{found.images_per_replicate:,} images without any"
         )
+    spread = kept.convergence
+    about = {name: value for name, value in spread.row().items() if name not in ("mean", "min", "max")}
+    return {
+        "share": found.images_per_replicate / found.images,
+        "images": found.images_per_replicate,
+        "subsets": int(defined.sum()),
+        "convergence": spread.mean,
+        **about,
+        "map": kept.measured.mean,
+        "alpha": float(np.nanmean(kept.alpha)),
+    }
 
 
-def _subset_size(images: int, fraction: object) -> int:
+def _whole_row(found: Replicates) -> dict[str, float]:
+    """The last line of `LabelConvergence.by_size`: all images at once."""
+    assert found.whole_map is not None
+    assert found.whole_alpha is not None
+    return {
+        "share": 1.0,
+        "images": found.images,
+        "subsets": 1,
+        "convergence": found.whole_convergence,
+        "map": float(found.whole_map.mean()),
+        "alpha": float(found.whole_alpha.mean()),
+    }
+
+
+def _as_subsets(drawn: NDArray[np.intp], images: int) -> NDArray[np.bool_]:
+    """(B, n) codes -> (B, I) which images are in each subset."""
+    subsets = np.zeros((len(drawn), images), np.bool_)
+    subsets[np.arange(len(drawn))[:, None], drawn] = True
+    return subsets
+
+
+def _subset_size(images: int, fraction: object, name: str = "fraction") -> int:
     share = as_number(fraction)
     if share is None or not 0 < share < 1:
-        raise InputError(f"fraction: expected a share of the images between 0 and 1, got {fraction!r}")
+        raise InputError(f"{name}: expected a share of the images between 0 and 1, got {fraction!r}")
     size = round(images * share)
     if size < 1:
-        raise InputError(f"fraction: expected at least one image in a subset, got {share:g} of {images:,} images")
+        raise InputError(f"{name}: expected at least one image in a subset, got {share:g} of {images:,} images")
     return size
 
 
 def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """(B, n) images of every subset, drawn without replacement, ascending."""
-    chosen = np.argpartition(rng.random((samples, len(images))), size - 1, axis=1)[:, :size]
-    return np.sort(images[chosen], axis=1)
+    drawn = np.empty((samples, size), np.intp)
+    for start in range(0, samples, AT_ONCE):  # never a table of all subsets and images
+        rows = drawn[start : start + AT_ONCE]
+        numbers = rng.random((len(rows), len(images)))
+        rows[:] = images[np.argpartition(numbers, size - 1, axis=1)[:, :size]]
+    return np.sort(drawn, axis=1)
 
 
 def _image_alpha(

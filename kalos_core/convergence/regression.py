@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,22 +67,52 @@ PUBLISHED_LINE = Line(
 """The line of the paper; it belongs to the alpha of its Appendix B and to no other."""
 
 
-def fit_line(alpha: NDArray[np.float64], precision: NDArray[np.float64], source: str) -> Line:
-    """Least squares over all pairs of an alpha and an mAP (M,), those with NaN left out (label convergence §4.2).
+Values = NDArray[np.float64]
+
+
+def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[str, Values], source: str = "") -> Line:
+    """Least squares over all pairs of an alpha and an mAP, those with NaN left out (label convergence §4.2).
+
+    Parameters
+    ----------
+    alpha, precision : float arrays of one shape, or mappings of data sets to such arrays
+        Of several data sets, all pairs are pooled, as the paper pools LVIS, COCO and Open Images: a data set with
+        more pairs weighs more.
+    source : str
+        Where it comes from, with the configuration of alpha; the names of pooled data sets, with how many pairs each
+        gave, are added.
+
+    Returns
+    -------
+    Line
 
     Raises
     ------
     InputError
-        If fewer than three pairs are defined, or all alphas are the same.
+        If fewer than three pairs are defined, all alphas are the same, or shapes or data sets differ.
 
     Examples
     --------
     >>> line = fit_line(np.array([0.0, 0.5, 1.0]), np.array([0.1, 0.5, 0.9]), "by hand")
     >>> round(line.slope, 6), round(line.intercept, 6), round(line.explained, 6)
     (0.8, 0.1, 1.0)
+
+    Two data sets pooled:
+
+    >>> alpha = {"LVIS": np.array([0.0, 0.5]), "COCO": np.array([0.5, 1.0])}
+    >>> precision = {"LVIS": np.array([0.1, 0.4]), "COCO": np.array([0.6, 0.9])}
+    >>> print(fit_line(alpha, precision))
+    mAP = 0.800 α + 0.100 (ρ = 0.97, R² = 0.94; LVIS (2 pairs), COCO (2 pairs))
     """
     from scipy import stats  # slow to import, and needed here only
 
+    if isinstance(alpha, Mapping) or isinstance(precision, Mapping):
+        alpha, precision, names = _pooled(alpha, precision)
+        source = f"{source}: {names}" if source else names
+    if np.shape(alpha) != np.shape(precision):
+        raise InputError(
+            f"regression: expected as many alphas as mAPs, got shapes {np.shape(alpha)} and {np.shape(precision)}"
+        )
     defined = np.isfinite(alpha) & np.isfinite(precision)
     x, y = alpha[defined], precision[defined]
     if len(x) < 3 or np.ptp(x) <= SAME_ALPHA:
@@ -94,3 +125,19 @@ def fit_line(alpha: NDArray[np.float64], precision: NDArray[np.float64], source:
         source=source,
         residuals=y - (fit.slope * x + fit.intercept),
     )
+
+
+def _pooled(
+    alpha: Values | Mapping[str, Values], precision: Values | Mapping[str, Values]
+) -> tuple[Values, Values, str]:
+    """The pairs of several data sets end to end, and the data sets with how many each has."""
+    if not (isinstance(alpha, Mapping) and isinstance(precision, Mapping) and alpha and set(alpha) == set(precision)):
+        raise InputError("regression: expected alphas and mAPs of the same data sets, got others")
+    sides = [[np.asarray(side[name], dtype=np.float64) for name in alpha] for side in (alpha, precision)]
+    for name, x, y in zip(alpha, *sides, strict=True):
+        if x.shape != y.shape:
+            raise InputError(f"regression: expected as many alphas as mAPs of {name!r}, got {x.shape} and {y.shape}")
+    pairs = [int((np.isfinite(x) & np.isfinite(y)).sum()) for x, y in zip(*sides, strict=True)]
+    names = ", ".join(f"{name} ({count:,} pairs)" for name, count in zip(alpha, pairs, strict=True))
+    x, y = (np.concatenate([values.ravel() for values in side]) for side in sides)
+    return x, y, names

@@ -39,6 +39,9 @@ class Replicates:
         Of `alpha`, at the first threshold.
     line : Line or None
         What mAP is inferred from alpha with; None if no line belongs to this alpha.
+    whole_map, whole_alpha : (T,) float64, optional
+        The same on all images at once: what `convergence` would be without subsets. Both depend on how many images
+        there are, so that the mean of the replicates is another number.
 
     Examples
     --------
@@ -56,6 +59,8 @@ class Replicates:
     images_per_replicate: int
     configuration: Configuration
     line: Line | None
+    whole_map: NDArray[np.float64] | None = None
+    whole_alpha: NDArray[np.float64] | None = None
 
     def between(self, least: float, greatest: float) -> Replicates:
         """The same at the thresholds from the least to the greatest, both included.
@@ -72,6 +77,8 @@ class Replicates:
             thresholds=thresholds,
             map=self.map[:, chosen],
             alpha=self.alpha[:, chosen],
+            whole_map=None if self.whole_map is None else self.whole_map[chosen],
+            whole_alpha=None if self.whole_alpha is None else self.whole_alpha[chosen],
             configuration=replace(self.configuration, threshold=float(thresholds[0])),
         )
 
@@ -112,6 +119,21 @@ class Replicates:
         return self.measured if self.raters == 2 or inferred is None else inferred
 
     @property
+    def whole_convergence(self) -> float:
+        """`convergence` of all images at once, the number to quote; NaN where it is not known."""
+        return self._whole[0 if self.is_measured else 1]
+
+    @property
+    def _whole(self) -> tuple[float, float, float]:
+        """Modified mAP, mAP inferred from alpha, and alpha of all images, mean over the thresholds."""
+        precision, alpha = (
+            np.full(len(self.thresholds), np.nan) if values is None else values
+            for values in (self.whole_map, self.whole_alpha)
+        )
+        inferred = np.full(1, np.nan) if self.line is None else self.line.map_of(alpha)
+        return float(precision.mean()), float(inferred.mean()), float(alpha.mean())
+
+    @property
     def route(self) -> str:
         """How `convergence` was obtained, for people."""
         if self.raters == 2:
@@ -139,21 +161,27 @@ class Replicates:
     def summary(self) -> pd.DataFrame:
         """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
 
-        `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that `convergence`
-        is.
+        `whole` is the value on all images, first because the others depend on the size of the subsets; NaN where it is
+        not known. `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that
+        `convergence` is.
         """
         import pandas as pd
 
-        metrics = [("modified mAP", self.measured), ("mAP inferred from alpha", self.inferred)]
+        metrics = [
+            ("modified mAP", self.measured),
+            ("mAP inferred from alpha", self.inferred),
+            ("alpha", Spread(self.alpha.mean(axis=1))),
+        ]
         rows = [
             {
                 "figure": name,
                 "is_convergence": position == (0 if self.is_measured else 1),
                 "images": self.images,
+                "whole": whole,
                 "sample_size": self.images_per_replicate,
                 **spread.row(),
             }
-            for position, (name, spread) in enumerate([*metrics, ("alpha", Spread(self.alpha.mean(axis=1)))])
+            for position, ((name, spread), whole) in enumerate(zip(metrics, self._whole, strict=True))
             if spread is not None
         ]
         return pd.DataFrame(rows)

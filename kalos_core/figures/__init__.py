@@ -4,7 +4,7 @@ A title states the finding. No template, background or font colour is set, so th
 whatever shows it.
 """
 
-from kalos_core._agreement import BANDS, band
+from kalos_core._agreement import BAND_SOURCES, BANDS, band, convergence_band
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, VARIATION_LABELS, signed, significant, with_interval
 from kalos_core.figures.agreement import (
     BIN_WIDTH,
@@ -41,10 +41,13 @@ from kalos_core.figures.convergence import (
     interval_bars,
     plot_boundaries,
     plot_convergence,
+    plot_regression,
     plot_shares,
+    plot_sizes,
     replicate_scatter,
     shares_over_thresholds,
     shares_title,
+    size_curve,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.figures.events import (
@@ -124,6 +127,7 @@ from kalos_core.figures.variations import plot_variations, variation_bars, varia
 
 __all__ = [
     "BANDS",
+    "BAND_SOURCES",
     "BIN_WIDTH",
     "COLOURS",
     "DISTANCE_EDGES",
@@ -159,6 +163,7 @@ __all__ = [
     "class_difficulty_title",
     "collaboration_heatmap",
     "collaboration_title",
+    "convergence_band",
     "convergence_title",
     "correlation_bars",
     "correlation_title",
@@ -202,12 +207,14 @@ __all__ = [
     "plot_rater_performance",
     "plot_rater_tree",
     "plot_ratio",
+    "plot_regression",
     "plot_removal",
     "plot_residuals",
     "plot_running",
     "plot_sensitivity",
     "plot_shares",
     "plot_size_errors",
+    "plot_sizes",
     "plot_tau",
     "plot_teams",
     "plot_variations",
@@ -229,6 +236,7 @@ __all__ = [
     "shares_title",
     "signed",
     "significant",
+    "size_curve",
     "smyth_title",
     "square_heatmap",
     "tau_heatmap",

@@ -9,13 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core._agreement import BANDS, Agreement, band
-from kalos_core.display import Numbers, with_interval
+from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, band
+from kalos_core.display import Numbers, significant, with_interval
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout
 from kalos_core.figures.common import (
     NEUTRAL,
     OWN,
     PALE,
+    UPRIGHT,
     Layout,
     as_intervals,
     as_numbers,
@@ -69,8 +70,25 @@ def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.in
     return edges[first:], np.histogram(values, edges[first:])[0]
 
 
-def alpha_histogram(image_alpha: Numbers, title: str = "") -> go.Figure:
-    """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`."""
+def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float | None = None) -> go.Figure:
+    """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`.
+
+    Lines stand at the mean (solid), the median (dashed) and, where it is given, the alpha of all units in one matrix
+    (dotted), with their values; KαLOS Fig. 20 shows them so.
+
+    Parameters
+    ----------
+    image_alpha : (I,) None or NaN where undefined
+    title : str
+    global_alpha : float, optional
+    """
+    values = as_numbers(image_alpha)
+    values = values[np.isfinite(values)]
+    middles = (
+        [("mean", float(values.mean()), "solid"), ("median", float(np.median(values)), "dash")] if len(values) else []
+    )
+    if global_alpha is not None and np.isfinite(global_alpha):
+        middles.append(("all units", global_alpha, "dot"))
     edges, counts = alpha_bins(image_alpha)
     ranges = [f"{low:.1f} to {high:.1f}" for low, high in itertools.pairwise(edges)]
     bars = go.Bar(
@@ -91,8 +109,11 @@ def alpha_histogram(image_alpha: Numbers, title: str = "") -> go.Figure:
         xaxis_range=[edges[0] - 0.03, 1.03],
         xaxis_dtick=0.2,
         margin={"t": 60 if title else 25, "l": 50},
-        shapes=_band_shapes(float(edges[0])),
-        annotations=_band_names(float(edges[0])),
+        shapes=[*_band_shapes(float(edges[0])), *(_middle(at, dash) for _, at, dash in middles)],
+        annotations=[
+            *_band_names(float(edges[0])),
+            *(_middle_name(name, at, row) for row, (name, at, _) in enumerate(middles)),
+        ],
     )
 
 
@@ -143,7 +164,29 @@ def alpha_scale(
 
 def plot_agreement(result: Agreement) -> go.Figure:
     """The histogram of a result, titled with its finding."""
-    return alpha_histogram(result.image_alpha, agreement_title(result.alpha, result.alpha_interval))
+    title = agreement_title(result.alpha, result.alpha_interval)
+    return alpha_histogram(result.image_alpha, title, result.global_alpha)
+
+
+def _middle(at: float, dash: str) -> Layout:
+    return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": OWN, "width": 2, "dash": dash}}
+
+
+def _middle_name(name: str, at: float, row: int) -> Layout:
+    """What a line is, to its left, each in a row of its own."""
+    return {
+        "xref": "x",
+        "yref": "paper",
+        "x": at,
+        "y": 0.98 - 0.09 * row,
+        "yanchor": "top",
+        "xanchor": "right",
+        "xshift": -4,
+        "text": f"{name} {significant(at)}",
+        "showarrow": False,
+        "font": {"size": 11},
+        "bgcolor": "rgba(255, 255, 255, 0.6)",
+    }
 
 
 def _band_shapes(lowest: float) -> list[Layout]:
@@ -181,6 +224,7 @@ def _band_names(lowest: float, size: int = 10) -> list[Layout]:
             "showarrow": False,
             "font": {"size": size},
             "opacity": 0.75,
+            "hovertext": BAND_SOURCES,
         }
         for high, low, name in zip(edges[:-1], edges[1:], names, strict=True)
         if high - max(low, lowest) >= 0.15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,12 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.convergence import PUBLISHED_LINE, LabelConvergence
+from kalos_core.convergence import PUBLISHED_LINE, SHARES, LabelConvergence, fit_line
+from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
 from kalos_core.display import VARIATION_LABELS, Numbers, significant
+from kalos_core.errors import InputError, listed
 from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
+from kalos_core.figures.calibration import OBSERVED_COLOUR
 from kalos_core.figures.common import (
     COLOURS,
     LEGEND_AT_BOTTOM,
@@ -33,6 +37,12 @@ from kalos_core.figures.common import (
 )
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
+DATASET_COLOURS = ("#8C96A3", "#7A5CE0", "#B8860B", "#2F6B5E", "#A23B72")
+"""Colours of pooled data sets, over and over; none is that of a variation type or a rater."""
+
+SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up")
+"""Their symbols, for those who do not tell colours apart."""
+
 MOST_POINTS = 2000
 """Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
 
@@ -46,19 +56,38 @@ class NamedLine:
     intercept: float
 
 
-def convergence_title(mean: float, interval: Numbers, images: int | None = None) -> str:
-    """Label convergence in one line, in points of mAP as papers print it.
+def convergence_title(
+    mean: float, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
+) -> str:
+    """Label convergence in one line, in points of mAP as papers print it; the value of all images leads.
+
+    Parameters
+    ----------
+    mean, interval
+        Over subsets.
+    images : int, optional
+        In a subset.
+    whole : float, optional
+        On all images.
+    of : int, optional
+        How many they are.
 
     Examples
     --------
+    >>> convergence_title(0.7198, [0.6264, 0.8132], 20, 0.6607, 200)
+    'Label convergence 66.1 mAP on all 200 images; 72.0 [62.6, 81.3] on subsets of 20'
     >>> convergence_title(0.6508, [0.6264, 0.6752], 500)
     'Label convergence 65.1 [62.6, 67.5] mAP on subsets of 500 images'
     """
     low, high = interval
     if low is None or high is None or not np.isfinite([mean, low, high]).all():
         return "Label convergence is undefined"
-    subsets = "" if images is None else f" on subsets of {images:,} images"
-    return f"Label convergence {100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}] mAP{subsets}"
+    text = f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    if whole is None or np.isnan(whole):
+        return f"Label convergence {text} mAP" + ("" if images is None else f" on subsets of {images:,} images")
+    everything = "images" if of is None else f"{of:,} images"
+    subsets = "" if images is None else f" on subsets of {images:,}"
+    return f"Label convergence {100 * whole:.1f} mAP on all {everything}; {text}{subsets}"
 
 
 def replicate_scatter(
@@ -68,6 +97,7 @@ def replicate_scatter(
     lines: Sequence[NamedLine] = (),
     title: str = "",
     seed: int = 0,
+    dataset: Sequence[str] | None = None,
 ) -> go.Figure:
     """MAP over alpha, a point for each subset and threshold, with lines: the first solid, the others dashed.
 
@@ -79,6 +109,8 @@ def replicate_scatter(
     title : str
     seed : int
         Decides which points are sampled.
+    dataset : (M,) str, optional
+        The data set of each point, where several are pooled: each has its own colour and symbol.
     """
     x, y, thresholds = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
     shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
@@ -87,17 +119,28 @@ def replicate_scatter(
         shown = np.sort(np.random.default_rng(seed).choice(shown, MOST_POINTS, replace=False))
     ends = [float(x[shown].min()), float(x[shown].max())] if count else [0.0, 1.0]
     name = f"{len(shown):,} of {count:,} points shown" if len(shown) < count else f"{count:,} points"
-    points = go.Scatter(
-        x=x[shown].tolist(),
-        y=y[shown].tolist(),
-        customdata=thresholds[shown].tolist(),
-        mode="markers",
-        marker={"color": NEUTRAL, "size": 5, "opacity": 0.45},
-        hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
-        name=name,
-    )
+    groups = [(name, shown, NEUTRAL, "circle")]
+    if dataset is not None:
+        owner = np.asarray(dataset, dtype=object)
+        looks = zip(itertools.cycle(DATASET_COLOURS), itertools.cycle(SYMBOLS))
+        groups = [
+            (group, shown[owner[shown] == group], *look)
+            for group, look in zip(dict.fromkeys(owner.tolist()), looks, strict=False)
+        ]
+    points = [
+        go.Scatter(
+            x=x[rows].tolist(),
+            y=y[rows].tolist(),
+            customdata=thresholds[rows].tolist(),
+            mode="markers",
+            marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
+            hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
+            name=group,
+        )
+        for group, rows, colour, symbol in groups
+    ]
     return framed(
-        [points, *(_line(line, ends, number) for number, line in enumerate(lines))],
+        [*points, *(_line(line, ends, number) for number, line in enumerate(lines))],
         title,
         "mean alpha of a subset",
         "modified mAP of a subset",
@@ -128,8 +171,9 @@ def interval_bars(
     intervals: Intervals,
     models: Sequence[Mapping[str, float]] = (),
     title: str = "",
+    wholes: Numbers | None = None,
 ) -> go.Figure:
-    """The interval of label convergence of each data set or tag, with the mAP of models.
+    """Label convergence of each data set or tag: on all images, the interval of subsets, and the mAP of models.
 
     Parameters
     ----------
@@ -138,17 +182,28 @@ def interval_bars(
     intervals : (n, 2)
     models : (n,) mappings of a model's name to its mAP, optional
     title : str
+    wholes : (n,) mAP in [0, 1], optional
+        On all images of each, the number to quote; means and intervals are of subsets.
     """
+    everything = as_numbers([None] * len(names) if wholes is None else wholes)
     middle, ends = as_numbers(means), as_intervals(intervals, len(names))
     points = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
-    values = [*(100 * ends[np.isfinite(ends)]).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
+    known = [*ends[np.isfinite(ends)], *everything[np.isfinite(everything)]]
+    values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
-    hover = [f"{name}: {_map_text(mean, pair)}" for name, mean, pair in zip(names, middle, ends, strict=True)]
+    hover = [
+        f"{name}: {'' if np.isnan(value) else f'{100 * value:.2f} mAP on all images; subsets '}{_map_text(mean, pair)}"
+        for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
+    ]
     line = {"width": 3, "color": WHISKER}
     traces = [
-        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval"),
-        ticks(as_plain(100 * middle), range(len(names)), BAR_HEIGHT - 4, line, "mean", hoverinfo="skip"),
+        spans(100 * ends, PALE, hover, "", "label convergence, 95 % interval of subsets"),
+        ticks(as_plain(100 * middle), range(len(names)), BAR_HEIGHT - 4, line, "mean of subsets", hoverinfo="skip"),
     ]
+    if np.isfinite(everything).any():
+        solid = {"width": 4, "color": OBSERVED_COLOUR}
+        row = ticks(as_plain(100 * everything), range(len(names)), BAR_HEIGHT, solid, "all images", hoverinfo="skip")
+        traces.append(row)
     figure = go.Figure([*traces, *([_diamonds(points)] if points else [])])
     space = margin(title, left=140, bottom=90) | {"r": 20}
     return figure.update_layout(
@@ -308,6 +363,77 @@ def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.F
     )
 
 
+def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
+    """Label convergence over the number of images it is computed on; the last point, all images, is the one to quote.
+
+    Parameters
+    ----------
+    images : (S,) ascending
+        In a subset; all of them last.
+    convergence : (S,) mAP in [0, 1]
+        Mean over subsets.
+    intervals : (S, 2), optional
+        Of subsets; NaN for all images.
+    title : str
+    """
+    x, y = as_numbers(images), as_numbers(convergence)
+    ends = as_intervals(intervals, len(x))
+    known = np.isfinite(ends).all(axis=1)
+    hover = [
+        f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
+        + (f"{100 * value:.2f} mAP" if np.isnan(pair).any() else _map_text(value, pair))
+        for row, (count, value, pair) in enumerate(zip(x, y, ends, strict=True))
+    ]
+    around = go.Scatter(
+        x=[*x[known], *x[known][::-1]],
+        y=(100 * np.concatenate([ends[known, 1], ends[known, 0][::-1]])).tolist(),
+        fill="toself",
+        fillcolor=PALE,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        name="95 % interval of subsets",
+    )
+    curve = go.Scatter(
+        x=x.tolist(),
+        y=as_plain(100 * y),
+        mode="lines+markers+text",
+        text=["" if np.isnan(value) else f"{100 * value:.1f}" for value in y],
+        textposition="top center",
+        line={"color": NEUTRAL, "width": 3},
+        marker={
+            "size": [*([7] * (len(x) - 1)), 13],
+            "color": [*([NEUTRAL] * (len(x) - 1)), OBSERVED_COLOUR],
+            "symbol": [*(["circle"] * (len(x) - 1)), "diamond"],
+        },
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        cliponaxis=False,
+        name="mean of subsets, and all images (diamond)",
+    )
+    return framed(
+        [around, curve],
+        title,
+        "images it is computed on",
+        "label convergence, mAP",
+        320,
+        xaxis={"type": "log", "tickvals": x.tolist(), "ticktext": [f"{count:,.0f}" for count in x]},
+        margin={"t": 60 if title else 30},
+        showlegend=True,
+        legend=LEGEND_BELOW,
+    )
+
+
+def plot_sizes(result: LabelConvergence, shares: Sequence[float] = SHARES, samples: int | None = None) -> go.Figure:
+    """How the label convergence of a result depends on the size of subsets, titled with both ends of the curve."""
+    table = result.by_size(shares, samples)
+    first, last = (100 * table["convergence"].iloc[row] for row in (0, -1))
+    least = int(table["images"].iloc[0])
+    title = f"Label convergence {last:.1f} mAP on all {result.images:,} images, {first:.1f} on subsets of {least:,}"
+    ends = table[["low", "high"]].to_numpy(np.float64)
+    return size_curve(table["images"].to_numpy(np.float64), table["convergence"].to_numpy(np.float64), ends, title)
+
+
 def plot_convergence(result: LabelConvergence) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = result.convergence
@@ -316,8 +442,56 @@ def plot_convergence(result: LabelConvergence) -> go.Figure:
         name = "published" if result.line is PUBLISHED_LINE else "given"
         lines.append(NamedLine(name, result.line.slope, result.line.intercept))
     thresholds = np.tile(result.thresholds, len(result.alpha))
-    title = convergence_title(found.mean, found.interval, result.images_per_replicate)
+    title = convergence_title(
+        found.mean, found.interval, result.images_per_replicate, result.whole_convergence, result.images
+    )
     return replicate_scatter(result.alpha.ravel(), result.map.ravel(), thresholds, lines, title)
+
+
+def plot_regression(results: Mapping[str, LabelConvergence]) -> go.Figure:
+    """The replicates of several data sets with the line through all of them (label convergence Fig. 3).
+
+    Parameters
+    ----------
+    results : mapping of names of data sets to results
+        Of two raters each, with one solver and cost of alpha.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Titled with the pooled line, the published one beside it where it belongs to the same alpha.
+
+    Raises
+    ------
+    InputError
+        For no result, more than two raters (who have no one mAP to fit), or alphas of different configurations.
+    """
+    many = [name for name, result in results.items() if len(result.whole.raters) > 2]
+    if not results or many:
+        raise InputError(f"results: expected results of two raters each, got {listed(many) or 'none'}")
+    kinds = {(result.configuration.solver, result.configuration.cost) for result in results.values()}
+    if len(kinds) > 1:
+        raise InputError(f"results: expected alphas of one solver and cost, got {listed(map(str, sorted(kinds)))}")
+    alpha = {name: result.alpha for name, result in results.items()}
+    precision = {name: result.map for name, result in results.items()}
+    pooled = fit_line(alpha, precision)
+    lines = [NamedLine("pooled", pooled.slope, pooled.intercept)]
+    if kinds == {(PAPER_SOLVER, PAPER_COST)}:
+        lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
+    sign = "+" if pooled.intercept >= 0 else "−"
+    data = "data set" if len(results) == 1 else f"{len(results)} data sets"
+    title = (
+        f"mAP = {pooled.slope:.3f} α {sign} {abs(pooled.intercept):.3f} over {data} "
+        f"(ρ = {pooled.correlation:.2f}, R² = {pooled.explained:.2f})"
+    )
+    return replicate_scatter(
+        np.concatenate([values.ravel() for values in alpha.values()]),
+        np.concatenate([values.ravel() for values in precision.values()]),
+        np.concatenate([np.tile(result.thresholds, len(result.alpha)) for result in results.values()]),
+        lines,
+        title,
+        dataset=[name for name, values in alpha.items() for _ in range(values.size)],
+    )
 
 
 def plot_shares(result: VariationShares) -> go.Figure:

@@ -18,7 +18,9 @@ MOST_VALUES_WRITTEN = 7
 """In a heatmap of more names the values stand in the hover only."""
 
 
-def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "") -> go.Figure:
+def square_heatmap(
+    names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "", below: str = ""
+) -> go.Figure:
     """A number for each two of n names; cells of NaN stay empty.
 
     Parameters
@@ -28,12 +30,18 @@ def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: 
     quantity : str
         What the numbers are.
     title : str
+    below : str
+        What those below the diagonal are, where it is another quantity.
     """
     texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
     hover = [
-        [f"<b>{a}</b> and <b>{b}</b>: {quantity} {text}" if text else "" for b, text in zip(names, row, strict=True)]
-        for a, row in zip(names, texts, strict=True)
+        [
+            f"<b>{a}</b> and <b>{b}</b>: {below if below and x < y else quantity} {text}" if text else ""
+            for x, (b, text) in enumerate(zip(names, row, strict=True))
+        ]
+        for y, (a, row) in enumerate(zip(names, texts, strict=True))
     ]
+    axis = f"above: {quantity}, below: {below}" if below else quantity
     low, high = _scale(values)
     ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
     figure = go.Figure(
@@ -47,7 +55,7 @@ def square_heatmap(names: Sequence[str], values: NDArray[np.float64], quantity: 
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
             colorscale="Cividis",
-            colorbar={"title": {"text": quantity, "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
+            colorbar={"title": {"text": axis, "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
             xgap=2,
             ygap=2,
             name=quantity,

@@ -44,6 +44,7 @@ def vitality_bars(
     intervals: Intervals | None = None,
     selected: str | None = None,
     title: str = "",
+    global_vitality: Numbers | None = None,
 ) -> go.Figure:
     """Alpha with all raters minus alpha without one, for each rater, from a line at zero.
 
@@ -55,12 +56,18 @@ def vitality_bars(
     intervals : (R, 2), optional
     selected : str, optional
         The rater that stands out.
+    title : str
+    global_vitality : (R,), optional
+        The same of all units in one matrix, for the hover.
     """
     values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
     counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(raters)
+    others = [""] * len(raters)
+    if global_vitality is not None:
+        others = [f"<br>over all units {signed(value)}" for value in as_numbers(global_vitality)]
     hover = [
-        f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}"
-        for rater, value, pair, count in zip(raters, values, ends, counts, strict=True)
+        f"<b>{rater}</b>: vitality {_signed_interval(value, pair)}{count}{other}"
+        for rater, value, pair, count, other in zip(raters, values, ends, counts, others, strict=True)
     ]
     return value_bars(
         raters,
@@ -78,10 +85,16 @@ def vitality_bars(
 
 
 def plot_vitality(result: RaterVitality) -> go.Figure:
-    """The vitality of a result over all units, matched again without each rater, titled with its finding."""
-    raters, values = result.rater.tolist(), result.global_rematched
-    ends, title = result.global_rematched_interval, vitality_title(raters, values)
-    return vitality_bars(raters, values, intervals=ends, title=title)
+    """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding."""
+    raters = result.rater.tolist()
+    return vitality_bars(
+        raters,
+        result.vitality,
+        result.images.tolist(),
+        result.vitality_interval,
+        title=vitality_title(raters, result.vitality),
+        global_vitality=result.global_rematched,
+    )
 
 
 def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
@@ -118,26 +131,38 @@ def collaboration_heatmap(
     alpha: Matrix,
     order: Sequence[int] | NDArray[np.intp] | None = None,
     title: str = "",
+    global_alpha: Matrix | None = None,
 ) -> go.Figure:
-    """Mean alpha of each two raters, raters who agree next to each other; the diagonal is empty.
+    """Alpha of each two raters, raters who agree next to each other; the diagonal is empty.
 
     Parameters
     ----------
     raters : (R,) names
     alpha : (R, R) symmetric, None or NaN where undefined
+        Mean over images.
     order : (R,) int, optional
         Order of the rows: that of the clustering.
+    title : str
+    global_alpha : (R, R) symmetric, optional
+        Of all units of two raters in one matrix: it stands below the diagonal, the mean over images above.
     """
     order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
     values = as_matrix(alpha)[np.ix_(order, order)]
+    names = [raters[index] for index in order]
+    below = ""
+    if global_alpha is not None and len(values):
+        lower = np.tril_indices(len(values), -1)
+        values[lower] = as_matrix(global_alpha)[np.ix_(order, order)][lower]
+        below = "alpha over all units"
     np.fill_diagonal(values, np.nan)
-    return square_heatmap([raters[index] for index in order], values, "alpha", title)
+    return square_heatmap(names, values, "mean alpha over images" if below else "alpha", title, below)
 
 
 def plot_collaboration(result: Collaboration) -> go.Figure:
-    """The heatmap of a result in the order of its clusters, titled with its finding."""
+    """The heatmap of a result in the order of its clusters, both scores, titled with its finding."""
     raters = result.raters.tolist()
-    return collaboration_heatmap(raters, result.alpha, result.order, collaboration_title(raters, result.alpha))
+    title = collaboration_title(raters, result.alpha)
+    return collaboration_heatmap(raters, result.alpha, result.order, title, result.global_alpha)
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:

@@ -39,8 +39,8 @@ def sensitivity_title(delta: float | None, anchor: float, strict: float, interva
     if delta < 0:
         low, high = interval
         ends = [None if end is None else -end for end in (high, low)]
-        return f"Alpha rises by {with_interval(-delta, ends)} from threshold {anchor:g} to {strict:g}"
-    return f"Alpha falls by {with_interval(delta, interval)} from threshold {anchor:g} to {strict:g}"
+        return f"Alpha rises by {with_interval(-delta, ends)} from threshold {anchor:.3g} to {strict:g}"
+    return f"Alpha falls by {with_interval(delta, interval)} from threshold {anchor:.3g} to {strict:g}"
 
 
 def sensitivity_curve(
@@ -50,6 +50,7 @@ def sensitivity_curve(
     anchor: float | None = None,
     strict: float | None = None,
     title: str = "",
+    calibrated: bool = False,
 ) -> go.Figure:
     """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
 
@@ -59,17 +60,20 @@ def sensitivity_curve(
     alpha : (T,) mean alpha, None or NaN where undefined
     intervals : (T, 2), optional
     anchor, strict : float, optional
-        The thresholds between which the loss is computed; each is one of `threshold`.
+        The thresholds between which the loss is computed.
     title : str
+    calibrated : bool
+        Whether the anchor is the τ*_s of a calibration.
     """
     x, y = as_numbers(threshold), as_numbers(alpha)
     ends = as_intervals(intervals, len(x))
     low, high = value_range(y, ends)
-    lines = [(at, name) for at, name in ((anchor, "anchor"), (strict, "strict")) if at is not None]
+    named = ((anchor, "calibrated anchor τ*_s" if calibrated else "anchor"), (strict, "strict"))
+    lines = [(at, name) for at, name in named if at is not None]
     return framed(
         [*_band(x, ends), _line(x, y, ends)],
         title,
-        "threshold (least similarity)",
+        "threshold τ_s (least similarity)",
         "mean alpha",
         280,
         xaxis={"range": [0, 1], "dtick": 0.2},
@@ -83,7 +87,7 @@ def sensitivity_curve(
             {**UPRIGHT, "x0": at, "x1": at, "line": {"color": WHISKER, "width": 1.5, "dash": "dot"}} for at, _ in lines
         ],
         annotations=[
-            _line_name(at, f"{name} {at:g}", x, y) | {"yshift": 13 * row} for row, (at, name) in enumerate(lines)
+            _line_name(at, f"{name} {at:.3g}", x, y) | {"yshift": 13 * row} for row, (at, name) in enumerate(lines)
         ],
     )
 
@@ -91,7 +95,15 @@ def sensitivity_curve(
 def plot_sensitivity(result: Sensitivity) -> go.Figure:
     """The curve of a result, titled with its finding."""
     title = sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval)
-    return sensitivity_curve(result.threshold, result.alpha, result.alpha_interval, result.anchor, result.strict, title)
+    return sensitivity_curve(
+        result.threshold,
+        result.alpha,
+        result.alpha_interval,
+        result.anchor,
+        result.strict,
+        title,
+        result.calibrated,
+    )
 
 
 def _band(x: NDArray[np.float64], ends: NDArray[np.float64]) -> list[go.Scatter]:

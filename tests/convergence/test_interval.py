@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kalos_core import Annotations, InputError, KalosWarning, agreement, label_convergence, modified_map
-from kalos_core.convergence import PUBLISHED_LINE, Line, Spread
+from kalos_core.convergence import PUBLISHED_LINE, Line, Spread, fit_line
 from tests.strategies import reordered
 
 LEVELS = (0.5, 0.75, 0.9)
@@ -31,7 +31,7 @@ def noisy(images=40, raters=("ann", "bob"), seed=0, **more):
 @pytest.fixture(autouse=True)
 def _small_subsets_are_meant():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "a subset has", KalosWarning)
+        warnings.filterwarnings("ignore", "label convergence is .* mAP on all", KalosWarning)
         yield
 
 
@@ -96,10 +96,11 @@ def test_the_columns_of_table_3():
     row = result.summary().query("is_convergence").iloc[0]
     assert row["figure"] == "modified mAP"
     assert (row["images"], row["sample_size"]) == (40, 12)
+    assert row["whole"] == pytest.approx(modified_map(noisy(), thresholds=LEVELS).mean, abs=1e-12)
     half = 1.96 * values.std(ddof=1)
     expected = [values.mean(), values.std(ddof=1), values.min(), values.max(), values.mean() - half,
                 values.mean() + half, *np.quantile(values, [0.025, 0.975])]  # fmt: skip
-    np.testing.assert_allclose(row.iloc[4:].to_numpy(float), expected, **SAME)
+    np.testing.assert_allclose(row.iloc[5:].to_numpy(float), expected, **SAME)
     assert result.interval.tolist() == [row["low"], row["high"]]
     frame = result.to_pandas()
     assert frame.shape == (600, 4)
@@ -115,7 +116,7 @@ def test_the_line_is_that_of_numpy():
     assert result.fitted.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
     assert result.fitted.explained == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-12)
     np.testing.assert_allclose(result.fitted.residuals, y - slope * x - intercept, atol=1e-9)
-    assert result.fitted.source.endswith("50 subsets x 3 thresholds, α = KαLOS(box_iou, τ=0.5, S=shm, ψ_neg)")
+    assert result.fitted.source.endswith("50 subsets x 3 thresholds, α = KαLOS(box_iou, τ_s=0.5, S=shm, ψ_neg)")
 
 
 def test_the_published_line_belongs_to_the_papers_alpha_alone():
@@ -137,7 +138,7 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     expected = two.fitted.slope * result.alpha + two.fitted.intercept
     np.testing.assert_allclose(result.convergence.replicates, expected.mean(axis=1), **SAME)
     assert result.route.startswith(
-        "inferred from alpha of all raters, KαLOS(box_iou, τ=0.5, S=greedy, ψ_soft), with fit"
+        "inferred from alpha of all raters, KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft), with fit"
     )
     # raters who err alike: the pairs, measured, are near what alpha says
     assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
@@ -148,7 +149,7 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     np.testing.assert_allclose(again, two.fitted.map_of(published.alpha).mean(axis=1), **SAME)
     without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
     assert without.convergence.mean == without.measured.mean
-    assert "no line belongs to KαLOS(box_iou, τ=0.5, S=greedy, ψ_neg)" in without.route
+    assert "no line belongs to KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_neg)" in without.route
 
 
 def test_the_pairs_of_three_raters_are_the_mean_of_what_is_defined():
@@ -172,14 +173,90 @@ def test_shuffled_replicates_are_means_over_orders():
 
 
 @pytest.mark.filterwarnings("error")
-def test_small_subsets_are_reported():
-    with pytest.warns(KalosWarning, match="a subset has 99 images: its interval is wider"):
-        label_convergence(noisy(198), 2, 0.5, thresholds=(0.5,))
+def test_small_subsets_are_reported_with_the_numbers_of_the_data():
+    with pytest.warns(KalosWarning) as caught:
+        result = label_convergence(noisy(198), 2, 0.5, thresholds=(0.5,))
+    low, high = 100 * result.interval
+    assert str(caught[0].message).startswith(
+        f"label convergence is {100 * result.whole.mean:.1f} mAP on all 198 images and "
+        f"{100 * result.convergence.mean:.1f} [{low:.1f}, {high:.1f}] on 2 subsets of 99: it depends on how many"
+    )
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_hundred_images_are_enough():
-    label_convergence(noisy(200), 2, 0.5, thresholds=(0.5,))
+def test_a_hundred_images_that_say_what_all_say_are_enough():
+    result = label_convergence(noisy(200), 20, 0.5, thresholds=(0.5,))
+    assert abs(result.convergence.mean - result.whole_convergence) < result.convergence.std
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_subsets_that_say_another_thing_are_reported(lvis):
+    # 100 of 200 images: .6896 on average, .6607 on all (formulas.md §8), more than a standard deviation apart
+    with pytest.warns(KalosWarning, match=r"66\.1 mAP on all 200 images and 6[89]\.\d .* on 100 subsets of 100"):
+        label_convergence(lvis, 100, 0.5)
+
+
+# ---- the whole set, and how it depends on size ----
+
+
+def test_the_whole_set_leads(lvis):
+    result = label_convergence(lvis, 50)
+    # pycocotools, mean of both directions over .5:.95: .66068 (formulas.md §13)
+    assert result.whole_convergence == result.whole.mean == pytest.approx(0.66068, abs=5e-6)
+    assert str(result).startswith("label convergence 66.07 mAP@0.5 to 0.95 on all 200 images, measured: ")
+    assert "subsets of 20 of them" in str(result)
+    alphas = [agreement(lvis, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in result.thresholds]
+    np.testing.assert_allclose(result.whole_alpha, alphas, **SAME)
+    summary = result.summary().set_index("figure")["whole"]
+    expected = [0.66068, 0.836 * np.mean(alphas) + 0.197, np.mean(alphas)]
+    np.testing.assert_allclose(summary, expected, atol=5e-6)
+    half = result.replicates.between(0.5, 0.5)
+    assert half.whole_convergence == pytest.approx(0.81142, abs=5e-6)  # pycocotools at .5
+
+
+def test_the_curve_over_sizes_of_lvis(lvis):
+    found = label_convergence(lvis, 1000).by_size()
+    assert found["images"].tolist() == [20, 50, 100, 200]
+    assert found["subsets"].tolist() == [1000, 1000, 1000, 1]
+    # formulas.md §8: .7198, .7070, .6896, .6607, each a mean over its own draws
+    np.testing.assert_allclose(found["convergence"], [0.7198, 0.7070, 0.6896, 0.6607], atol=0.003)
+    np.testing.assert_allclose(found["map"], found["convergence"])
+    assert (np.diff(found["std"].to_numpy()[:3]) < 0).all()
+    assert found.iloc[-1][["std", "low", "high"]].isna().all()
+
+
+@pytest.mark.parametrize("raters", [("ann", "bob"), ("ann", "bob", "cid")])
+def test_a_size_is_what_a_run_of_that_size_gives(raters):
+    annotations = noisy(60, raters=raters)
+    result = label_convergence(annotations, 30, 0.2, thresholds=LEVELS)
+    found = result.by_size((0.5,), samples=400).set_index("images")
+    assert found.index.tolist() == [12, 30, 60]
+    assert found.loc[12, "convergence"] == result.convergence.mean
+    assert found.loc[12, ["low", "high"]].tolist() == result.interval.tolist()
+    other = label_convergence(annotations, 400, 0.5, seed=7, thresholds=LEVELS)
+    assert found.loc[30, "convergence"] == pytest.approx(other.convergence.mean, abs=4 * other.convergence.std / 20)
+    assert found.loc[30, "std"] == pytest.approx(other.convergence.std, rel=0.2)
+    assert found.loc[60, "convergence"] == result.whole_convergence
+    assert found.loc[60, "alpha"] == pytest.approx(result.whole_alpha.mean())
+    measured = np.nanmean(modified_map(annotations, thresholds=LEVELS).directions)
+    assert found.loc[60, "map"] == pytest.approx(measured, abs=1e-12)
+    if len(raters) > 2:
+        assert result.whole_convergence == pytest.approx(PUBLISHED_LINE.map_of(result.whole_alpha).mean())
+
+
+def test_the_whole_set_leaves_out_images_of_one_rater():
+    table = noisy()
+    assigned = np.array([[True, image % 2 == 1] for image in range(40)])
+    part = replace(table.select(rows=assigned[table.image, table.rater]), assigned=assigned)
+    result = label_convergence(part, 5, 0.5, thresholds=LEVELS)
+    alone = agreement(part, "box_iou", 0.75, "shm", "neg", bootstrap=0)
+    assert result.whole_alpha[1] == pytest.approx(alone.alpha, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0, 1.0, "half", 0.001])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(InputError, match="shares: expected"):
+        label_convergence(noisy(), 5, 0.3, thresholds=LEVELS).by_size((share,))
 
 
 def with_few_marks():
@@ -242,13 +319,43 @@ def test_a_model_is_placed_with_both_ends_inside():
 
 
 def test_a_line_needs_different_alphas():
-    from kalos_core.convergence import fit_line
-
     with pytest.raises(InputError, match="at least 3 pairs with different alphas"):
         fit_line(np.array([0.5, 0.5, 0.5, np.nan]), np.array([0.1, 0.2, 0.3, 0.4]), "test")
     line = fit_line(np.array([0.0, 0.5, 1.0, np.nan]), np.array([0.2, 0.4, 0.6, 9.0]), "test")
     assert isinstance(line, Line)
     assert str(line) == "mAP = 0.400 α + 0.200 (ρ = 1.00, R² = 1.00; test)"
+
+
+def test_a_line_of_several_data_sets_is_that_of_all_their_pairs():
+    rng = np.random.default_rng(0)
+    alpha = {
+        "LVIS": rng.uniform(0, 1, (50, 3)),
+        "COCO": rng.uniform(0, 1, (20, 3)),
+        "Open Images": rng.uniform(0, 1, 9),
+    }
+    precision = {name: 0.8 * x + 0.2 + rng.normal(0, 0.05, x.shape) for name, x in alpha.items()}
+    alpha["COCO"][0, 0] = np.nan
+    line = fit_line(alpha, precision, "three data sets")
+    x, y = (np.concatenate([values.ravel() for values in side.values()]) for side in (alpha, precision))
+    known = np.isfinite(x)
+    np.testing.assert_allclose([line.slope, line.intercept], np.polyfit(x[known], y[known], 1))
+    assert line.correlation == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
+    assert line.source == "three data sets: LVIS (150 pairs), COCO (59 pairs), Open Images (9 pairs)"
+
+
+@pytest.mark.parametrize(
+    ("alpha", "precision", "message"),
+    [
+        ({"a": np.zeros(3)}, {"b": np.zeros(3)}, "of the same data sets, got others"),
+        ({"a": np.zeros(3)}, np.zeros(3), "of the same data sets, got others"),
+        ({}, {}, "of the same data sets, got others"),
+        ({"a": np.zeros(3)}, {"a": np.zeros(4)}, r"as many alphas as mAPs of 'a', got \(3,\) and \(4,\)"),
+        (np.zeros(3), np.zeros(4), r"as many alphas as mAPs, got shapes \(3,\) and \(4,\)"),
+    ],
+)
+def test_what_cannot_be_pooled_is_refused(alpha, precision, message):
+    with pytest.raises(InputError, match=message):
+        fit_line(alpha, precision, "test")
 
 
 # ---- replicates without annotations ----

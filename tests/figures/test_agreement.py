@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram
+from kalos_core import agreement
+from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plot_agreement
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,39 @@ def test_the_histogram_shows_the_bins(alphas):
 def test_the_bands_touch_and_stay_in_the_plot(alphas):
     figure = alpha_histogram(alphas)
     left, right = figure.layout.xaxis.range
-    bands = sorted((shape.x0, shape.x1) for shape in figure.layout.shapes)
+    bands = sorted((shape.x0, shape.x1) for shape in figure.layout.shapes if shape.type == "rect")
     assert (bands[0][0], bands[-1][1]) == (left, right)
     assert all(before[1] == after[0] for before, after in itertools.pairwise(bands))
     assert all(left <= name.x <= right for name in figure.layout.annotations)
+
+
+def lines_of(figure):
+    return {shape.line.dash: shape.x0 for shape in figure.layout.shapes if shape.type == "line"}
+
+
+def test_mean_median_and_all_units_are_marked():
+    #  mean (.2 + .9 + 1 + 1) / 4 = .775, median (.9 + 1) / 2 = .95
+    figure = alpha_histogram([0.2, 0.9, None, 1.0, 1.0], global_alpha=0.6)
+    assert lines_of(figure) == {"solid": pytest.approx(0.775), "dash": pytest.approx(0.95), "dot": 0.6}
+    texts = [note.text for note in figure.layout.annotations]
+    assert texts[-3:] == ["mean 0.775", "median 0.950", "all units 0.600"]
+
+
+def test_a_result_is_drawn_with_its_three_numbers(lvis):
+    result = agreement(lvis, bootstrap=0)
+    lines = lines_of(plot_agreement(result))
+    assert lines == {"solid": pytest.approx(result.alpha), "dash": result.median_alpha, "dot": result.global_alpha}
+    # the public `kalos` 0.8.0: mean .688879, global .648286
+    assert (lines["solid"], lines["dot"]) == (pytest.approx(0.688879, abs=1e-6), pytest.approx(0.648286, abs=1e-6))
+    defined = sorted(result.image_alpha[np.isfinite(result.image_alpha)].tolist())
+    assert lines["dash"] == pytest.approx((defined[(len(defined) - 1) // 2] + defined[len(defined) // 2]) / 2)
+
+
+def test_without_any_alpha_there_is_no_line():
+    assert lines_of(alpha_histogram([None], global_alpha=math.nan)) == {}
+
+
+def test_the_bands_quote_both_papers():
+    notes = [note for note in alpha_histogram([0.1, 1.0]).layout.annotations if note.text == "substantial"]
+    assert "KαLOS §3.3" in notes[0].hovertext
+    assert "Label convergence App. B" in notes[0].hovertext

@@ -46,7 +46,14 @@ def test_a_curve_is_the_density_times_the_width_of_a_bin():
 @pytest.mark.parametrize(
     ("arguments", "title"),
     [
-        (("box_iou", 0.8, 0.25), "Beyond distance τ* = 0.250 chance is likelier: threshold τ*_s = 0.750 for box_iou (KS 0.800)"),
+        (
+            ("box_iou", 0.8, 0.25),
+            "Beyond distance τ* = 0.250 chance is likelier: threshold τ*_s = 0.750 for box_iou (KS 0.800)",
+        ),
+        (
+            ("box_iou", 0.8, 0.25, "", "its interval is wide"),
+            "Threshold τ*_s = 0.750 for box_iou is not to be trusted: its interval is wide",
+        ),
         (("pose", None, None, "there are no annotations"), "No threshold for pose: there are no annotations"),
         (("pose", math.nan, math.nan, "why"), "No threshold for pose: why"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from kalos_core import (
     VARIATION_TYPES,
     Annotations,
+    InputError,
     boundary_quality,
     label_convergence,
     variation_shares,
@@ -26,7 +28,9 @@ from kalos_core.figures import (
     interval_bars,
     plot_boundaries,
     plot_convergence,
+    plot_regression,
     plot_shares,
+    plot_sizes,
     replicate_scatter,
     shares_over_thresholds,
     shares_title,
@@ -129,10 +133,75 @@ def test_results_are_drawn():
         result = label_convergence(example(), 30, 0.5, thresholds=(0.5, 0.75))
     figure = plot_convergence(result)
     assert [trace.name.split(":")[0] for trace in figure.data] == ["60 points", "fitted here", "published"]
-    assert figure.layout.title.text.endswith("on subsets of 10 images")
+    assert figure.layout.title.text == convergence_title(
+        result.convergence.mean, result.interval, 10, result.whole.mean, 20
+    )
     shares = variation_shares(example(), (0.3, 0.7))
     assert plot_shares(shares).layout.title.text == shares_title(shares.equilibrium, shares.no_equilibrium)
     quality = boundary_quality(variations(example()))
     assert plot_boundaries(quality).layout.title.text.startswith("5 of 15 correct findings have the very same outline")
     for drawn in (figure, plot_shares(shares), plot_boundaries(quality)):
         plain(drawn)
+
+
+def of_two_raters(seed):
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "box": [60 * k, 0, 40 + rng.uniform(0, 30), 40]}
+        for image in range(20)
+        for k in range(4)
+        for rater in ("ann", "bob")
+        if rng.random() < 0.9
+    ]
+    annotations = Annotations.from_rows(rows, images=range(20), raters=("ann", "bob"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return label_convergence(annotations, 30, 0.5, thresholds=(0.5, 0.75))
+
+
+def test_the_curve_over_sizes_ends_with_all_images():
+    result = of_two_raters(0)
+    figure = plot_sizes(result, (0.25, 0.5))
+    band, curve = figure.data
+    table = result.by_size((0.25, 0.5))
+    assert list(curve.x) == table["images"].tolist() == [5, 10, 20]
+    np.testing.assert_allclose(curve.y, 100 * table["convergence"])
+    assert len(band.x) == 4  # all images have no interval
+    assert curve.marker.symbol[-1] == "diamond"
+    assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.2f} mAP"
+    assert figure.layout.title.text.startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
+    plain(figure)
+
+
+def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart():
+    results = {"LVIS": of_two_raters(0), "COCO": of_two_raters(1)}
+    figure = plot_regression(results)
+    assert [trace.name.split(":")[0] for trace in figure.data] == ["LVIS", "COCO", "pooled", "published"]
+    assert len({trace.marker.symbol for trace in figure.data[:2]}) == 2
+    slope, intercept = np.polyfit(
+        np.concatenate([result.alpha.ravel() for result in results.values()]),
+        np.concatenate([result.map.ravel() for result in results.values()]),
+        1,
+    )
+    (x0, x1), (y0, y1) = figure.data[2].x, figure.data[2].y
+    assert ((y1 - y0) / (x1 - x0), y0 - slope * x0) == pytest.approx((slope, intercept))
+    assert figure.layout.title.text.startswith(f"mAP = {slope:.3f} α ")
+    assert "over 2 data sets" in figure.layout.title.text
+    plain(figure)
+
+
+def test_what_cannot_be_pooled_is_refused():
+    with pytest.raises(InputError, match="results of two raters each, got none"):
+        plot_regression({})
+    one = of_two_raters(0)
+    other = replace(one, configuration=replace(one.configuration, solver="greedy"))
+    with pytest.raises(InputError, match="alphas of one solver and cost"):
+        plot_regression({"a": one, "b": other})
+
+
+def test_the_value_of_all_images_stands_on_its_interval():
+    figure = interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
+    whole = figure.data[2]
+    assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
+    assert figure.data[0].customdata[0] == "a: 55.00 mAP on all images; subsets 70.00 [60.00, 80.00] mAP"
+    assert figure.layout.xaxis.range[0] < 50

@@ -8,12 +8,16 @@ import math
 import numpy as np
 import pytest
 
+from kalos_core import Annotations, agreement, collaboration, rater_vitality
 from kalos_core.figures import (
     RATER_COLOURS,
     collaboration_heatmap,
     collaboration_title,
+    plot_collaboration,
+    plot_vitality,
     session_bars,
     session_title,
+    signed,
     team_title,
     vitality_bars,
     vitality_title,
@@ -141,3 +145,33 @@ def test_a_bar_of_sessions_has_value_interval_and_count():
     assert figure.data[0].customdata == ("<b>ana</b>: alpha 0.900 [0.850, 0.950], 12 images",)
     assert figure.layout.xaxis.title.text == "mean alpha in the session"
     assert [note.text for note in figure.layout.annotations] == ["0.900"]
+
+
+def three_raters():
+    """Ann and bob agree on both images; cid on neither, and has annotated one of them only."""
+    marks = [("ann", 0, 1), ("bob", 0, 1), ("cid", 50, 1), ("ann", 0, 2), ("bob", 0, 2)]
+    rows = [{"image": n, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x, n in marks]
+    return agreement(Annotations.from_rows(rows), bootstrap=20)
+
+
+def test_vitality_is_shown_by_the_primary_score_and_says_the_other():
+    # KαLOS §3.3: the mean over images is the primary score, the global one secondary
+    result = rater_vitality(three_raters())
+    (bars,) = plot_vitality(result).data
+    assert list(bars.x) == pytest.approx(result.vitality.tolist())
+    assert not np.allclose(result.vitality, result.global_rematched)
+    assert bars.customdata[2].endswith(f"2 images<br>over all units {signed(result.global_rematched[2])}")
+
+
+def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal():
+    result = collaboration(three_raters())
+    (heat,) = plot_collaboration(result).data
+    order = result.order
+    for y, a in enumerate(order):
+        for x, b in enumerate(order):
+            expected = None if x == y else result.alpha[a, b] if x > y else result.global_alpha[a, b]
+            assert heat.z[y][x] == (None if expected is None else pytest.approx(expected))
+    assert "mean alpha over images" in heat.customdata[0][1]
+    assert "alpha over all units" in heat.customdata[1][0]
+    assert heat.colorbar.title.text == "above: mean alpha over images, below: alpha over all units"
+    assert (result.alpha != result.global_alpha).any()

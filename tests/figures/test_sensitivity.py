@@ -67,3 +67,8 @@ def test_arrays_and_lists_give_the_same_curve():
     ends = [[0.7, 0.9], [0.6, 0.8], [0.2, 0.4]]
     arrays = sensitivity_curve(np.array(THRESHOLDS), np.array(ALPHAS), np.array(ends), 0.5, 0.9)
     assert arrays.to_plotly_json() == sensitivity_curve(THRESHOLDS, ALPHAS, ends, 0.5, 0.9).to_plotly_json()
+
+
+def test_a_calibrated_anchor_is_called_so():
+    figure = sensitivity_curve([0.29, 0.9], [0.8, 0.3], anchor=0.289, strict=0.9, calibrated=True)
+    assert figure.layout.annotations[0].text.startswith("calibrated anchor τ*_s 0.289")
