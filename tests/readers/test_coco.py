@@ -21,7 +21,7 @@ RING = [0, 0, 8, 0, 8, 4]
 
 
 def document(**changes):
-    """A file that is right: two images, two raters, two annotations, and one crowd."""
+    """A file that is right: two images, two raters, two annotations."""
     content = {
         "info": {},
         "images": [
@@ -39,14 +39,6 @@ def document(**changes):
                 "segmentation": [[*RING]],
             },
             {"id": 2, "image_id": 7, "category_id": 3, "rater_id": "bob", "bbox": [0, 0, 8, 5]},
-            {
-                "id": 3,
-                "image_id": 5,
-                "category_id": 1,
-                "rater_id": "bob",
-                "iscrowd": 1,
-                "segmentation": {"counts": [1]},
-            },
         ],
     }
     return content | changes
@@ -86,8 +78,64 @@ def test_a_file_in_its_own_order():
     assert annotations.shapes["polygon"].absent().tolist() == [False, True]
 
 
-def test_crowds_are_kept_out_and_counted():
-    assert read_coco(document()).crowds.tolist() == [0, 1]
+CROWD = {"id": 3, "image_id": 5, "category_id": 1, "rater_id": "bob", "iscrowd": 1}
+RUNS = {"size": [10, 20], "counts": [0, 50, 150]}  # the first five columns of twenty
+
+
+def with_crowds(*changes):
+    content = document()
+    content["annotations"] += [{**CROWD, "segmentation": RUNS, **change} for change in changes]
+    return content
+
+
+def test_crowds_are_kept_out_and_their_regions_kept():
+    with pytest.warns(KalosWarning, match=r"2 crowd regions on 2 images are kept out of agreement, .* as in COCO\.$"):
+        annotations = read_coco(with_crowds({}, {"id": 9, "image_id": 7, "rater_id": "ann", "category_id": 3}))
+    assert annotations.crowds.tolist() == [1, 1]
+    assert annotations.id.tolist() == [1, 2]
+    crowds = annotations.crowd_regions
+    assert (crowds.id.tolist(), crowds.shapes["mask"].area().tolist()) == ([3, 9], [50, 50])
+    assert crowds.shapes["box"].xywh().tolist() == [[0, 0, 5, 10]] * 2
+    assert [crowds.images[crowds.image].tolist(), crowds.raters[crowds.rater].tolist()] == [[5, 7], ["bob", "ann"]]
+    assert crowds.categories[crowds.category].tolist() == ["cat", "dog"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"segmentation": {"counts": [1]}},
+        {"rater_id": "eve"},
+        {"rater_id": "ann"},  # not assigned to the image
+        {"category_id": 8},
+        {"category_id": [8]},
+        {"segmentation": None},
+    ],
+)
+def test_a_crowd_region_that_cannot_be_compared_is_counted_only(change):
+    with pytest.warns(KalosWarning, match="in COCO, but for 1 without a shape, rater or class that can be used"):
+        annotations = read_coco(with_crowds({}, {"id": 9, **change}))
+    assert annotations.crowds.sum() == 2
+    assert len(annotations.crowd_regions) == 1
+
+
+def test_crowd_regions_are_written_and_read_again(tmp_path):
+    with pytest.warns(KalosWarning):
+        annotations = read_coco(with_crowds({"id": 1}, {"id": 9, "segmentation": {"counts": [1]}}))
+    path = write_coco(annotations, tmp_path / "labels.json")
+    with pytest.warns(KalosWarning, match="2 crowd regions .* but for 1 without"):
+        again = read_coco(path)
+    assert again.crowds.tolist() == [0, 2]
+    assert again.crowd_regions.id.tolist() == annotations.crowd_regions.id.tolist() == [1]
+    assert again.crowd_regions.shapes["mask"].area().tolist() == [50]
+
+
+def test_crowds_of_classes_in_words():
+    content = with_crowds({"label": " cats "})
+    for annotation, name in zip(content["annotations"], ("cat", "dog"), strict=False):
+        annotation["label"] = name
+    with pytest.warns(KalosWarning, match="1 crowd regions"):
+        annotations = read_coco(content, category_field="label", aliases={"cats": "cat", "cat": "cat", "dog": "dog"})
+    assert annotations.categories[annotations.crowd_regions.category].tolist() == ["cat"]
 
 
 def test_from_a_path_a_text_and_a_mapping(tmp_path):
@@ -143,7 +191,7 @@ def test_classes_a_rater_was_assigned_to_by_name_or_id():
 
 def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
     content = document(info={"rater_categories": {"ann": ["cat", "emu"]}})
-    for mark, name in zip(content["annotations"], ["cat", " dog ", "x"], strict=True):
+    for mark, name in zip(content["annotations"], ["cat", " dog "], strict=True):
         mark["label"] = name
     annotations = read_coco(content, category_field="label")
     assert annotations.categories.tolist() == ["cat", "dog", "emu"]
@@ -293,7 +341,7 @@ BAD = {
         r"categories\[2\] \(id \[2\]\)", r"an id, got \[2\]",
     ),
     "an annotation that is no object": (
-        document(annotations=[*document()["annotations"], "mark"]), r"annotations\[3\]", "an object, got 'mark'",
+        document(annotations=[*document()["annotations"], "mark"]), r"annotations\[2\]", "an object, got 'mark'",
     ),
 }  # fmt: skip
 
@@ -322,7 +370,7 @@ def test_all_offending_records_are_counted_and_five_shown(count):
     lines = str(caught.value).splitlines()
     assert lines[0] == f"COCO data: {count:,} record{'s' * (count > 1)} cannot be used."
     assert [line.split(":")[0] for line in lines[1:6]] == [
-        f"  annotations[{number + 3}] (id {number + 10})" for number in range(min(count, 5))
+        f"  annotations[{number + 2}] (id {number + 10})" for number in range(min(count, 5))
     ]
     assert lines[6:] == ([f"  ... and {count - 5:,} more"] if count > 5 else [])
 
@@ -330,7 +378,7 @@ def test_all_offending_records_are_counted_and_five_shown(count):
 def test_an_annotation_id_used_twice():
     content = document()
     content["annotations"].append(content["annotations"][0])
-    with pytest.raises(InputError, match=r"annotations\[3\] \(id 1\): expected an id of its own, got 1 a second time"):
+    with pytest.raises(InputError, match=r"annotations\[2\] \(id 1\): expected an id of its own, got 1 a second time"):
         read_coco(content)
 
 
@@ -415,7 +463,7 @@ def read_or_refuse(content, **arguments):
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
-    spoiled(document()),
+    spoiled(with_crowds({})),
     st.sampled_from([None, "category_id", "rater_id", "bbox"]),
     st.sampled_from([None, {"cat": "animal"}, {"ann": {"/c.*/": "cat"}}]),
     st.sampled_from(["all", "drew"]),

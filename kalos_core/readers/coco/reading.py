@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, as_name, build_annotations
+from kalos_core.annotations.build import check_records
 from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable
 from kalos_core.readers.coco.raters import Assignment, Raters, class_limits, find_raters, rater_field
 from kalos_core.readers.coco.records import (
@@ -30,6 +34,12 @@ WITHOUT_LIST = (
     "{source}: no rater_list on {count} of {total} images: every rater of the file is taken as assigned to them, so "
     "that an image a rater never saw counts as 'saw it and annotated nothing', which lowers alpha. "
     "Pass assigned='drew' to count only those who drew in an image (then agreement on absence is lost)."
+)
+
+CROWDS = (
+    "{source}: {count} crowd regions on {images} images are kept out of agreement, as each stands for many objects and "
+    "corresponds to none: objects in it that other raters annotated one by one count as theirs alone, which lowers "
+    "alpha. In mAP they are ignored regions, as in COCO{unusable}."
 )
 
 
@@ -70,12 +80,17 @@ def read_coco(
     Returns
     -------
     Annotations
-        Crowd regions (``iscrowd``) are kept out and counted in `crowds`.
+        Crowd regions (``iscrowd``) are kept out, counted in `crowds`, and those that can be compared are in
+        `crowd_regions`. A region stands for many objects and corresponds to none of them, so agreement does not read
+        it: where one rater marked a crowd and others annotated its objects one by one, these objects count as theirs
+        alone, and a rater with a crowd region only as one who annotated nothing. Both lower alpha. In mAP
+        (`modified_map`, `map_of_predictions`) crowd regions of the ground truth are ignored regions, as in pycocotools.
 
     Warns
     -----
     KalosWarning
-        If a ``rater_list`` is absent, a name has no alias, or annotations reach beyond their image.
+        If a ``rater_list`` is absent, there are crowd regions, a name has no alias, or annotations reach beyond their
+        image.
 
     Raises
     ------
@@ -109,7 +124,7 @@ def read_coco(
     table = _raw_table(content.kept, raters)
     categories = category_names(content.data, content.name, content.problems) if category_field is None else {}
     _check_joints(content)
-    limits = _limits(content, raters, categories)
+    limits, classes = _limits(content, raters, categories), categories
     who = raters.assigned(table.image, content.image_ids, assigned)
     vocabulary = Vocabulary.from_aliases(aliases or {})
     excluded: list[tuple[int, str, str]] = []
@@ -133,7 +148,10 @@ def read_coco(
         on_invalid=on_invalid,
     )
     result = build_annotations(table, source)
-    for message in _assumptions(content, raters, assigned, vocabulary):
+    if content.crowds:
+        crowds = _crowd_table(content, result, classes, category_field, vocabulary)
+        result = replace(result, crowd_regions=crowds)
+    for message in _assumptions(content, raters, assigned, vocabulary, result):
         warnings.warn(message, KalosWarning, stacklevel=2)
     return result
 
@@ -192,6 +210,11 @@ class _Content:
         return [self.annotations[position] for position in self.positions]
 
     @cached_property
+    def crowds(self) -> list[Mapping[str, Any]]:
+        """The crowd regions."""
+        return [annotation for annotation in self.annotations if is_crowd(annotation)]
+
+    @cached_property
     def record_names(self) -> list[str]:
         """(N,) name of each of `kept`, for messages."""
         return [f"annotations[{position}] (id {self.annotations[position].get('id')!r})" for position in self.positions]
@@ -223,6 +246,51 @@ class _Content:
         """What the file says of itself."""
         info = self.data.get("info")
         return info if isinstance(info, Mapping) else {}
+
+
+def _crowd_table(
+    content: _Content,
+    result: Annotations,
+    categories: Mapping[Any, str],
+    category_field: str | None,
+    vocabulary: Vocabulary,
+) -> Annotations | None:
+    """The crowd regions that can be compared: of a known image, rater and class, and with a shape that can be used."""
+    regions = content.crowds
+    field, ignored = rater_field(content.annotations), Problems(content.name)
+    raters = find_raters(content.data, content.images, regions, field, [""] * len(regions), ignored)
+    table = _raw_table(regions, raters)
+    names = _written_names(regions, category_field, categories)
+    words = replace(vocabulary, unmapped=Counter())
+    table.category = [
+        words.reconcile(rater, name) if isinstance(rater, str) and isinstance(name, str) else None
+        for rater, name in zip(table.rater, names, strict=True)
+    ]
+    image_of = dict(zip(content.image_ids, result.images, strict=True))
+    table.image = [_get(image_of, key) for key in table.image]
+    known = [set(entries) for entries in (image_of.values(), result.raters, result.categories)]
+    kept = [
+        row
+        for row, keys in enumerate(zip(table.image, table.rater, table.category, strict=True))
+        if all(is_hashable(key) and key in entries for key, entries in zip(keys, known, strict=True))
+    ]
+    ids = [_source_id(regions[row], table.id[row]) for row in kept]
+    if not all(is_hashable(key) and key is not None for key in ids) or len(set(ids)) < len(ids):
+        ids = list(range(1, len(kept) + 1))
+    shapes = {kind: [getattr(table, kind)[row] for row in kept] for kind in ("box", "polygon", "mask")}
+    codes = {name: [getattr(table, name)[row] for row in kept] for name in ("image", "rater", "category")}
+    source = Source(
+        name=content.name,
+        images=result.images.tolist(),
+        files=result.files.tolist(),
+        raters=result.raters.tolist(),
+        categories={name: name for name in result.categories},
+        image_size=content.image_size,
+        assigned=[None] * len(result.images),
+        on_invalid="skip",
+    )
+    fields, _ = check_records(RawTable(**codes, id=ids, **shapes), source)
+    return Annotations(**fields)
 
 
 def _raw_table(annotations: list[Mapping[str, Any]], raters: Raters) -> RawTable:
@@ -298,8 +366,18 @@ def _source_id(record: Mapping[str, Any], key: Any) -> Any:
     return own if isinstance(own, (str, int)) else key
 
 
-def _assumptions(content: _Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary) -> Iterator[str]:
+def _assumptions(
+    content: _Content, raters: Raters, assigned: Assignment, vocabulary: Vocabulary, result: Annotations
+) -> Iterator[str]:
     """What to warn of."""
+    if result.crowds.any():
+        lost = int(result.crowds.sum()) - len(result.crowd_regions or ())
+        yield CROWDS.format(
+            source=content.name,
+            count=f"{result.crowds.sum():,}",
+            images=f"{np.count_nonzero(result.crowds):,}",
+            unusable=f", but for {lost:,} without a shape, rater or class that can be used" if lost else "",
+        )
     unlisted = sum(names is None for names in raters.listed)
     if unlisted and assigned == "all" and len(raters.names) > 1:
         yield WITHOUT_LIST.format(source=content.name, count=f"{unlisted:,}", total=f"{len(content.images):,}")

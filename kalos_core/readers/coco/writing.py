@@ -37,8 +37,8 @@ def write_coco(
     The file appears whole or not at all. Masks are written as run lengths, keypoints as x, y, v with v = 2 where one is
     labelled. Where every rater is a session of a person, ``rater_list`` maps persons to sessions, as KaLOS files have
     it. Image and annotation ids stay where they are whole numbers; others are numbered from 1 and, if they are text or
-    whole numbers, kept under ``source_id``. Categories are numbered from 1 in the order of the vocabulary. `skipped` is
-    not written.
+    whole numbers, kept under ``source_id``. Categories are numbered from 1 in the order of the vocabulary. Crowd
+    regions are written as such. `skipped` is not written.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ def write_coco(
     """
     target = as_path(path, "path")
     _check_shapes(annotations)
+    if annotations.crowd_regions is not None:
+        _check_shapes(annotations.crowd_regions)
     _check_fields(fields or {}, len(annotations))
     image_ids, annotation_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
     in_sessions = _are_sessions(annotations)
@@ -87,10 +89,16 @@ def write_coco(
             rater: list(annotations.categories[allowed])
             for rater, allowed in zip(annotations.raters, annotations.assigned_categories, strict=True)
         }
+    crowd_ids = _crowd_ids(annotations.crowd_regions, annotation_ids)
+    if annotations.crowd_regions is not None and crowd_ids != list(annotations.crowd_regions.id):
+        info["ids"] = "source_id"
     records = _annotation_records(annotations, annotation_ids, image_ids, in_sessions)
     for name, values in (fields or {}).items():
         for record, value in zip(records, values, strict=True):
             record[name] = value
+    if annotations.crowd_regions is not None:
+        regions = _annotation_records(annotations.crowd_regions, crowd_ids, image_ids, in_sessions)
+        records += [record | {"iscrowd": 1} for record in regions]
     content = {
         "info": info,
         "images": [_image_record(annotations, row, image_id, in_sessions) for row, image_id in enumerate(image_ids)],
@@ -130,6 +138,17 @@ def _whole_ids(ids: Any) -> list[int]:
     return list(range(1, len(entries) + 1))
 
 
+def _crowd_ids(crowds: Annotations | None, annotation_ids: list[int]) -> list[int]:
+    """Ids of the crowd regions, their own where they are whole numbers that no annotation has."""
+    if crowds is None:
+        return []
+    own = _whole_ids(crowds.id)
+    if own == list(crowds.id) and not set(own) & set(annotation_ids):
+        return own
+    first = max(annotation_ids, default=0) + 1
+    return list(range(first, first + len(crowds)))
+
+
 def _are_sessions(annotations: Annotations) -> bool:
     """Whether every rater is a session of a person, and no other the same."""
     pairs = set(zip(annotations.person, annotations.session, strict=True))
@@ -154,8 +173,10 @@ def _image_record(annotations: Annotations, row: int, image_id: int, in_sessions
     width, height = annotations.image_size[row]
     if np.isfinite(width) and np.isfinite(height):
         record |= {"width": _plain(width), "height": _plain(height)}
-    if annotations.crowds[row]:
-        record["crowds"] = int(annotations.crowds[row])
+    regions = annotations.crowd_regions
+    left_out = int(annotations.crowds[row]) - (0 if regions is None else int((regions.image == row).sum()))
+    if left_out > 0:  # regions that are not here
+        record["crowds"] = left_out
     excluded = annotations.excluded[annotations.excluded[:, 0] == row]
     if len(excluded):
         record[EXCLUDED_FIELD] = {
