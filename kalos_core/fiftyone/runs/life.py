@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from kalos_core.errors import InputError, KalosError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
 from kalos_core.fiftyone.dataset.info import read_info
-from kalos_core.fiftyone.dataset.raters import facts_of
+from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
-from kalos_core.fiftyone.runs.keys import METHOD, check_run_key, is_ours
+from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.thresholds import forget_thresholds
@@ -202,12 +202,19 @@ def remove_run(dataset: Any, run_key: str) -> None:
         config = dataset.get_run_info(run_key).config
         config.status, config.writer = DELETING, writer
         store_config(dataset, run_key, config)
-        delete_fields(dataset, config.fields)
+        delete_fields(dataset, written_fields(dataset, run_key, config))
         if config.folder is not None:
             _delete_folder(dataset, Path(config.folder))
         delete_arrays(dataset, config.arrays)
         forget_thresholds(dataset, run_key)
         dataset.delete_run(run_key)
+
+
+def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
+    """The fields and attributes of a run that are there, also in label fields that were renamed or cloned since."""
+    paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
+    copies = [f"{path}.{name}" for path in paths for name in names]
+    return [path for path in dict.fromkeys([*config.fields, *copies]) if dataset.has_field(path)]
 
 
 def sweep(dataset: Any) -> None:

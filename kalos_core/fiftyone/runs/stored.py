@@ -14,7 +14,7 @@ from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
-from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config
+from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config, written_fields
 from kalos_core.fiftyone.runs.table import KINDS, Kind, Part, Run
 from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
@@ -130,10 +130,9 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
     old, new = RunNames(run_key), RunNames(new_key)
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
     moves = {}
-    for path in config.fields:
+    for path in written_fields(dataset, run_key, config):
         parent, _, name = path.rpartition(".")
         moves[path] = f"{parent}.{renamed[name]}" if parent else renamed[name]
-    moves = {path: new_path for path, new_path in moves.items() if dataset.has_field(path)}
     config.fields = [*moves, *moves.values()]  # whatever happens on the way, deleting the run finds it all
     store_config(dataset, run_key, config)
     try:

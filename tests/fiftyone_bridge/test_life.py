@@ -1,0 +1,191 @@
+"""Whatever happens to the process, the database or the data set: a run and a load are whole, or gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+from fiftyone.core.odm import get_db_conn
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.kinds.agreement import compute
+from kalos_core.fiftyone.runs import life
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.scenes import RATERS, documents
+
+ROOT = Path(__file__).resolve().parents[2]
+DIES = """
+import os, signal
+import fiftyone as fo
+import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.importing import objects
+from kalos_core.fiftyone.runs import life
+
+def dying(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+dataset = fo.load_dataset({name!r})
+"""
+
+
+def kill(dataset: fo.Dataset, program: str) -> None:
+    """Run a program in another process, that is killed in the middle of it."""
+    text = DIES.format(name=dataset.name) + program
+    done = subprocess.run(
+        [sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+def stored_files() -> int:
+    return int(get_db_conn()["kalos.files"].count_documents({}))
+
+
+class TestKilled:
+    @pytest.mark.parametrize("where", ["delete_fields", "delete_arrays"])
+    def test_while_deleting_a_run(self, make: Make, where: str) -> None:
+        """Half a run is never listed: whoever looks next finishes."""
+        dataset = make(persistent=True)
+        before, files = documents(dataset), stored_files()
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        kill(dataset, f'life.{where} = dying\nkf.delete_run(dataset, "run")')
+        dataset.reload()
+        assert dataset.list_runs() == ["run"]
+        assert kf.list_runs(dataset) == []
+        assert dataset.list_runs() == []
+        assert documents(dataset) == before
+        assert stored_files() == files
+
+    @pytest.mark.parametrize("where", ["objects.write_documents", "objects.store_raters"])
+    def test_while_loading_into_samples_that_are_there(self, make: Make, tmp_path: Path, where: str) -> None:
+        """The next load says so, puts everything back, and loads."""
+        dataset = make(persistent=True)
+        before, path = documents(dataset), tmp_path / "labels.json"
+        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
+        load = f"kf.load_raters({str(path)!r}, dataset, canvas={str(tmp_path / 'canvas')!r})"
+        kill(dataset, f"{where} = dying\n{load}")
+        dataset.reload()
+        assert len(dataset) == 7
+        assert dataset.has_field("cid")
+        with pytest.warns(KalosWarning, match="was cut off half-way; what it left is removed first"):
+            done = kf.load_raters(path, dataset, canvas=tmp_path / "canvas")
+        assert (done.added_samples, len(dataset)) == (1, 7)
+        assert kf.rater_fields(dataset) == {"cid": "cid"}
+        own = {key: document for key, document in documents(dataset).items() if key in before}
+        assert [document["raters"] for document in own.values()] == [
+            [*document["raters"], *(["cid"] if document["filepath"].endswith("/0.jpg") else [])]
+            for document in before.values()
+        ]
+        assert not dataset.tags
+        assert not dataset.count_sample_tags()
+
+    def test_while_loading_a_new_data_set(self, make: Make, tmp_path: Path) -> None:
+        other, path = make(persistent=True), tmp_path / "labels.json"
+        path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
+        load = f"kf.load_raters({str(path)!r}, 'half', canvas={str(tmp_path / 'canvas')!r})"
+        kill(other, f"objects.write_documents = dying\n{load}")
+        assert fo.dataset_exists("half")
+        with pytest.warns(KalosWarning, match="was cut off half-way"):
+            done = kf.load_raters(path, "half", canvas=tmp_path / "canvas", persistent=False)
+        assert done.added_samples == len(done.dataset) == 2
+
+
+def labels_of(rater: str) -> dict[str, Any]:
+    """One cat on an image that is there, and an image that is not."""
+    return {
+        "images": [
+            {"id": 0, "file_name": "0.jpg", "width": 100, "height": 100},
+            {"id": 1, "file_name": "new.jpg", "width": 100, "height": 100},
+        ],
+        "categories": [{"id": 0, "name": "cat"}],
+        "annotations": [{"id": 0, "image_id": 0, "rater_id": rater, "category_id": 0, "bbox": [1, 1, 9, 9]}],
+    }
+
+
+class TestAtTheSameTime:
+    def test_of_two_runs_of_one_key_the_database_refuses_one(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The other began after this one had looked whether the key is free."""
+        original, kept = life._register, []
+
+        def overtaken(*arguments: Any) -> None:
+            monkeypatch.undo()
+            kept.append(kf.find_variations(fo.load_dataset(dataset.name), "run", raters=RATERS))
+            original(*arguments)
+
+        monkeypatch.setattr(life, "_register", overtaken)
+        with pytest.raises(InputError, match="'run' is the key of another run"):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
+        assert kf.list_runs(dataset, "variations") == ["run"]
+        assert kf.load_run(dataset, "run").metrics == kept[0].metrics
+        assert not dataset.has_field("run_alpha")
+
+    def test_what_this_process_gave_up_is_dead_though_it_lives(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = documents(dataset)
+
+        def failing(*_: Any) -> None:
+            raise OSError("no answer")
+
+        monkeypatch.setattr(life, "store_arrays", failing)
+        monkeypatch.setattr(life, "remove_run", failing)
+        with pytest.raises(OSError, match="no answer"):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
+        monkeypatch.undo()
+        assert dataset.list_runs() == ["run"]
+        assert kf.list_runs(dataset) == []
+        assert documents(dataset) == before
+
+    def test_files_of_no_run_go_with_the_next_run(self, dataset: fo.Dataset) -> None:
+        files = stored_files()
+        with life.writing_now() as writer:
+            life.store_arrays(dataset, {}, writer)
+        assert stored_files() == files + 1
+        kf.compute_agreement(dataset, "run", raters=RATERS)
+        assert stored_files() == files + 1
+        kf.delete_run(dataset, "run")
+        assert stored_files() == files
+
+
+def rename_field(dataset: fo.Dataset) -> None:
+    dataset.rename_sample_field("ann", "anna")
+
+
+def delete_data(dataset: fo.Dataset) -> None:
+    fo.load_dataset(dataset.name).delete()
+
+
+class TestChangedMeanwhile:
+    @pytest.mark.parametrize(
+        ("change", "expected"),
+        [
+            (rename_field, r"were renamed meanwhile|were changed|is gone"),
+            (delete_data, r"was deleted meanwhile"),
+        ],
+    )
+    def test_is_said_in_words(
+        self, make: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[fo.Dataset], None], expected: str
+    ) -> None:
+        dataset, original = make(), compute.write_values
+
+        def changed(*arguments: Any, **options: Any) -> None:
+            change(dataset)
+            original(*arguments, **options)
+
+        monkeypatch.setattr(compute, "write_values", changed)
+        with pytest.raises(KalosError, match=expected):
+            kf.compute_agreement(dataset, "run", raters=RATERS)
+        if not dataset.deleted:
+            assert dataset.list_runs() == []
+            assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
