@@ -35,7 +35,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 """
 
 from kalos_core._agreement import Agreement, Configuration, agreement
-from kalos_core.annotations import Annotations
+from kalos_core.annotations import Annotations, overview
 from kalos_core.calibration import calibrate
 from kalos_core.consensus import (
     TRUTH_METHODS,
@@ -169,6 +169,7 @@ __all__ = [
     "mask_stacks",
     "modified_map",
     "nominal_alpha",
+    "overview",
     "pixel_agreement",
     "rank_models",
     "rank_over_classes",

@@ -1,6 +1,6 @@
 """`Annotations`, the frozen table of all annotations of all raters, and how readers make one.
 
-* the table: `Annotations`
+* the table: `Annotations`, and a line about it: `overview`
 * what readers hand over: `RawTable` (one entry per annotation), `Source` (images, raters, classes, who is assigned),
   and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used
 * columns of names and ids: `as_name`, `id_array`, `object_array`
@@ -8,6 +8,7 @@
 
 from kalos_core.annotations.build import OnInvalid, RawTable, Source
 from kalos_core.annotations.columns import as_name, id_array, object_array
+from kalos_core.annotations.overview import overview
 from kalos_core.annotations.table import Annotations, build_annotations
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "build_annotations",
     "id_array",
     "object_array",
+    "overview",
 ]

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +31,21 @@ from kalos_core.annotations.columns import (
 )
 from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arrays import freeze
-from kalos_core.errors import InputError, KalosWarning, Problems, listed
-from kalos_core.shapes import ShapeColumn
+from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, listed
+from kalos_core.shapes import Boxes, ShapeColumn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AssignedRule = Literal["all", "drew"]
+"""Who is assigned to an image: every rater, or those who annotated something there."""
+
+UNSAID = (
+    "rows: it is not said who was assigned, and {count} of {total} images have annotations of some raters only: the others "
+    "are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated nothing', which lowers "
+    "alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or assigned='drew' to count "
+    "only those who annotated something in an image (then agreement on absence is lost)."
+)
 
 __all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
 
@@ -242,7 +255,7 @@ class Annotations:
         raters: Sequence[str] | None = None,
         categories: Sequence[str] | None = None,
         image_size: Mapping[Hashable, tuple[float, float]] | None = None,
-        assigned: Mapping[Hashable, Sequence[str]] | None = None,
+        assigned: Mapping[Hashable, Sequence[str]] | AssignedRule | None = None,
         assigned_categories: Mapping[str, Sequence[str]] | None = None,
         exclusions: Iterable[tuple[Hashable, str, str]] | None = None,
         person: Sequence[str] | None = None,
@@ -276,8 +289,11 @@ class Annotations:
             The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
             here that nobody annotated.
         image_size : mapping image -> (width, height), optional
-        assigned : mapping image -> rater names, optional
-            Who was assigned; an image that is not named: every rater.
+        assigned : mapping image -> rater names, "all" or "drew", optional
+            Who was assigned; an image that is not named: every rater. ``"all"``: every rater to every image, so that
+            one who annotated nothing in an image saw nothing there; ``"drew"``: on each image those who annotated
+            something there, so that agreement on absence is lost. Unless given, ``"all"``, with a warning where some
+            raters of an image annotated nothing.
         assigned_categories : mapping rater -> class names, optional
             A rater that is not named is assigned to all classes.
         exclusions : triples (image, rater, class name), optional
@@ -289,6 +305,12 @@ class Annotations:
         pixel_spacing : mapping image -> mm per pixel, optional
         on_invalid : "raise" or "skip"
             Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+        Warns
+        -----
+        KalosWarning
+            If it is not said who was assigned, and some images have annotations of some raters only; or if annotations
+            reach beyond their image.
 
         Raises
         ------
@@ -321,7 +343,7 @@ class Annotations:
         image_keys = list(images) if images is not None else distinct(table.image)
         rater_names = names_of(raters, table.rater, "raters")
         category_names = names_of(categories, table.category, "categories")
-        sizes, lists = image_size or {}, assigned or {}
+        sizes, lists = image_size or {}, _lists_of_raters(assigned, table)
         strangers = [key for key in lists if key not in set(image_keys)]
         if strangers:
             raise InputError(f"assigned: expected images of the table, got {listed(map(repr, strangers))}")
@@ -344,6 +366,38 @@ class Annotations:
             on_invalid=on_invalid,
         )
         return build_annotations(table, source)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an annotation, in the order of the table.
+
+        Returns
+        -------
+        DataFrame
+            ``id``, ``image`` and ``file``, ``rater``, ``person`` and ``session``, ``category``, all by name, and where
+            there are boxes ``x``, ``y``, ``width`` and ``height`` in pixels (NaN for an annotation without one). Other
+            shapes are in `shapes`.
+
+        Examples
+        --------
+        >>> row = {"image": "a.jpg", "rater": "ann", "category": "cat", "box": [10, 20, 30, 40]}
+        >>> Annotations.from_rows([row]).to_pandas()[["image", "rater", "category", "x", "width"]].values.tolist()
+        [['a.jpg', 'ann', 'cat', 10.0, 30.0]]
+        """
+        import pandas as pd
+
+        columns = {
+            "id": self.id,
+            "image": self.images[self.image],
+            "file": self.files[self.image],
+            "rater": self.raters[self.rater],
+            "person": self.person[self.rater],
+            "session": self.session[self.rater],
+            "category": self.categories[self.category],
+        }
+        boxes = self.shapes.get("box")
+        if isinstance(boxes, Boxes):
+            columns |= dict(zip(("x", "y", "width", "height"), boxes.xywh().T, strict=True))
+        return pd.DataFrame(columns)
 
     def select(
         self,
@@ -443,6 +497,23 @@ class Annotations:
         return assigned_per_annotation(
             self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
         )
+
+
+def _lists_of_raters(
+    assigned: Mapping[Hashable, Sequence[str]] | str | None, table: RawTable
+) -> Mapping[Hashable, Sequence[str]]:
+    """Names of raters by image, as given or as it is said who they are; images that are not named: every rater."""
+    if isinstance(assigned, Mapping):
+        return assigned
+    if assigned not in (None, "all", "drew"):
+        raise InputError(f"assigned: expected a mapping of images to raters, 'all' or 'drew', got {assigned!r}")
+    if assigned != "drew":
+        return {}
+    found: dict[Hashable, dict[str, None]] = {}
+    for image, rater in zip(table.image, table.rater, strict=True):
+        if is_hashable(image) and image is not None and isinstance(rater, str):
+            found.setdefault(image, {})[rater] = None
+    return {image: list(names) for image, names in found.items()}
 
 
 def build_annotations(table: RawTable, source: Source, stacklevel: int = 3) -> Annotations:

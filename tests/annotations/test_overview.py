@@ -1,0 +1,75 @@
+"""A data set in one line, and its annotations as a table."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, InputError, overview
+
+
+def mark(image, rater, category="cat", box=(0, 0, 9, 9), **more):
+    return {"image": image, "rater": rater, "category": category, "box": list(box), **more}
+
+
+def test_a_line_by_hand():
+    #  image 1: ann, bob, cid assigned, 2 annotations; image 2: ann and bob, none; image 3: cid alone, 1
+    rows = [mark(1, "ann"), mark(1, "bob", "dog"), mark(3, "cid")]
+    annotations = Annotations.from_rows(
+        rows, images=[1, 2, 3], raters=["ann", "bob", "cid"], categories=["cat", "dog", "owl"],
+        assigned={1: ["ann", "bob", "cid"], 2: ["ann", "bob"], 3: ["cid"]})  # fmt: skip
+    assert overview(annotations).to_dict("records") == [{
+        "images": 3, "annotations": 3, "categories": 3, "annotated_categories": 2, "raters": 3, "raters_per_image": 2.0,
+        "least_raters": 1, "most_raters": 3, "comparable_images": 2, "empty_images": 1, "annotations_per_image": 1.0,
+        "shapes": "box",
+    }]  # fmt: skip
+
+
+def test_lvis_as_its_file_says(lvis, data_folder):
+    content = json.loads((data_folder / "lvis200.json").read_text())
+    (row,) = overview(lvis).to_dict("records")
+    assert row["images"] == len(content["images"]) == 200
+    assert row["annotations"] == len(content["annotations"]) == 3521
+    assert row["categories"] == len(content["categories"])
+    assert row["annotated_categories"] == len({entry["category_id"] for entry in content["annotations"]})
+    annotated = {entry["image_id"] for entry in content["annotations"]}
+    assert row["empty_images"] == len({image["id"] for image in content["images"]} - annotated)
+    assert (row["raters"], row["raters_per_image"], row["least_raters"], row["most_raters"]) == (2, 2.0, 2, 2)
+
+
+def test_a_table_without_images():
+    (row,) = overview(Annotations.from_rows([], raters=["ann"])).to_dict("records")
+    assert (row["images"], row["annotations"], row["most_raters"], row["empty_images"]) == (0, 0, 0, 0)
+    assert np.isnan([row["raters_per_image"], row["annotations_per_image"]]).all()
+
+
+def test_only_annotations_have_an_overview():
+    with pytest.raises(InputError, match="annotations: expected Annotations, got list"):
+        overview([])
+
+
+def test_a_row_an_annotation():
+    people = {"raters": ["a1", "a2"], "person": ["ann", "ann"], "session": ["1", "2"]}
+    rows = [mark(1, "a2", "dog", (1, 2, 3, 4), id="x"), mark(2, "a1", id="y")]
+    frame = Annotations.from_rows(rows, **people).to_pandas()
+    assert frame.to_dict("list") == {
+        "id": ["x", "y"], "image": [1, 2], "file": ["1", "2"], "rater": ["a2", "a1"], "person": ["ann", "ann"],
+        "session": ["2", "1"], "category": ["dog", "cat"], "x": [1, 0], "y": [2, 0], "width": [3, 9], "height": [4, 9],
+    }  # fmt: skip
+
+
+def test_the_table_holds_what_the_file_holds(lvis, data_folder):
+    content = json.loads((data_folder / "lvis200.json").read_text())
+    names = {category["id"]: category["name"] for category in content["categories"]}
+    by_id = {entry["id"]: entry for entry in content["annotations"]}
+    frame = lvis.to_pandas()
+    assert len(frame) == len(by_id)
+    for row in frame.sample(50, random_state=0).to_dict("records"):
+        entry = by_id[row["id"]]
+        assert (row["image"], row["category"]) == (entry["image_id"], names[entry["category_id"]])
+        np.testing.assert_allclose([row["x"], row["y"], row["width"], row["height"]], entry["bbox"], atol=1e-9)
+
+
+def test_without_boxes_there_are_no_columns_of_one():
+    cuboid = {"image": 1, "rater": "ann", "category": "car", "cuboid": [0, 0, 0, 1, 1, 1, 0, 0, 0]}
+    assert "x" not in Annotations.from_rows([cuboid]).to_pandas()
