@@ -307,7 +307,8 @@ class _Reading:
         kept = [label for label in labels if self._is_selected(*label)]
         if labels and not kept and self.exclusive:
             return
-        times = [time for time in (_seconds(moment) for _, _, moment in kept) if time is not None]
+        given = (_seconds(moment) for _, _, moment in kept if moment is not None)
+        times = [time for time in given if time is not None]
         names = [name for name, _, _ in kept]
         self.raw.item.append(image)
         self.raw.rater.append(rater)
