@@ -37,7 +37,7 @@ def figures(
     names, kappas = [row["question"] for row in questions], [row["free_marginal"] for row in questions]
     curves = [curve for curve in details["curves"] if question in (None, curve["question"])]
     return {
-        "kappas": Part("", kappa_bars(names, kappas, [row["interval"] for row in questions])),
+        "kappas": Part(headline(run), kappa_bars(names, kappas, [row["interval"] for row in questions])),
         "concepts": Part(
             majority_title(means["concept_all"], means["concept_chosen"]),
             majority_dots(concepts["concept"], concepts["all"], concepts["chosen"]),
