@@ -78,10 +78,12 @@ from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
 from kalos_core.fiftyone.kinds.noise.preview import NoisePreview, preview_noise
 from kalos_core.fiftyone.kinds.noise.views import CHANGES, NoisyImage, noisy_images, view_of_changes, view_of_event
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement
+from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems
 from kalos_core.fiftyone.kinds.ranking.details import stored_rankings
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth
+from kalos_core.fiftyone.kinds.truth.details import consensus_names
 from kalos_core.fiftyone.kinds.variations.compute import find_variations
 from kalos_core.fiftyone.kinds.variations.views import (
     MergedFinding,
@@ -115,6 +117,7 @@ __all__ = [
     "KINDS",
     "MASKS",
     "OBJECTS",
+    "SHARE_LABELS",
     "Cell",
     "DisputedImage",
     "Finding",
@@ -145,6 +148,7 @@ __all__ = [
     "compute_agreement",
     "compute_label_agreement",
     "compute_pixel_agreement",
+    "consensus_names",
     "convergence_metrics",
     "count_changes",
     "default_similarity",
