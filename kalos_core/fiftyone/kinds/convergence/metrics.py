@@ -371,9 +371,11 @@ def arrays_of(estimate: Estimate) -> dict[str, NDArray[np.float64]]:
     whole = estimate.whole
     nothing = np.full(whole.map.shape, np.nan)
     parts = [part.replicates for part in estimate.parts]
+    at_once = [nothing[:2] if part is None else np.stack([part.whole_map, part.whole_alpha]) for part in parts]
     return {
         "part_map": np.stack([nothing if part is None else part.map for part in parts]),
         "part_alpha": np.stack([nothing if part is None else part.alpha for part in parts]),
+        "part_whole": np.stack(at_once),
         "part_predicted": np.stack([part.predicted for part in estimate.parts]),
         "directions": estimate.directions,
         "predicted": estimate.predicted,
@@ -387,14 +389,22 @@ def unpack_estimate(settings: ConvergenceSettings, stored: ConvergenceDetails, a
     configuration = Configuration(
         settings["similarity"], float(thresholds[0]), PAPER_SOLVER, PAPER_COST, 0, settings["seed"]
     )
-    columns = (stored["parts"], arrays["part_map"], arrays["part_alpha"], arrays["part_predicted"])
+    columns = [arrays[f"part_{name}"] for name in ("map", "alpha", "whole", "predicted")]
     parts = []
-    for about, precision, alpha, predicted in zip(*columns, strict=True):
+    for about, precision, alpha, whole, predicted in zip(stored["parts"], *columns, strict=True):
         replicates = None
         size = about["images_per_subset"]
         if size is not None:
             replicates = Replicates(
-                thresholds, precision, alpha, len(raters), about["images"], size, configuration, line_of(settings)
+                thresholds,
+                precision,
+                alpha,
+                len(raters),
+                about["images"],
+                size,
+                configuration,
+                line_of(settings),
+                *whole,
             )
         parts.append(Subsets(about["name"], about["images"], replicates, predicted, about["reason"]))
     return Estimate(
