@@ -18,12 +18,12 @@ def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) 
     rng = np.random.default_rng(0)
 
     def boxes(**sure: Any) -> fo.Detections:
-        marks = [
+        labels = [
             detection(name, [x + rng.uniform(0, 4), 10, 30 + rng.uniform(0, 3), 40], **sure)
             for x, name in ((5, "cat"), (55, "dog"))
             if rng.random() < 0.85
         ]
-        return fo.Detections(detections=marks)
+        return fo.Detections(detections=labels)
 
     return [
         fo.Sample(
@@ -42,6 +42,6 @@ def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) 
 def unsure(samples: list[fo.Sample]) -> list[fo.Sample]:
     """Without the confidence of the model."""
     for sample in samples:
-        for mark in sample.net.detections:
-            mark.confidence = None
+        for label in sample.net.detections:
+            label.confidence = None
     return samples

@@ -19,8 +19,9 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 
-Mark = tuple[str, list[float]]
-Scene = dict[str, list[Mark] | None]
+Box = tuple[str, list[float]]
+"""Class and box of an annotation."""
+Scene = dict[str, list[Box] | None]
 
 CAT = [10, 10, 40, 40]
 BENCH, LEFT_HALF, RIGHT_HALF = [10, 10, 80, 20], [10, 10, 38, 20], [52, 10, 38, 20]
@@ -59,18 +60,18 @@ def polyline(name: str, box: list[float], **attributes: Any) -> fo.Polyline:
     return fo.Polyline(label=name, points=[corners], **{"closed": True, "filled": True, **attributes})
 
 
-def detections(marks: list[Mark] | None) -> fo.Detections | None:
-    return None if marks is None else fo.Detections(detections=[detection(*mark) for mark in marks])
+def detections(given: list[Box] | None) -> fo.Detections | None:
+    return None if given is None else fo.Detections(detections=[detection(*entry) for entry in given])
 
 
-def polylines(marks: list[Mark] | None) -> fo.Polylines | None:
-    return None if marks is None else fo.Polylines(polylines=[polyline(*mark) for mark in marks])
+def polylines(given: list[Box] | None) -> fo.Polylines | None:
+    return None if given is None else fo.Polylines(polylines=[polyline(*entry) for entry in given])
 
 
 def make_sample(number: int, scene: Scene, make: Any = detections, listed: bool = True, **fields: Any) -> fo.Sample:
     """A field per rater; `raters` lists who was assigned: those whose annotations are not None."""
-    assigned = {"raters": [name for name, marks in scene.items() if marks is not None]} if listed else {}
-    labels = {name: make(marks) for name, marks in scene.items()}
+    assigned = {"raters": [name for name, given in scene.items() if given is not None]} if listed else {}
+    labels = {name: make(given) for name, given in scene.items()}
     metadata = fo.ImageMetadata(width=100, height=100)
     return fo.Sample(f"/pictures/{number}.jpg", **{"metadata": metadata, **assigned, **labels, **fields})
 
@@ -86,19 +87,19 @@ def crowded(seed: int, images: int = 12) -> list[Scene]:
     """
     rng = np.random.default_rng(seed)
 
-    def marks() -> list[Mark]:
+    def given() -> list[Box]:
         boxes = rng.integers((0, 0, 2, 2), (8, 8, 8, 8), (rng.integers(2, 9), 4)) * 6
         return [(str(rng.choice(["cat", "dog"])), [int(value) for value in box]) for box in boxes]
 
-    return [{"ann": marks(), "bob": marks(), "cid": marks() if number % 3 else None} for number in range(images)]
+    return [{"ann": given(), "bob": given(), "cid": given() if number % 3 else None} for number in range(images)]
 
 
 def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
     """All labels in the field `marks`, told apart by the attribute `rater`."""
     samples = []
     for number, scene in enumerate(scenes):
-        labels = [detection(*mark, rater=rater) for rater, marks in scene.items() for mark in marks or ()]
-        assigned = [name for name, marks in scene.items() if marks is not None]
+        labels = [detection(*entry, rater=rater) for rater, given in scene.items() for entry in given or ()]
+        assigned = [name for name, given in scene.items() if given is not None]
         samples.append(
             fo.Sample(
                 f"/pictures/{number}.jpg",

@@ -134,12 +134,12 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("part", "message"),
     [({"category": "bird"}, "category: expected one of 'cat', 'dog', got 'bird'"), ({"rater": "eve"}, "rater: ")],
 )
-def test_what_the_run_does_not_know(dataset: fo.Dataset, chosen: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        kf.filtered_metrics(dataset, "run", **chosen)
+def test_what_the_run_does_not_know(dataset: fo.Dataset, part: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kf.filtered_metrics(dataset, "run", **part)
 
 
 def test_labels_are_not_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

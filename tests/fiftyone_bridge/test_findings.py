@@ -104,9 +104,9 @@ class TestOutlines:
         run = kf.load_run(crowd, "found")
         found, edges = run.result, run.details["boundary"]["edges"]
         correct, counts = found.type == "correct", []
-        for place, (low, high) in enumerate(pairwise(edges)):
+        for number, (low, high) in enumerate(pairwise(edges)):
             distance = 1 - found.similarity
-            inside = correct & (distance >= low) & ((distance < high) | (place == len(edges) - 2))
+            inside = correct & (distance >= low) & ((distance < high) | (number == len(edges) - 2))
             assert labels_in(kf.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
             counts.append(int(inside.sum()))
         assert counts == run.details["boundary"]["counts"]
@@ -142,8 +142,8 @@ class TestParts:
         assert labels_in(kf.view_of_merged(dataset, "found")) == labels_in(view)
 
     def test_the_raters_the_other_way_round(self, make: Callable[..., fo.Dataset]) -> None:
-        marks = [("sofa", [10, 10, 38, 20]), ("sofa", [52, 10, 38, 20])]
-        dataset = make(make_samples([{"ann": marks, "bob": [("bench", [10, 10, 80, 20])]}]))
+        parts = [("sofa", [10, 10, 38, 20]), ("sofa", [52, 10, 38, 20])]
+        dataset = make(make_samples([{"ann": parts, "bob": [("bench", [10, 10, 80, 20])]}]))
         kf.find_variations(dataset, "found", raters=RATERS)
         (found,) = kf.merged_findings(dataset, "found")
         assert found.kind == "merged_wrong_class"
@@ -186,7 +186,7 @@ class TestParts:
         (merged,) = kf.sample_report(dataset, sample.id, "run", "found").merged
         assert (merged.whole_rater, merged.parts_rater) == RATERS
         assert merged.whole.label_id == sample.ann.detections[0].id
-        assert [part.label_id for part in merged.parts] == [mark.id for mark in sample.bob.detections]
+        assert [part.label_id for part in merged.parts] == [label.id for label in sample.bob.detections]
         assert kf.sample_report(dataset, sample.id, "run").merged == ()
         assert kf.sample_report(dataset, dataset.first().id, "run", "found").merged == ()
         sample.bob.detections.pop()  # one annotation for one annotation is no merge any more

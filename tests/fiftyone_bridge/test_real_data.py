@@ -79,10 +79,10 @@ def test_runs(dataset: fo.Dataset, read: Annotations) -> None:
     for kind in ("correct", "merged", "wrong_class"):
         view = kf.view_of_variation(dataset, "found", kind)
         rows = [name == kind for name in found.result.type]
-        marks = {row for number in np.flatnonzero(rows) for row in found.result.rows_a[number]}
-        marks |= {row for number in np.flatnonzero(rows) for row in found.result.rows_b[number]}
+        members = {row for number in np.flatnonzero(rows) for row in found.result.rows_a[number]}
+        members |= {row for number in np.flatnonzero(rows) for row in found.result.rows_b[number]}
         counted[kind] = sum(view.count(f"{field}.polylines") for field in kf.rater_fields(dataset).values())
-        assert counted[kind] == len(marks)
+        assert counted[kind] == len(members)
     for key in ("run", "found"):
         assert kf.load_run(dataset, key).stale == ()
         kf.delete_run(dataset, key)

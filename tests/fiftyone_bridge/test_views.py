@@ -121,7 +121,7 @@ class TestFindings:
             assert len(kf.view_of_confusion(dataset, "found", *pair)) == 0
 
     def test_confused_classes_of_a_merge(self, make: Make) -> None:
-        scene = {"ann": [("bench", BENCH), ("cat", CAT)], "bob": [("sofa", mark[1]) for mark in SCENES[3]["bob"] or ()]}
+        scene = {"ann": [("bench", BENCH), ("cat", CAT)], "bob": [("sofa", box) for _, box in SCENES[3]["bob"] or ()]}
         dataset = make(make_samples([scene]))
         run = kf.find_variations(dataset, "found", raters=RATERS)
         assert run.metrics["counts"]["merged_wrong_class"] == 1
@@ -290,7 +290,7 @@ def analysed(dataset: fo.Dataset, **selection: Any) -> fo.Dataset:
     kf.compute_agreement(dataset, "run", bootstrap=0, **selection)
     kf.find_variations(dataset, "found", **selection)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "a subset has", KalosWarning)
+        warnings.filterwarnings("ignore", "label convergence is .* on all", KalosWarning)
         kf.estimate_convergence(dataset, "ceiling", subsets=2, fraction=0.9, **selection)
     return dataset
 
