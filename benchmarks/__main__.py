@@ -30,7 +30,10 @@ NAMES = (
     "scaling",
     "memory",
     "bridge",
+    "clicks",
 )
+ON_FIFTYONE = {"bridge", "clicks"}
+"""These need no peer."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not path.is_file():
         print(f"{path}: no such file; name the folder that holds {FILE} with --data or KALOS_DATA", file=sys.stderr)
         return 2
-    if importlib.util.find_spec("kalos") is None and set(names) != {"bridge"}:
+    if importlib.util.find_spec("kalos") is None and not ON_FIFTYONE.issuperset(names):
         print("the peer is not installed: pip install kalos==0.8.0 (`make bench` does it)", file=sys.stderr)
         return 2
     about = environment()
@@ -63,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(folder), help=f"folder that holds {FILE}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
-    parser.add_argument("--large", action="store_true", help="bridge: also 2,000 samples with 40 labels each")
+    parser.add_argument("--large", action="store_true", help="on FiftyOne: also data sets that take minutes")
     return parser
 
 
@@ -76,7 +79,7 @@ def _at_least_one(text: str) -> int:
 
 def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterator[Table]:
     coco: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if set(names) != {"bridge"}:
+    if not ON_FIFTYONE.issuperset(names):
         from benchmarks import agreement
 
         if "agreement" in names:
@@ -138,13 +141,16 @@ def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterato
         if "memory" in names:
             _say("memory")
             yield agreement.memory(coco, path.stem)
-    if "bridge" in names:
+    if not ON_FIFTYONE.isdisjoint(names):
         from benchmarks import own_database
 
         with own_database.own_database():
-            from benchmarks import bridge  # imports FiftyOne, which reads its environment then
+            from benchmarks import bridge, clicks  # import FiftyOne, which reads its environment then
 
-            yield from bridge.all_tables(coco, path.stem, repeats, large, _say)
+            if "bridge" in names:
+                yield from bridge.all_tables(coco, path.stem, repeats, large, _say)
+            if "clicks" in names:
+                yield from clicks.all_tables(repeats, large, _say)
 
 
 def _say(line: str) -> None:
