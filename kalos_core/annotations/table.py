@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 AssignedRule = Literal["all", "drew"]
 """Who is assigned to an image: every rater, or those who annotated something there."""
 
+WARN = False
 UNSAID = (
-    "rows: it is not said who was assigned, and {count} of {total} images have annotations of some raters only: the others "
-    "are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated nothing', which lowers "
-    "alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or assigned='drew' to count "
-    "only those who annotated something in an image (then agreement on absence is lost)."
+    "rows: it is not said who was assigned, and {count} of {total} images have annotations of some raters only: the "
+    "others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated nothing', which "
+    "lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or assigned='drew' "
+    "to count only those who annotated something in an image (then agreement on absence is lost)."
 )
 
 __all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
