@@ -371,11 +371,11 @@ def arrays_of(estimate: Estimate) -> dict[str, NDArray[np.float64]]:
     whole = estimate.whole
     nothing = np.full(whole.map.shape, np.nan)
     parts = [part.replicates for part in estimate.parts]
-    at_once = [nothing[:2] if part is None else np.stack([part.whole_map, part.whole_alpha]) for part in parts]
+    at_once = [(None, None) if part is None else (part.whole_map, part.whole_alpha) for part in parts]
     return {
         "part_map": np.stack([nothing if part is None else part.map for part in parts]),
         "part_alpha": np.stack([nothing if part is None else part.alpha for part in parts]),
-        "part_whole": np.stack(at_once),
+        "part_whole": np.array([[nothing[0] if values is None else values for values in part] for part in at_once]),
         "part_predicted": np.stack([part.predicted for part in estimate.parts]),
         "directions": estimate.directions,
         "predicted": estimate.predicted,
