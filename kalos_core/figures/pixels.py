@@ -9,10 +9,12 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
 from kalos_core.display import Numbers, signed, significant
+from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
     NEUTRAL,
     OWN,
+    PALE,
     WHISKER,
     as_numbers,
     as_plain,
@@ -22,13 +24,48 @@ from kalos_core.figures.common import (
     shortened,
     value_range,
 )
-from kalos_core.pixels import PixelAgreement
+from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement
 
 SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
 """What the table of raters shows (Lampert et al., Table II), in its order."""
 
 LEGEND = 55
 """Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""
+
+
+def pixel_title(mean_f1: float | None, raters: str | int) -> str:
+    """How far raters agree about pixels, in one line; `smyth_note` is what to write below it.
+
+    `raters` is how many there are, or, where they have no names, such as "4 to 7".
+
+    Examples
+    --------
+    >>> pixel_title(0.5098, 6), pixel_title(None, 6)
+    ('6 raters agree at a mean F1 of 0.510', 'How far 6 raters agree is undefined')
+    """
+    if mean_f1 is None or np.isnan(mean_f1):
+        return f"How far {raters} raters agree is undefined"
+    return f"{raters} raters agree at a mean F1 of {significant(mean_f1)}"
+
+
+def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
+    """Smyth's bound in a sentence or two, with its peculiarities: `PixelAgreement.smyth_notes`.
+
+    Examples
+    --------
+    >>> smyth_note(0.00919)  # doctest: +NORMALIZE_WHITESPACE
+    "Smyth's bound: whatever the truth, raters err on at least 0.919 % of all pixels (his limit for experiments:
+    10 %). Unmarked pixels count, so that it is low wherever little is marked."
+    """
+    if bound is None or np.isnan(bound):
+        return "Smyth's bound is undefined."
+    above = ", which this exceeds" if bound > LIMIT else ""
+    text = (
+        f"Smyth's bound: whatever the truth, raters err on at least {significant(100 * bound)} % of all pixels (his "
+        f"limit for experiments: {100 * LIMIT:.0f} %{above}). Unmarked pixels count, so that it is low wherever little "
+        "is marked."
+    )
+    return " ".join([text, *notes])
 
 
 def smyth_title(bound: float | None, raters: int) -> str:
@@ -219,8 +256,10 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
     )
 
 
-def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "") -> go.Figure:
-    """Correlation of agreement with properties of the images.
+def correlation_bars(
+    names: Sequence[str], r: Numbers, reasons: Sequence[str] = (), title: str = "", p: Numbers = ()
+) -> go.Figure:
+    """Correlation of agreement with properties of the images; what is not significant is pale.
 
     Parameters
     ----------
@@ -229,12 +268,15 @@ def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = 
     reasons : (n,) str, optional
         Why it is, "" where it is not.
     title : str
+    p : (n,), optional
+        Of each r; significant is below `kalos_core.pixels.SIGNIFICANT`, the paper's 99 % confidence.
     """
     values = as_numbers(r)
+    chance = as_numbers(p) if len(p) else np.full(len(names), np.nan)
     why = list(reasons) or [""] * len(names)
     hover = [
-        f"<b>{name}</b>: {reason or f'r {signed(value)}'}"
-        for name, value, reason in zip(names, values, why, strict=True)
+        f"<b>{name}</b>: {reason or f'r {signed(value)}{significance(share)}'}"
+        for name, value, share, reason in zip(names, values, chance, why, strict=True)
     ]
     return value_bars(
         names,
@@ -243,29 +285,61 @@ def correlation_bars(names: Sequence[str], r: Numbers, reasons: Sequence[str] = 
         [signed(value) for value in values],
         axis="Pearson's r with agreement",
         name="properties",
-        colours=NEUTRAL,
+        colours=[PALE if share >= SIGNIFICANT else NEUTRAL for share in chance],
         title=title,
     )
 
 
-def correlation_title(names: Sequence[str], r: Numbers) -> str:
+def significance(p: float | None) -> str:
+    """What p says of a correlation, to be written after it; "" where there is none.
+
+    Examples
+    --------
+    >>> significance(0.0), significance(0.0316), significance(None)
+    (', significant (p < 0.0001)', ', not significant (p 0.0316)', '')
+    """
+    if p is None or np.isnan(p):
+        return ""
+    return f", {'' if p < SIGNIFICANT else 'not '}significant (p {f'{p:.4f}' if p >= 0.0001 else '< 0.0001'})"
+
+
+def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:
     """Which property goes with agreement most, in one line.
 
     Examples
     --------
     >>> correlation_title(["intensity", "contrast"], [-0.2245, 0.4027])
     'Agreement goes most with contrast (r +0.403)'
+    >>> correlation_title(["intensity"], [0.002], [0.0316])
+    'Agreement goes with no property of the images: none of 1 is significant'
     """
     values = as_numbers(r)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return "No property of the images can be compared with agreement"
+    if len(p):
+        real = known[as_numbers(p)[known] < SIGNIFICANT]
+        if not len(real):
+            return f"Agreement goes with no property of the images: none of {len(known)} is significant"
+        known = real
     most = int(known[np.argmax(np.abs(values[known]))])
     return f"Agreement goes most with {names[most]} (r {signed(values[most])})"
 
 
+def _check_names(result: PixelAgreement) -> None:
+    if result.raters_are_local:
+        raise InputError(f"result: expected raters with names over all images, got none. {result.notes[0]}")
+
+
 def plot_rater_tree(result: PixelAgreement) -> go.Figure:
-    """The tree of raters of a result, titled with who stands out."""
+    """The tree of raters of a result, titled with who stands out.
+
+    Raises
+    ------
+    InputError
+        Where raters have no names (`raters_are_local`): nobody can stand out over images.
+    """
+    _check_names(result)
     raters, out = result.raters.tolist(), result.outliers.tolist()
     return rater_tree(raters, result.linkage.tolist(), out, tree_title(raters, out))
 
@@ -276,7 +350,14 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
 
 
 def plot_rater_performance(result: PixelAgreement) -> go.Figure:
-    """Each rater against the consensus of half of them, titled with the closest and the furthest."""
+    """Each rater against the consensus of half of them, titled with the closest and the furthest.
+
+    Raises
+    ------
+    InputError
+        Where raters have no names (`raters_are_local`).
+    """
+    _check_names(result)
     table, raters = result.performance, result.raters.tolist()
     shares: dict[str, Numbers] = {name: getattr(table, name) for name in SHARES}
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
@@ -285,5 +366,6 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
 def plot_correlations(result: PixelAgreement) -> go.Figure:
     """Agreement against properties of the images, titled with the strongest."""
     found = result.correlations
-    names, values = [each.name for each in found], [each.r for each in found]
-    return correlation_bars(names, values, [each.reason for each in found], correlation_title(names, values))
+    names, values, p = [each.name for each in found], [each.r for each in found], [each.p for each in found]
+    title = correlation_title(names, values, p)
+    return correlation_bars(names, values, [each.reason for each in found], title, p)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, significant
-from kalos_core.errors import lookup
+from kalos_core.display import Numbers, signed, significant
+from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
     PALE,
@@ -27,7 +28,9 @@ from kalos_core.figures.common import (
     value_range,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.ranking import DetectorRanking, Rankings
+from kalos_core.figures.pixels import LEGEND, significance
+from kalos_core.pixels import SIGNIFICANT
+from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, Rankings, SharedRanking, shared_rankings
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
@@ -187,17 +190,18 @@ def plot_tau(rankings: Rankings) -> go.Figure:
     return tau_heatmap(references, tau, tau_title(references, tau))
 
 
-def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0) -> str:
-    """Which detectors the labels can tell apart, in one line.
+def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0, compared: int | None = None) -> str:
+    """Which detectors the labels can tell apart, and how often the bounds fail, in one line.
 
-    `outside` is how many areas under single raters lie outside the bounds, so that the bounds are too narrow.
+    `outside` is how many areas under single raters lie outside the bounds, so that the bounds are too narrow; of how
+    many that is, `compared` says.
 
     Examples
     --------
     >>> bounds_title(["net", "svm", "rf"], [[0.5, 0.8], [0.6, 0.7], [0.1, 0.2]])
     '2 of 3 pairs of detectors can be told apart; net and svm cannot'
-    >>> bounds_title(["net", "svm"], [[0.5, 0.8], [0.1, 0.2]], outside=3)
-    'net and svm can be told apart, though single raters go beyond the bounds 3 times'
+    >>> bounds_title(["net", "svm"], [[0.5, 0.8], [0.1, 0.2]], outside=3, compared=8)
+    'net and svm can be told apart, but 3 of 8 areas under single raters lie outside the bounds'
     """
     low, high = as_intervals(bounds, len(detectors)).T
     first, second = np.triu_indices(len(detectors), 1)
@@ -207,15 +211,17 @@ def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0) 
         return "No two detectors can be compared"
     apart = (low[first] > high[second]) | (low[second] > high[first])
     mixed = [f"{detectors[a]} and {detectors[b]}" for a, b in zip(first[~apart], second[~apart], strict=True)]
+    of_all = "" if compared is None else f" of {compared}"
+    areas = f"area{'' if outside == 1 and compared is None else 's'} under single raters"
+    doubt = f", but {outside}{of_all} {areas} {'lies' if outside == 1 else 'lie'} outside the bounds" if outside else ""
     if not apart.any():
         return f"{mixed[0]} cannot be told apart" if len(mixed) == 1 else "No two detectors can be told apart"
-    beyond = f", though single raters go beyond the bounds {outside} time{'' if outside == 1 else 's'}"
-    doubt = beyond if outside else ""
     if not mixed:
         who = f"{detectors[0]} and {detectors[1]}" if len(detectors) == 2 else f"All {len(detectors)} detectors"
         return f"{who} can be told apart{doubt}"
     others = "" if len(mixed) == 1 else f", nor can {len(mixed) - 1} more"
-    return f"{apart.sum()} of {len(apart)} pairs of detectors can be told apart; {mixed[0]} cannot{others}{doubt}"
+    pairs = f"{apart.sum()} of {len(apart)} pairs of detectors can be told apart"
+    return f"{pairs}{doubt}" if doubt else f"{pairs}; {mixed[0]} cannot{others}"
 
 
 def bounds_bars(
@@ -263,8 +269,139 @@ def plot_bounds(result: DetectorRanking) -> go.Figure:
         result.bounds,
         result.truths[of_rater].tolist(),
         result.area[of_rater],
-        bounds_title(detectors, result.bounds, int(result.raters_outside.sum())),
+        bounds_title(detectors, result.bounds, int(result.raters_outside.sum()), int(result.raters_compared.sum())),
     )
+
+
+def shared_title(shared: Sequence[SharedRanking]) -> str:
+    """How many rankings there are, in one line.
+
+    Examples
+    --------
+    >>> from kalos_core.ranking import SharedRanking
+    >>> names, ranks = np.array(["net", "svm"]), np.array([1.0, 2.0])
+    >>> shared_title([SharedRanking(np.array(["ann", "bob"]), names, ranks)])
+    'All 2 references give one ranking: net > svm'
+    >>> shared_title(
+    ...     [SharedRanking(np.array(["ann", "bob"]), names, ranks), SharedRanking(["any"], names[::-1], ranks)]
+    ... )
+    '3 references give 2 rankings; 2 of them net > svm'
+    """
+    if not shared:
+        return "Nothing can be ranked"
+    references, first = sum(len(each.truths) for each in shared), shared[0]
+    if len(shared) == 1:
+        who = "The one reference gives" if references == 1 else f"All {references} references give"
+        return f"{who} one ranking: {first.order}"
+    return f"{references} references give {len(shared)} rankings; {len(first.truths)} of them {first.order}"
+
+
+def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
+    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it.
+
+    Parameters
+    ----------
+    shared : sequence of SharedRanking
+        As from `kalos_core.ranking.shared_rankings`.
+    title : str
+    """
+    models = list(dict.fromkeys(str(name) for each in shared for name in each.systems))
+    ranks = np.full((len(shared), len(models)), np.nan)
+    for row, each in enumerate(shared):
+        ranks[row, [models.index(str(name)) for name in each.systems]] = each.ranks
+    names = [", ".join(str(name) for name in each.truths) for each in shared]
+    figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", title)
+    for number, model in enumerate(models):
+        figure.data[number].customdata = [
+            f"<b>{model}</b>: rank {rank:g} under {name}" for name, rank in zip(names, ranks[:, number], strict=True)
+        ]
+    counts = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
+    return figure.update_layout(xaxis_ticktext=counts)
+
+
+def plot_shared_rankings(rankings: Rankings) -> go.Figure:
+    """The different rankings of a result, titled with how many there are."""
+    shared = shared_rankings(rankings)
+    return shared_chart(shared, shared_title(shared))
+
+
+def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numbers) -> str:
+    """Which detector's output goes with agreement most, in one line.
+
+    Examples
+    --------
+    >>> detector_correlation_title(["Gauss", "C-S"], [0.5293, 0.6387], [0.4711, 0.5259])
+    'C-S goes with agreement most: r +0.639 where anybody marked, +0.526 on the whole image'
+    """
+    marked, whole = as_numbers(cco), as_numbers(cci)
+    known = np.flatnonzero(np.isfinite(whole))
+    if not len(known):
+        return "No detector can be compared with agreement"
+    most = int(known[np.argmax(whole[known])])
+    on_marked = f"r {signed(marked[most])} where anybody marked, " if np.isfinite(marked[most]) else "r "
+    return f"{detectors[most]} goes with agreement most: {on_marked}{signed(whole[most])} on the whole image"
+
+
+def detector_correlation_dots(
+    detectors: Sequence[str],
+    cco: Numbers,
+    cci: Numbers,
+    cco_p: Numbers = (),
+    cci_p: Numbers = (),
+    title: str = "",
+) -> go.Figure:
+    """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
+
+    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms.
+
+    Parameters
+    ----------
+    detectors : (S,) str
+    cco, cci : (S,) None or NaN where undefined
+    cco_p, cci_p : (S,), optional
+    title : str
+    """
+    traces = []
+    for number, (name, r, p) in enumerate(
+        (("where anybody marked (CCO)", cco, cco_p), ("whole image (CCI)", cci, cci_p))
+    ):
+        chance = as_numbers(p) if len(p) else np.full(len(detectors), np.nan)
+        values = as_numbers(r)
+        traces.append(
+            go.Scatter(
+                x=as_plain(values),
+                y=list(range(len(detectors))),
+                customdata=[
+                    f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
+                    for detector, value, share in zip(detectors, values, chance, strict=True)
+                ],
+                mode="markers",
+                marker={
+                    "size": 11,
+                    "color": rater_colour(number),
+                    "symbol": ["circle-open" if share >= SIGNIFICANT else "circle" for share in chance],
+                },
+                hovertemplate="%{customdata}<extra></extra>",
+                name=name,
+            )
+        )
+    low, high = value_range(as_numbers(cco), as_numbers(cci))
+    figure = go.Figure(traces, layout=row_layout(detectors, title, "Pearson's r with agreement", low, high))
+    return figure.update_layout(
+        height=figure.layout.height + LEGEND,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+        margin_t=figure.layout.margin.t + LEGEND,
+    )
+
+
+def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
+    """How each detector's output goes with agreement, titled with the one that does most."""
+    table = result.by_detector()
+    detectors = result.detectors.tolist()
+    cco, cci, cco_p, cci_p = (table[name].tolist() for name in ("cco", "cci", "cco_p", "cci_p"))
+    title = detector_correlation_title(detectors, cco, cci)
+    return detector_correlation_dots(detectors, cco, cci, cco_p, cci_p, title)
 
 
 def curves_title(detector: str, areas: Numbers) -> str:
@@ -340,7 +477,7 @@ def precision_curves(
 
 def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
     """The curves of one detector under every reference, titled with their span; estimated references are dashed."""
-    column = lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")
+    column = _column(result, detector)
     recall, precision = result.sampled()
     return precision_curves(
         result.truths.tolist(),
@@ -350,3 +487,128 @@ def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
         dashed=(~np.isin(result.truths, result.raters)).tolist(),
         title=curves_title(detector, result.area[:, column]),
     )
+
+
+def agreement_curves_title(detector: str, areas: Numbers) -> str:
+    """Whether a detector does better where more raters agree, in one line; areas at ascending thresholds.
+
+    Examples
+    --------
+    >>> agreement_curves_title("net", [0.42, 0.55, 0.71]), agreement_curves_title("net", [0.5, 0.7, 0.6])
+    ('The more raters agree, the better net does: 0.420 to 0.710', 'net does best at threshold 2 of 3: 0.700')
+    """
+    values = as_numbers(areas)
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return f"{detector} cannot be measured: no threshold leaves both marked and unmarked pixels"
+    if len(known) > 1 and (np.diff(known) >= 0).all() and known[-1] > known[0]:
+        span = f"{significant(float(known[0]))} to {significant(float(known[-1]))}"
+        return f"The more raters agree, the better {detector} does: {span}"
+    best = int(np.nanargmax(values))
+    return f"{detector} does best at threshold {best + 1} of {len(values)}: {significant(float(values[best]))}"
+
+
+def plot_agreement_curves(result: DetectorRanking, detector: str) -> go.Figure:
+    """The curves of one detector at growing thresholds of agreement, the darker the higher (Lampert et al., Fig. 5).
+
+    Raises
+    ------
+    InputError
+        Where the ranking has no thresholds of agreement: `DetectorAccumulator(shares="all")` counts them.
+    """
+    column = _column(result, detector)
+    rows = result.by_agreement
+    if not len(rows):
+        raise InputError('result: expected thresholds of agreement, got none; DetectorAccumulator(shares="all") counts')
+    recall, precision = result.sampled()
+    areas = result.area[rows, column]
+    figure = precision_curves(
+        result.truths[rows].tolist(),
+        recall.tolist(),
+        precision[rows, column],
+        areas,
+        title=agreement_curves_title(detector, areas),
+    )
+    shades = sample_colorscale("Blues", np.linspace(0.35, 1, len(rows)).tolist())
+    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(areas)], strict=True):
+        trace.line.color = str(shade)
+    return figure
+
+
+def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) -> str:
+    """How detectors rank under one reference, in one line.
+
+    Examples
+    --------
+    >>> reference_title("0.5", ["Gauss", "2D GWLC", "C-S"], [0.5, 0.6, None])
+    'Under 0.5: 2D GWLC (0.600) before Gauss (0.500)'
+    """
+    values = as_numbers(areas)
+    order = [index for index in np.argsort(-values, kind="stable") if np.isfinite(values[index])]
+    if not order:
+        return f"No detector can be measured under {reference}: it has no marked or no unmarked pixels"
+    shown = [f"{detectors[index]} ({significant(float(values[index]))})" for index in order[:3]]
+    more = f", then {len(order) - 3} more" if len(order) > 3 else ""
+    return f"Under {reference}: {' before '.join(shown)}{more}"
+
+
+def plot_reference(result: DetectorRanking, reference: str) -> go.Figure:
+    """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
+    row = lookup({name: code for code, name in enumerate(result.truths.tolist())}, reference, "reference")
+    recall, precision = result.sampled()
+    detectors, areas = result.detectors.tolist(), result.area[row]
+    title = reference_title(reference, detectors, areas)
+    return precision_curves(detectors, recall.tolist(), precision[row], areas, title=title)
+
+
+def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> str:
+    """The best detector of boundaries, in one line.
+
+    Examples
+    --------
+    >>> boundaries_title(["gPb-ucm", "REN"], [0.726, 0.739], [0.757, 0.758])
+    'REN finds boundaries best: F1 0.739 at one threshold (ODS), 0.758 at the best of each image (OIS)'
+    """
+    values = as_numbers(ods)
+    if not np.isfinite(values).any():
+        return "No detector of boundaries can be measured"
+    best = int(np.nanargmax(values))
+    scores = f"F1 {significant(values[best])} at one threshold (ODS), {significant(as_numbers(ois)[best])}"
+    return f"{detectors[best]} finds boundaries best: {scores} at the best of each image (OIS)"
+
+
+def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
+    """Precision over recall of boundaries as the threshold falls, the ODS marked; titled with the best detector."""
+    table = result.by_detector()
+    detectors, traces = result.detectors.tolist(), []
+    for number, name in enumerate(detectors):
+        row, colour, who = table.iloc[number], rater_colour(number), f"<b>{name}</b>"
+        traces.append(
+            go.Scatter(
+                x=as_plain(result.recall[number]),
+                y=as_plain(result.precision[number]),
+                customdata=[f"{threshold:.3g}" for threshold in result.thresholds],
+                mode="lines",
+                line={"color": colour, "width": 2},
+                hovertemplate=f"{who} at %{{customdata}}: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
+                name=f"{shortened(name)}: {significant(row['ods'])}",
+            )
+        )
+        traces.append(
+            go.Scatter(
+                x=as_plain(as_numbers([row["recall"]])),
+                y=as_plain(as_numbers([row["precision"]])),
+                mode="markers",
+                marker={"color": colour, "size": 11},
+                hovertemplate=f"{who}: ODS {significant(row['ods'])}, OIS {significant(row['ois'])}<extra></extra>",
+                showlegend=False,
+            )
+        )
+    axis = {"range": [0, 1.02], "zeroline": False}
+    title = boundaries_title(detectors, result.ods.tolist(), result.ois.tolist())
+    legend = {"title": {"text": "ODS"}, "font": {"size": 11}}
+    return framed(traces, title, "recall", "precision", 380, xaxis=axis, yaxis=axis, legend=legend, showlegend=True)
+
+
+def _column(result: DetectorRanking, detector: str) -> int:
+    return lookup({name: code for code, name in enumerate(result.detectors.tolist())}, detector, "detector")

@@ -5,14 +5,14 @@
 * Agreement: `pixel_agreement`, `PixelAgreement`, `PixelSums`, `LIMIT`; image by image with `PixelAccumulator`; of
   several classes: `class_pixel_agreement`, `ClassPixelAgreement`; how many raters marked each pixel: `rater_count_map`.
 * Raters against a truth: `rater_performance`, `RaterPerformance`.
-* Properties of the image that may explain agreement: `Correlation`, `channel_names`.
+* Properties of the image that may explain agreement: `Correlation`, `SIGNIFICANT`, `channel_names`.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
 """
 
 from kalos_core.pixels.agreement import LIMIT, PixelAccumulator, PixelAgreement, pixel_agreement, rater_count_map
 from kalos_core.pixels.classes import ClassPixelAgreement, class_pixel_agreement
 from kalos_core.pixels.contours import ContourMatch, match_contours, near, thinned, tolerance_in_pixels
-from kalos_core.pixels.moments import Correlation
+from kalos_core.pixels.moments import SIGNIFICANT, Correlation
 from kalos_core.pixels.performance import RaterPerformance, rater_performance
 from kalos_core.pixels.properties import channel_names
 from kalos_core.pixels.rasterisation import mask_stacks
@@ -21,6 +21,7 @@ from kalos_core.pixels.sums import PixelSums
 
 __all__ = [
     "LIMIT",
+    "SIGNIFICANT",
     "ClassPixelAgreement",
     "ContourMatch",
     "Correlation",

@@ -26,6 +26,9 @@ THRESHOLDS = 99
 
 MEASURE = "best F1 of boundaries"
 
+BATCH = 1000
+"""Points assigned at a time: the time one assignment takes grows faster than their number."""
+
 MATCHINGS = ("one_to_one", "near")
 """How pixels are matched, see `boundary_evaluation`."""
 
@@ -177,15 +180,14 @@ def boundary_evaluation(
     """Boundary detectors by the Berkeley benchmark: the best F1 over thresholds (Lampert et al., §IV-D, Table IVa).
 
     The benchmark is that of Martin, Fowlkes & Malik (2004) and Arbelaez et al. (2011). At each threshold the marked
-    pixels are thinned to lines and matched to each rater's boundary, one to one and not further apart than the
-    tolerance. Recall is the share of all raters' pixels that are matched. Precision is the share of the detector's
-    pixels that can be matched to a boundary pixel of any rater. Who drew which boundary does not matter, so that raters
-    need no names over the images.
+    pixels are thinned to lines and matched to the boundary of each rater in turn, one to one and not further apart than
+    the tolerance: as many pixels as can be, and of all such matchings one with the least sum of distances. Recall is
+    the share of all raters' pixels that are matched; precision is the share of the detector's pixels that are matched
+    to any rater. Who drew which boundary does not matter, so that raters need no names over the images.
 
-    As many pixels are matched as can be, as with the benchmark's assignment of least cost, in which leaving a pixel out
-    costs far more than any distance. Of the detector's pixels the benchmark counts those that one such assignment for
-    each rater happens to match. Assignments of equal size differ; the largest number over all of them is taken here,
-    which does not depend on the order of anything and is at least the benchmark's.
+    Of several matchings with the same sum, which pixels of the detector are left over is arbitrary, here as in the
+    benchmark: with several raters, precision may differ by a few pixels from that of another implementation. With five
+    raters, a threshold takes about a sixth of a second on an image of 481 x 321 pixels.
 
     Parameters
     ----------
@@ -200,7 +202,7 @@ def boundary_evaluation(
         Whether boundaries of detectors and raters are thinned to lines one pixel wide, see `kalos_core.pixels.thinned`.
     matching : "one_to_one" or "near"
         "near" counts a pixel as matched if one of the other boundary lies within the tolerance, however many others it
-        serves, as `kalos_core.pixels.match_contours` does: never less, and faster.
+        serves, as `kalos_core.pixels.match_contours` does: never less, and ten times as fast.
 
     Returns
     -------
@@ -318,9 +320,7 @@ class _Matching:
         if self._near:
             self._reach = [near(truth, distance) for truth in truths]
         else:
-            from scipy.spatial import cKDTree  # slow to import, and needed here only
-
-            self._trees = [cKDTree(np.argwhere(truth)) for truth in truths if truth.any()]
+            self._points = [np.argwhere(truth) for truth in truths if truth.any()]
 
     def __call__(self, found: NDArray[np.bool_]) -> tuple[int, int]:
         """How many pixels of the detector are matched to any rater, and how many of all raters to the detector."""
@@ -330,37 +330,73 @@ class _Matching:
             nearby = near(found, self._distance)
             matched = found & np.logical_or.reduce(self._reach)
             return int(matched.sum()), sum(int((truth & nearby).sum()) for truth in self._truths)
-        from scipy.spatial import cKDTree
-
-        own = cKDTree(np.argwhere(found))
-        pairs = [own.sparse_distance_matrix(tree, self._distance, output_type="ndarray") for tree in self._trees]
-        sizes = [tree.n for tree in self._trees]
-        of_raters = [
-            _matched(own.n, size, of_rater["i"], of_rater["j"]) for size, of_rater in zip(sizes, pairs, strict=True)
-        ]
-        if len(pairs) < 2:
-            return sum(of_raters), sum(of_raters)
-        begins = np.cumsum([0, *sizes])
-        rows = np.concatenate([of_rater["i"] for of_rater in pairs])
-        columns = np.concatenate([of_rater["j"] + begin for of_rater, begin in zip(pairs, begins, strict=False)])
-        return _matched(own.n, int(begins[-1]), rows, columns), sum(of_raters)
+        own = np.argwhere(found)
+        of_raters = [assigned(own, points, self._distance) for points in self._points]
+        return int(np.logical_or.reduce([np.zeros(len(own), np.bool_), *of_raters]).sum()), int(
+            sum(map(np.sum, of_raters))
+        )
 
 
-def _matched(rows: int, columns: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> int:
-    """How many of so many rows can be given a column of their own, by the pairs that are allowed.
+def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, batch: int = BATCH) -> NDArray[np.bool_]:
+    """(N,) which points can be given a point of the others of their own within a distance: as many as possible.
+
+    Of all such assignments, one with the least sum of distances. Points that are connected over steps of at most that
+    distance are assigned together, so many at a time, which is far faster than all at once.
+
+    Parameters
+    ----------
+    own, theirs : (N, 2), (M, 2) int
+    distance : float
+    batch : int
+        Own points assigned at a time, or more where more are connected.
 
     Examples
     --------
-    >>> _matched(3, 2, np.array([0, 1, 2]), np.array([0, 0, 1]))
-    2
+    Both points reach only the first of the others; the nearer one has it:
+
+    >>> assigned(np.array([[0, 0], [0, 1]]), np.array([[0, 2], [9, 9]]), 2)
+    array([False,  True])
     """
     from scipy.sparse import csr_array  # slow to import, and needed here only
-    from scipy.sparse.csgraph import maximum_bipartite_matching
+    from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+    from scipy.spatial import cKDTree
 
-    if not len(row):
-        return 0
-    allowed = csr_array((np.ones(len(row), np.int8), (row, column)), shape=(rows, columns))
-    return int((maximum_bipartite_matching(allowed, perm_type="column") >= 0).sum())
+    found = np.zeros(len(own), np.bool_)
+    pairs = cKDTree(own).sparse_distance_matrix(cKDTree(theirs), distance, output_type="ndarray")
+    if not len(pairs):
+        return found
+    rows, columns, cost = pairs["i"], pairs["j"] + len(own), pairs["v"] + 1  # a cost of 0 would be no edge
+    size = len(own) + len(theirs)
+    count, component = connected_components(csr_array((cost, (rows, columns)), shape=(size, size)), directed=False)
+    order = np.argsort(component, kind="stable")  # own points of a component, then the others'
+    begins = np.searchsorted(component[order], np.arange(count + 1))
+    points = np.cumsum(np.bincount(component[: len(own)], minlength=count))
+    position = np.empty(size, np.intp)
+    position[order] = np.arange(size)
+    table = csr_array((cost, (position[rows], position[columns])), shape=(size, size))
+    alone = size * (distance + 2)  # more than any assignment costs: no pair is given up for shorter ones
+    first = 0
+    while first < count:
+        reached = points[first - 1] if first else 0
+        last = max(int(np.searchsorted(points, reached + batch, side="right")), first + 1)
+        span = slice(begins[first], begins[last])
+        part = table[span, span].tocoo()
+        if part.nnz:
+            mine = order[span] < len(own)
+            row, column = (np.cumsum(side) - 1 for side in (mine, ~mine))
+            height, width = int(mine.sum()), int((~mine).sum())
+            each = np.arange(height)
+            matrix = csr_array(
+                (
+                    np.concatenate([part.data, np.full(height, alone)]),
+                    (np.concatenate([row[part.row], each]), np.concatenate([column[part.col], width + each])),
+                ),
+                shape=(height, width + height),
+            )
+            at, given = min_weight_full_bipartite_matching(matrix)
+            found[order[span][mine][at]] = given < width
+        first = last
+    return found
 
 
 def _f1(

@@ -10,20 +10,28 @@ import pytest
 from kalos_core import DetectorAccumulator, InputError
 from kalos_core.figures import (
     RATER_COLOURS,
+    agreement_curves_title,
     bounds_bars,
     bounds_title,
     bump_chart,
     curves_title,
+    detector_correlation_title,
+    plot_agreement_curves,
     plot_bounds,
     plot_curves,
+    plot_detector_correlations,
     plot_ranking,
+    plot_reference,
+    plot_shared_rankings,
     plot_tau,
     precision_curves,
     ranking_title,
+    reference_title,
+    shared_title,
     tau_heatmap,
     tau_title,
 )
-from kalos_core.ranking import Rankings
+from kalos_core.ranking import Rankings, shared_rankings
 
 
 def rankings(*values, systems=("net", "svm", "rf")):
@@ -95,6 +103,19 @@ def test_titles_of_bounds(bounds, title):
     assert bounds_title(["net", "svm", "rf"][: len(bounds)], bounds) == title
 
 
+def test_titles_of_bounds_count_the_areas_outside():
+    # P16: 3 of 6 pairs, while 15 of 24 areas lie outside
+    bounds = [[0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62]]
+    names = ["a", "b", "c", "d"]
+    assert bounds_title(names, bounds) == "2 of 6 pairs of detectors can be told apart; a and b cannot, nor can 3 more"
+    assert bounds_title(names, bounds, 15, 24) == (
+        "2 of 6 pairs of detectors can be told apart, but 15 of 24 areas under single raters lie outside the bounds"
+    )
+    assert bounds_title(names[:2], [[0.7, 0.8], [0.1, 0.2]], 1) == (
+        "a and b can be told apart, but 1 area under single raters lies outside the bounds"
+    )
+
+
 def test_bounds_are_drawn_with_the_raters_within(detectors):
     figure = plot_bounds(detectors)
     bars, ticks = figure.data
@@ -102,7 +123,8 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
     np.testing.assert_allclose(np.array(bars.x), np.diff(detectors.bounds, axis=1)[:, 0])
     assert len(ticks.x) == 4  # ann and bob, for two detectors; cid marks nothing
     assert ticks.customdata[0].startswith("<b>net</b> under ann: ")
-    assert figure.layout.title.text == bounds_title(["net", "edge"], detectors.bounds, detectors.raters_outside.sum())
+    outside, compared = detectors.raters_outside.sum(), detectors.raters_compared.sum()
+    assert figure.layout.title.text == bounds_title(["net", "edge"], detectors.bounds, outside, compared)
 
 
 def test_bounds_that_are_undefined_are_said():
@@ -156,3 +178,66 @@ def test_all_are_plain_json_and_fixed(detectors):
         json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
         assert figure.layout.xaxis.fixedrange
         assert figure.layout.yaxis.fixedrange
+
+
+@pytest.fixture(scope="module")
+def agreed():
+    accumulator = DetectorAccumulator(methods=("any",), shares="all")
+    masks = {"ann": [[1, 1, 0, 0, 0]], "bob": [[1, 0, 0, 0, 0]], "cid": [[1, 1, 1, 0, 0]]}
+    scores = {"net": [[0.9, 0.6, 0.4, 0.1, 0.0]], "edge": [[0.4, 0.6, 0.9, 0.1, 0.2]], "flat": [[0.5] * 5]}
+    accumulator.add(scores, masks)
+    return accumulator.result((0.1, 0.5))
+
+
+def test_curves_at_growing_agreement(agreed):
+    figure = plot_agreement_curves(agreed, "edge")
+    assert [trace.name.split(":")[0] for trace in figure.data] == [f"at least {number}/3" for number in (1, 2, 3)]
+    assert len({trace.line.color for trace in figure.data}) == 3
+    areas = agreed.area[agreed.by_agreement, 1]
+    assert figure.layout.title.text == agreement_curves_title("edge", areas)
+    assert agreement_curves_title("net", [None]).startswith("net cannot be measured")
+
+
+def test_a_ranking_without_thresholds_has_no_such_curves(detectors):
+    with pytest.raises(InputError, match="expected thresholds of agreement, got none"):
+        plot_agreement_curves(detectors, "net")
+
+
+def test_all_detectors_under_one_reference(agreed):
+    figure = plot_reference(agreed, "any")
+    row = agreed.truths.tolist().index("any")
+    assert [trace.name.split(":")[0] for trace in figure.data] == ["net", "edge", "flat"]
+    _, precision = agreed.sampled()
+    assert list(figure.data[1].y) == pytest.approx(precision[row, 1])
+    assert figure.layout.title.text == reference_title("any", ["net", "edge", "flat"], agreed.area[row])
+    with pytest.raises(InputError, match="reference: expected one of"):
+        plot_reference(agreed, "staple")
+    assert reference_title("any", ["net"], [None]).startswith("No detector can be measured under any")
+
+
+def test_detectors_against_agreement(agreed):
+    figure = plot_detector_correlations(agreed)
+    table = agreed.by_detector()
+    assert list(figure.data[0].x)[:2] == pytest.approx(table["cco"][:2])
+    assert list(figure.data[1].x)[:2] == pytest.approx(table["cci"][:2])
+    assert figure.data[1].x[2] is None  # a map that is the same everywhere
+    p = table["cci_p"].tolist()
+    assert p[0] < 0.01 < p[1]
+    assert figure.data[1].marker.symbol[:2] == ("circle", "circle-open")
+    assert ["not significant" in text for text in figure.data[1].customdata[:2]] == [False, True]
+    assert detector_correlation_title(["a"], [None], [None]) == "No detector can be compared with agreement"
+    json.dumps(figure.to_plotly_json()["data"], allow_nan=False, default=list)
+
+
+def test_shared_rankings_side_by_side(agreed):
+    figure = plot_shared_rankings(agreed.ranking)
+    shared = shared_rankings(agreed.ranking)
+    assert list(figure.layout.xaxis.ticktext) == [
+        f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared
+    ]
+    assert figure.layout.title.text == shared_title(shared)
+    of = {trace.name: trace.y for trace in figure.data}
+    for column, each in enumerate(shared):
+        assert [of[name][column] for name in each.systems] == each.ranks.tolist()
+        assert ", ".join(each.truths) in figure.data[0].customdata[column]
+    assert shared_title([]) == "Nothing can be ranked"

@@ -6,7 +6,7 @@ from scipy import ndimage, stats
 from skimage.color import rgb2lab
 
 from kalos_core.errors import InputError
-from kalos_core.pixels import MaskStack, pixel_agreement
+from kalos_core.pixels import LabelStack, MaskStack, class_pixel_agreement, pixel_agreement
 from kalos_core.pixels.properties import lightness, property_moments
 
 RNG = np.random.default_rng(4)
@@ -105,3 +105,67 @@ def test_any_number_of_channels():
 def test_what_cannot_be_used_is_refused(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)
+
+
+def channels_of(stack, *arguments, **options):
+    return {each.name: each.r for each in pixel_agreement([stack], *arguments, **options).correlations}
+
+
+def test_which_channels_are_compared():
+    # near-infrared runs against agreement 1 .5 0 0, red with it; blue is its opposite
+    masks = [[[1, 1, 0, 0]], [[1, 0, 0, 0]]]
+    image_pixels = np.array([[[4, 1, 0, 0], [2, 1, 2, 2], [0, 1, 4, 4], [0, 0, 4, 4]]], np.uint8)
+    names = ("red", "green", "blue", "near-infrared")
+    stack = MaskStack.of(masks, image_pixels=image_pixels, channels=names)
+    found = channels_of(stack)
+    assert list(found) == [*names, "intensity", "contrast"]
+    assert (found["red"], found["near-infrared"]) == (pytest.approx(1), pytest.approx(-1))
+    share = np.array([1, 0.5, 0, 0])
+    assert found["green"] == pytest.approx(np.corrcoef(share, [1, 1, 1, 0])[0, 1])
+    chosen = channels_of(stack, channels=["near-infrared"])
+    assert chosen == {name: found[name] for name in ("near-infrared", "intensity", "contrast")}
+    # of channels without names: all of them, all named, or some by their numbers
+    bare = MaskStack.of(masks, image_pixels=image_pixels)
+    assert list(channels_of(bare)) == [f"channel {number}" for number in range(1, 5)]
+    assert channels_of(bare, channels=names) == found
+    assert channels_of(bare, channels={"nir": 3}) == {"nir": found["near-infrared"]}
+    labels = LabelStack.of(np.array(masks), image_pixels=image_pixels, channels=names)
+    assert [
+        each.name for each in class_pixel_agreement([labels], {1: "road"}, channels=["red"]).by_class[0].correlations
+    ] == [
+        "red",
+        "intensity",
+        "contrast",
+    ]
+
+
+def test_twelve_channels():
+    rng = np.random.default_rng(5)
+    masks, image_pixels = rng.random((3, 6, 7)) < 0.5, rng.normal(size=(6, 7, 12))
+    found = channels_of(MaskStack.of(masks, image_pixels=image_pixels))
+    share = masks.mean(axis=0).ravel()
+    for number in range(12):
+        assert found[f"channel {number + 1}"] == pytest.approx(
+            np.corrcoef(share, image_pixels[..., number].ravel())[0, 1]
+        )
+
+
+@pytest.mark.parametrize(
+    ("channels", "wanted", "message"),
+    [
+        (("red", "green"), None, "channels: expected 4 names of their own"),
+        (("red", "green", "blue", "contrast"), None, "channels: expected 4 names of their own"),
+        (("a", "b", "c", "d"), ["e"], "channels: expected some of a, b, c, d, each once, got 'e'"),
+        (("a", "b", "c", "d"), ["a", "a"], "each once, got 'a', 'a'"),
+        (("a", "b", "c", "d"), {"a": 0}, "channels: expected names among a, b, c, d"),
+        (None, {"nir": 4}, "channels: expected numbers from 0 to 3, each once"),
+        (None, {"nir": 1, "red": 1}, "channels: expected numbers from 0 to 3, each once"),
+        (None, {}, "channels: expected numbers from 0 to 3"),
+        (None, ["nir"], "channels: expected 4 names of their own"),
+    ],
+)
+def test_channels_that_an_image_does_not_have_are_refused(channels, wanted, message):
+    with pytest.raises(InputError, match=message):
+        pixel_agreement(
+            [MaskStack.of([[[1, 0]], [[1, 1]]], image_pixels=np.zeros((1, 2, 4)), channels=channels)], channels=wanted
+        )

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from kalos_core import DetectorAccumulator, InputError, rank_over_classes
-from kalos_core.consensus import staple
+from kalos_core.consensus import staple, vote
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.ranking import curve_area, mean_precision
 
@@ -357,3 +357,99 @@ def test_classes_that_are_not_ranked_alike_are_refused():
         rank_over_classes({"road": one, "car": other})
     with pytest.raises(InputError, match="by_class: expected at least one class"):
         rank_over_classes({})
+
+
+# ---- thresholds of agreement ----
+
+AGREED = {"ann": [[1, 1, 1, 0, 0, 0]], "bob": [[1, 1, 0, 0, 0, 0]], "cid": [[1, 0, 0, 1, 0, 0]]}
+SCORES = {"net": [[0.9, 0.8, 0.4, 0.3, 0.2, 0.1]], "edge": [[0.1, 0.9, 0.5, 0.4, 0.3, 0.2]]}
+
+
+def test_thresholds_of_agreement_are_the_votes_of_that_share():
+    result = counted({"scores": SCORES, "masks": AGREED}, methods=(), shares="all")
+    assert result.truths[3:].tolist() == ["at least 1/3", "at least 2/3", "at least 3/3"]
+    assert result.least_share[result.by_agreement].tolist() == [1 / 3, 2 / 3, 1]
+    # A = 3 2 1 1 0 0
+    given = {"1": [[1, 1, 1, 1, 0, 0]], "2": [[1, 1, 0, 0, 0, 0]], "3": [[1, 0, 0, 0, 0, 0]]}
+    again = counted({"scores": SCORES, "masks": AGREED, "truths": given}, methods=())
+    np.testing.assert_array_equal(result.area, again.area)
+    assert result.area[3:, 0].tolist() == [1, 1, 1]
+    # edge at 3/3: the one true pixel comes last of all, on a line from (0, 1) to (1, 1)
+    assert result.area[5, 1] == pytest.approx(curve_area(np.array([0.0, 1.0]), np.array([1.0, 1.0]), SKEW))
+
+
+def test_thresholds_of_agreement_by_another_implementation():
+    images = list(random_images(11, images=3))
+    result = counted(*images, methods=("any",), shares="all")
+    votes = [dict(enumerate(vote(MaskStack.of(each["masks"]), k / 3).mask for k in (1, 2, 3))) for each in images]
+    given = [
+        {**each, "truths": {str(k): mask for k, mask in own.items()}} for each, own in zip(images, votes, strict=True)
+    ]
+    again = counted(*given, methods=())
+    np.testing.assert_array_equal(result.area[-3:], again.area[-3:])
+    np.testing.assert_array_equal(result.area[3], result.area[4])  # any is at least 1/3
+
+
+def test_images_of_other_numbers_of_raters_want_shares_as_numbers():
+    first, second = random_images(9)
+    del second["masks"]["r2"]
+    with pytest.raises(InputError, match=r"image 2: expected 3 raters as on the images before, .* got 2; give shares"):
+        counted(first, second, shares="all")
+    result = counted(first, second, methods=(), shares=(0.4, 1))
+    assert result.truths.tolist()[-2:] == ["at least 0.4", "at least 1"]
+    assert result.images.tolist()[-2:] == [2, 2]
+    assert result.by_agreement.tolist() == [3, 4]
+    assert len(counted(first).by_agreement) == 0
+
+
+# ---- outliers of the study, raters without names ----
+
+
+def test_the_method_without_outliers_wants_those_of_the_study():
+    images = list(random_images(12))
+    with pytest.raises(InputError, match=r"outliers: expected the names that `study_outliers` finds.*image 2"):
+        counted(*images, methods=("excl-0.5",))
+    result = counted(*images, methods=("excl-0.5",), outliers=["r1"])
+    truths = [np.mean([mask for name, mask in each["masks"].items() if name != "r1"], axis=0) >= 0.5 for each in images]
+    given = [{**each, "truths": {"others": truth}} for each, truth in zip(images, truths, strict=True)]
+    np.testing.assert_array_equal(result.area[-1], counted(*given, methods=()).area[-1])
+    assert counted(images[0], methods=("excl-0.5",)).truths[-1] == "excl-0.5"  # one image is the whole study
+
+
+def test_raters_without_names_are_no_truths():
+    images = list(random_images(13))
+    stacks = [MaskStack.of(each["masks"], ignore=each["ignore"], raters_are_local=True) for each in images]
+    local = [{"scores": each["scores"], "masks": stack} for each, stack in zip(images, stacks, strict=True)]
+    named, unnamed = counted(*images, skew=None), counted(*local, skew=None)
+    assert unnamed.truths.tolist() == ["any", "0.5", "0.75"]
+    np.testing.assert_allclose(unnamed.skew, named.skew)
+    np.testing.assert_allclose(unnamed.area, named.area[3:])
+    assert unnamed.notes == ("Raters have no names over the images: no area under a single rater tests the bounds.",)
+    with pytest.raises(InputError, match="image 2: expected raters that are local on all images or on none"):
+        counted(images[0], local[1])
+    with pytest.raises(InputError, match="methods, shares: expected a truth, got none"):
+        counted(*local, methods=())
+
+
+# ---- significance, and areas outside the bounds ----
+
+
+def test_significance_of_correlations_in_the_table():
+    images = list(random_images(6))
+    table = counted(*images).by_detector()
+    share = np.concatenate([np.stack(list(i["masks"].values())).mean(axis=0)[~i["ignore"]] for i in images])
+    output = np.concatenate([i["scores"]["edge"][~i["ignore"]] for i in images])
+    of_all, of_marked = stats.pearsonr(share, output), stats.pearsonr(share[share > 0], output[share > 0])
+    assert table["cci_p"][1] == pytest.approx(of_all.pvalue)
+    assert table["cco_p"][1] == pytest.approx(of_marked.pvalue)
+    assert table["cci_minus_cco"][1] == pytest.approx(of_all.statistic - of_marked.statistic)
+
+
+def test_areas_outside_the_bounds_are_counted_of_all():
+    image = {"masks": {"ann": [[1, 0, 0, 0]], "bob": [[0, 1, 0, 0]]}, "scores": {"net": [[0.9, 0.8, 0.2, 0.1]]}}
+    result = counted(image)  # bounds [1, 1]; the area under bob is below
+    assert (result.raters_outside.tolist(), result.raters_compared.tolist()) == ([1], [2])
+    assert result.notes[0].startswith("1 of 2 areas under single raters lies outside the bounds: ")
+    everybody = counted({**image, "masks": {"ann": [[1, 0, 0, 0]], "bob": [[1, 0, 0, 0]], "cid": None}})
+    assert everybody.raters_compared.tolist() == [2]  # under cid, who marks nothing, there is no area
+    assert everybody.notes == ()

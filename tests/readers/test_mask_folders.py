@@ -140,3 +140,38 @@ def test_folders_that_cannot_be_used_are_named(tmp_path, folder):
         read_mask_folders(3)
     found = read_mask_folders({"ann": folder / "ann", "bob": folder / "bob"})
     assert found.raters.tolist() == ["ann", "bob"]
+
+
+def test_near_infrared_and_more_channels_are_read_with_all_their_bits(tmp_path):
+    folder = write(tmp_path / "m", {("ann", "a.png"): ONE, ("bob", "a.png"): TWO})
+    rng = np.random.default_rng(0)
+    wide = rng.integers(0, 4000, (2, 2, 4), np.uint16)
+    (tmp_path / "images").mkdir()
+    file, names = tmp_path / "images" / "a.tif", ["blue", "green", "red", "near-infrared"]
+    for pixels, options in (
+        (wide, {"photometric": "rgb"}),  # of which Pillow keeps 8 bits
+        (wide, {"photometric": "minisblack", "planarconfig": "contig"}),  # which Pillow does not know
+        (rng.integers(0, 256, (2, 2, 4), np.uint8), {"photometric": "rgb"}),
+    ):
+        tifffile.imwrite(file, pixels, **options)
+        (stack,) = read_mask_folders(folder, image_folder=tmp_path / "images", channels=names).stacks()
+        np.testing.assert_array_equal(stack.image_pixels, pixels)
+        assert stack.channels == tuple(names)
+    tifffile.imwrite(file, np.moveaxis(wide, 2, 0), photometric="rgb", planarconfig="separate")
+    found = read_mask_folders(folder, image_folder=tmp_path / "images", channels=names)
+    np.testing.assert_array_equal(found.image_pixels("a"), wide)
+    compared = pixel_agreement(found.stacks(), channels=["near-infrared"]).correlations
+    share = (ONE + TWO).ravel() / 2
+    assert compared[0].name == "near-infrared"
+    assert compared[0].r == pytest.approx(np.corrcoef(share, wide[..., 3].ravel())[0, 1])
+    (stack,) = found.label_stacks()
+    assert stack.channels == tuple(names)
+    with pytest.raises(InputError, match="channels: expected 4 names of their own, got 'red'"):
+        list(read_mask_folders(folder, image_folder=tmp_path / "images", channels=["red"]).stacks())
+
+
+def test_folders_of_raters_without_names(folder):
+    found = read_mask_folders(folder, raters_are_local=True)
+    assert all(stack.raters_are_local for stack in found.stacks())
+    agreement = pixel_agreement(found.stacks())
+    assert (agreement.raters_are_local, agreement.alone, len(agreement.raters)) == (True, 1, 0)

@@ -1,0 +1,105 @@
+"""Raters without names: pairs within images only, nothing of a single rater, nobody stands out."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from kalos_core import Annotations, mask_stacks
+from kalos_core.errors import InputError
+from kalos_core.figures import plot_rater_performance, plot_rater_tree, plot_ratio
+from kalos_core.pixels import LabelStack, MaskStack, PixelAccumulator, class_pixel_agreement, pixel_agreement
+
+# image 1: 1 1 0 0 / 1 0 0 0             F1 of the pair 2/3
+# image 2: 1 1 / 1 1 / 0 1               F1 1, 2/3, 2/3
+IMAGES = [[[[1, 1, 0, 0]], [[1, 0, 0, 0]]], [[[1, 1]], [[1, 1]], [[0, 1]]]]
+
+
+def test_a_hand_worked_study():
+    found = pixel_agreement(IMAGES, raters_are_local=True)
+    assert found.image_f1 == pytest.approx([2 / 3, (1 + 2 / 3 + 2 / 3) / 3])
+    assert found.mean_f1 == pytest.approx((2 / 3 + 7 / 9) / 2)
+    # min(n - A, A) / n: 0 1/2 0 0 and 1/3 0, of 6 pixels
+    assert found.smyth_bound == pytest.approx((1 / 2 + 1 / 3) / 6)
+    assert found.ratio.tolist() == [
+        1,
+        3 / 4,
+        1 / 2,
+    ]  # of 2 + 2 marked pixels 1 + 2 by two; by three, of image 2, 1 of 2
+    assert found.raters_per_image == (2, 3)
+
+
+def test_there_is_no_number_of_a_single_rater_and_it_is_said():
+    found = pixel_agreement(IMAGES, raters_are_local=True)
+    assert (len(found.raters), found.f1.shape, found.linkage.shape) == (0, (0, 0), (0, 4))
+    assert [len(each) for each in (found.mean_difference, found.outliers, found.order, found.performance.kappa)] == [
+        0
+    ] * 4
+    assert "Raters have no names" in found.notes[0]
+    assert "no outliers" in found.notes[0]
+    assert repr(found).endswith("without names)")
+    assert pixel_agreement(IMAGES[:1]).notes == ()
+
+
+def test_the_order_of_raters_within_an_image_does_not_matter():
+    rng = np.random.default_rng(0)
+    images = [rng.random((n, 4, 5)) < 0.5 for n in (2, 5, 3)]
+    turned = [image[rng.permutation(len(image))] for image in images]
+    one, other = (pixel_agreement(each, raters_are_local=True) for each in (images, turned))
+    np.testing.assert_allclose(one.image_f1, other.image_f1)
+    np.testing.assert_array_equal(one.sums.by_rater_count, other.sums.by_rater_count)
+    # with names it would: of one image the first two raters agree, of the other the first and the third
+    a, b = np.array([[0, 1]]), np.array([[1, 0]])
+    assert pixel_agreement([[a, a, b], [a, a, b]]).outliers.tolist() == [False, False, True]
+    assert not pixel_agreement([[a, a, b], [a, a, b]], raters_are_local=True).outliers.any()
+
+
+def test_f1_is_that_of_a_loop_within_images():
+    rng = np.random.default_rng(1)
+    images = [rng.random((n, 6, 5)) < 0.4 for n in (4, 2, 6)]
+    expected = [
+        np.mean([f1_score(a.ravel(), b.ravel()) for i, a in enumerate(image) for b in image[i + 1 :]])
+        for image in images
+    ]
+    found = pixel_agreement(images, raters_are_local=True)
+    assert found.image_f1 == pytest.approx(expected)
+    assert found.mean_f1 == pytest.approx(np.mean(expected))
+
+
+def test_stacks_say_it_themselves_and_no_image_may_differ():
+    stacks = [MaskStack.of(image, raters_are_local=True) for image in IMAGES]
+    assert pixel_agreement(stacks).raters_are_local
+    with pytest.raises(InputError, match="image None: expected raters of one name to be the same on every image"):
+        pixel_agreement([IMAGES[0], stacks[0]])
+    with pytest.raises(InputError, match="expected raters of one name"):
+        pixel_agreement(stacks, raters_are_local=False)
+    accumulator = PixelAccumulator(raters_are_local=True)
+    for stack in stacks:
+        accumulator.add(stack)
+    assert accumulator.result().mean_f1 == pixel_agreement(stacks).mean_f1
+    with pytest.raises(InputError, match="raters: expected at least two names"):
+        PixelAccumulator()
+
+
+def test_classes_of_raters_without_names():
+    labels = [LabelStack.of(np.array(image), raters_are_local=True) for image in IMAGES]
+    found = class_pixel_agreement(labels, {1: "road", 2: "car"})
+    assert found.mean_f1 == pytest.approx(pixel_agreement(IMAGES, raters_are_local=True).mean_f1)  # nobody marked a car
+    assert found.f1.shape == (0, 0)
+    assert found.to_pandas()["mean_f1"][0] == pytest.approx((2 / 3 + 7 / 9) / 2)
+
+
+def test_annotations_say_it():
+    rows = [{"image": 1, "rater": "1", "category": "cat", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]}]
+    table = Annotations.from_rows(rows, raters=["1", "2"], image_size={1: (3, 1)}, raters_are_local=True)
+    (stack,) = mask_stacks(table)
+    assert stack.raters_are_local
+
+
+@pytest.mark.parametrize("plot", [plot_rater_tree, plot_rater_performance])
+def test_plots_of_single_raters_are_refused_with_the_reason(plot):
+    found = pixel_agreement(IMAGES, raters_are_local=True)
+    with pytest.raises(
+        InputError, match=r"expected raters with names over all images, got none\. Raters have no names"
+    ):
+        plot(found)
+    assert len(plot_ratio(found).data[0].y) == 3

@@ -1,0 +1,51 @@
+"""Which truths share a ranking: Table IV of Lampert et al., and by hand."""
+
+import numpy as np
+import pytest
+
+from kalos_core.ranking import Rankings, shared_rankings
+
+
+def from_orders(orders, systems):
+    """Rankings whose values put the systems in those orders, by truth."""
+    values = [[-order.index(system) for system in systems] for order in orders.values()]
+    return Rankings("area", np.array(list(orders), object), np.array(systems, object), np.array(values, float))
+
+
+def test_the_fissure_study():
+    # Table IVb: three rankings of four detectors under 13 raters and 6 estimates
+    first, second = ["2D GWLC", "Gauss", "C-S", "Top-Hat"], ["2D GWLC", "C-S", "Gauss", "Top-Hat"]
+    third = ["C-S", "2D GWLC", "Gauss", "Top-Hat"]
+    by_first = ["A2", "A4", "A6", "A11", "Any", "LSML", "STAPLE", "Excl-0.5"]
+    by_second = ["A1", "A3", "A5", "A7", "A8", "A9", "A10", "A12", "A13", "0.5", "SIMPLE"]
+    orders = dict.fromkeys(by_first, first) | dict.fromkeys(by_second, second) | {"0.75": third}
+    found = shared_rankings(from_orders(orders, sorted(first)))
+    assert [sorted(each.truths) for each in found] == [sorted(by_second), sorted(by_first), ["0.75"]]
+    assert [each.systems.tolist() for each in found] == [second, first, third]
+    assert found[2].order == "C-S > 2D GWLC > Gauss > Top-Hat"
+
+
+def test_ties_and_what_is_not_ranked():
+    values = np.array([[0.5, 0.5, 0.9], [0.1, 0.1, 0.2], [0.5, np.nan, 0.9], [np.nan] * 3, [0.4, 0.5, 0.9]])
+    rankings = Rankings("AUC", np.array(list("abcde"), object), np.array(["x", "y", "z"], object), values)
+    found = shared_rankings(rankings)
+    assert [(each.truths.tolist(), each.order) for each in found] == [
+        (["a", "b"], "z > x = y"),
+        (["c"], "z > x"),
+        (["e"], "z > y > x"),
+    ]
+    assert shared_rankings(Rankings("AUC", np.array([]), np.array(["x"]), np.empty((0, 1)))) == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_truths_share_one_where_all_ranks_are_equal(seed):
+    values = np.random.default_rng(seed).integers(0, 3, (12, 3)).astype(float)
+    rankings = Rankings("AUC", np.arange(12).astype(object), np.array(["x", "y", "z"], object), values)
+    group = {truth: number for number, each in enumerate(shared_rankings(rankings)) for truth in each.truths}
+    for one in range(12):
+        for other in range(12):
+            alike = (
+                np.sign(np.subtract.outer(values[one], values[one]))
+                == np.sign(np.subtract.outer(values[other], values[other]))
+            ).all()
+            assert (group[one] == group[other]) == alike
