@@ -28,6 +28,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.ranking`          how classifiers, detectors and models rank under each reference
 `kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
 `kalos_core.display`          names of types and numbers as people read them
+`kalos_core.drawing`          images with the outlines of every rater
 `kalos_core.figures`          results as plotly figures
 `kalos_core.report`           results as HTML and CSV files
 `kalos_core.fiftyone`         the bridge to FiftyOne data sets
@@ -57,6 +58,7 @@ from kalos_core.diagnostics import (
     sensitivity,
     team_agreement,
 )
+from kalos_core.drawing import draw_image, draw_unit
 from kalos_core.errors import InputError, KalosError, KalosWarning
 from kalos_core.noise import NoiseModel
 from kalos_core.noise.experiments import run_experiments
@@ -154,6 +156,8 @@ __all__ = [
     "collaboration",
     "compare_teams",
     "compute_pairs",
+    "draw_image",
+    "draw_unit",
     "estimate_truth",
     "estimate_truths",
     "find_disputes",

@@ -20,6 +20,9 @@ VARIATION_LABELS = {
 }
 """Variation types as people read them."""
 
+RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288", "#AA4499", "#DDCC77")
+"""Colours of raters, in the order of the vocabulary, over and over; none is the colour of a variation type."""
+
 EVENT_LABELS = {
     "deletion": "missed",
     "addition": "added",
@@ -32,6 +35,17 @@ EVENT_LABELS = {
 
 OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its annotation", "impossible": "impossible"}
 """Outcomes of events as people read them."""
+
+
+def rater_colour(number: int) -> str:
+    """The colour of the n-th rater; they begin again after the last one.
+
+    Examples
+    --------
+    >>> rater_colour(0) == rater_colour(len(RATER_COLOURS)) == RATER_COLOURS[0]
+    True
+    """
+    return RATER_COLOURS[number % len(RATER_COLOURS)]
 
 
 def significant(value: float | None, digits: int = 3) -> str:

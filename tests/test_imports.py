@@ -36,6 +36,7 @@ ORDER = [
     "readers",
     "noise",
     "display",
+    "drawing",
     "figures",
     "report",
     "fiftyone",

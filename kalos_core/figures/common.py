@@ -9,7 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from kalos_core.display import RATER_COLOURS as RATER_COLOURS
 from kalos_core.display import Numbers
+from kalos_core.display import rater_colour as rater_colour
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
 """(n, 2) values: both ends of the interval of each value."""
@@ -29,9 +31,6 @@ COLOURS = {
     "additional": "#56B4E9",
 }
 """One colour per variation type, everywhere; told apart by colour-blind readers (Okabe & Ito 2008)."""
-
-RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288", "#AA4499", "#DDCC77")
-"""Colours of raters, in the order of the vocabulary, over and over; none is the colour of a variation type."""
 
 NEUTRAL = "#8C96A3"
 """Bars of a quantity that is no variation type: a grey that reads on light and dark."""
@@ -56,17 +55,6 @@ LEGEND_AT_BOTTOM: Layout = LEGEND_BELOW | {"yref": "container", "y": 0, "yanchor
 
 UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
 """A line from the lower to the upper edge of a plot."""
-
-
-def rater_colour(number: int) -> str:
-    """The colour of the n-th rater; they begin again after the last one.
-
-    Examples
-    --------
-    >>> rater_colour(0) == rater_colour(len(RATER_COLOURS)) == RATER_COLOURS[0]
-    True
-    """
-    return RATER_COLOURS[number % len(RATER_COLOURS)]
 
 
 def as_numbers(values: Numbers) -> NDArray[np.float64]:

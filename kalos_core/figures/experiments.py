@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from kalos_core.figures.common import LEGEND_BELOW, PALE, Layout, as_plain, rater_colour
+from kalos_core.display import rater_colour
+from kalos_core.figures.common import LEGEND_BELOW, PALE, Layout, as_plain
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
 

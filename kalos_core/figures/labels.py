@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.display import Numbers, rater_colour, significant, with_interval
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
     LEGEND_AT_BOTTOM,
@@ -22,7 +22,6 @@ from kalos_core.figures.common import (
     as_matrix,
     as_numbers,
     as_plain,
-    rater_colour,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.nominal import LabelAgreement, MajorityAgreement, RaterAccuracy, TeamComparison, landis_koch

@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import significant
+from kalos_core.display import RATER_COLOURS, significant
 from kalos_core.errors import lookup
-from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, RATER_COLOURS, Layout, framed, shortened, titled
+from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.noise.fit.angles import AngleFit, angle_models
 from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts

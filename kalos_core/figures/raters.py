@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality
-from kalos_core.display import Numbers, signed, significant, with_interval
+from kalos_core.display import Numbers, rater_colour, signed, significant, with_interval
 from kalos_core.figures.bars import value_bars
-from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers, rater_colour
+from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.display import Numbers, rater_colour, significant, with_interval
 from kalos_core.figures.common import (
     LEGEND_BELOW,
     NEUTRAL,
@@ -20,7 +20,6 @@ from kalos_core.figures.common import (
     as_numbers,
     as_plain,
     framed,
-    rater_colour,
 )
 from kalos_core.sparse import RemovalExperiment, RunningCurve
 

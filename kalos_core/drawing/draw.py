@@ -1,0 +1,303 @@
+"""What to draw: an image with all that raters annotated, or the part of it where one unit lies."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations import Annotations
+from kalos_core.drawing.drawing import Drawing
+from kalos_core.drawing.outlines import Outline, outlines_of
+from kalos_core.errors import InputError, as_number, check_whole, listed
+from kalos_core.reliability import NO_OBJECT
+
+Pixels = str | PathLike[str] | ArrayLike
+"""An image file, a folder that holds the file of the image, or its pixels (height, width) or (height, width, 3)."""
+
+CANVAS = (232, 234, 237)
+"""Colour of an image that is not there."""
+
+LONGEST_SIDE = 1200
+"""Pixels of a drawing: larger images are reduced."""
+
+UNIT_SIDE = 480
+"""Pixels of the longer side of a unit, which is enlarged to it."""
+
+LEAST_MARGIN = 8.0
+"""Pixels of the image around a unit, at least."""
+
+
+def draw_image(
+    annotations: Annotations,
+    image: Hashable,
+    pixels: Pixels | None = None,
+    *,
+    shape: str | None = None,
+    raters: Sequence[str] | None = None,
+    longest_side: int = LONGEST_SIDE,
+) -> Drawing:
+    """An image with every rater's outlines in their colour, as the papers show theirs (KαLOS Fig. 1, 16, 17).
+
+    Parameters
+    ----------
+    annotations : Annotations
+    image : an id among `Annotations.images`, or the name of a file
+    pixels : path, folder or array, optional
+        The image: a file, the folder that holds the file of that name, or an array (height, width), (height, width, 3)
+        or (height, width, 4) of bytes, or of numbers in [0, 1]. Without it, or where the file does not exist, the
+        outlines stand on a canvas of the image's size.
+    shape : "polygon", "mask", "keypoints" or "box", optional
+        What is outlined; by default the shape that says most of each annotation.
+    raters : sequence of names, optional
+        Whose outlines; by default all who are assigned to the image.
+    longest_side : int
+        Pixels of the drawing; larger images are reduced.
+
+    Returns
+    -------
+    Drawing
+        With `Drawing.png` and `Drawing.figure`.
+
+    Raises
+    ------
+    InputError
+        For an unknown image, rater or shape, a file that is no image, or pixels of another form.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": "a.jpg", "rater": rater, "category": "cat", "box": [10, 20, 30, height]}
+    ...     for rater, height in (("ann", 40), ("bob", 35))
+    ... ]
+    >>> drawing = draw_image(Annotations.from_rows(rows, image_size={"a.jpg": (100, 80)}), "a.jpg")
+    >>> drawing
+    Drawing('a.jpg': 2 outlines on canvas of 100 x 80)
+    >>> [trace.name for trace in drawing.figure().data]
+    ['ann: 1 annotation', 'bob: 1 annotation']
+    """
+    number = _image_number(annotations, image)
+    check_whole(longest_side, "longest_side", 1)
+    shown = annotations.assigned[number].copy()
+    if raters is not None:
+        shown &= _named_raters(annotations, raters)
+    rows = np.flatnonzero((annotations.image == number) & shown[annotations.rater])
+    outlines = outlines_of(annotations, rows, shape)
+    counts = np.bincount(annotations.rater[rows], minlength=len(annotations.raters))
+    legend = {
+        rater: f"{annotations.raters[rater]}: {counts[rater]:,} annotation{'' if counts[rater] == 1 else 's'}"
+        for rater in np.flatnonzero(shown).tolist()
+    }
+    under = _pixels_of(pixels, str(annotations.files[number]))
+    size = _image_size(annotations, number, outlines, under)
+    title = str(annotations.files[number]) or str(annotations.images[number])
+    everything = np.array([0.0, 0.0, *size])
+    reduced = min(1.0, longest_side / max(size if under is None else under.shape[1::-1]))
+    native = np.ones(2) if under is None else np.array(under.shape[1::-1]) / size
+    return _cut_out(under, size, everything, native * reduced, outlines, legend, title)
+
+
+def draw_unit(
+    agreement: Agreement,
+    unit: int,
+    pixels: Pixels | None = None,
+    *,
+    shape: str | None = None,
+    margin: float = 0.25,
+    others: bool = False,
+    longest_side: int = UNIT_SIDE,
+) -> Drawing:
+    """The part of an image where one unit lies, with the outline of each rater and what they called it.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    unit : int
+        Row of `Agreement.units`.
+    pixels, shape
+        As in `draw_image`.
+    margin : float, at least 0
+        Around the unit, as a share of its longer side; `LEAST_MARGIN` pixels at least.
+    others : bool
+        Whether annotations of other units that reach into the part are drawn, too.
+    longest_side : int
+        Pixels of the drawing; the part is reduced or enlarged to it.
+
+    Returns
+    -------
+    Drawing
+        The legend says of each assigned rater what they chose; who is not assigned is not named.
+
+    Raises
+    ------
+    InputError
+        For a unit that is none, a margin below 0, and as `draw_image`.
+
+    Examples
+    --------
+    >>> from kalos_core import agreement
+    >>> rows = [
+    ...     {"image": "a.jpg", "rater": rater, "category": name, "box": [10, 20, 30, height]}
+    ...     for rater, name, height in (("ann", "cat", 40), ("bob", "dog", 35))
+    ... ]
+    >>> table = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], image_size={"a.jpg": (100, 80)})
+    >>> draw_unit(agreement(table), 0).legend
+    {0: 'ann: cat', 1: 'bob: dog', 2: 'cid: annotated nothing here'}
+    """
+    check_agreement(agreement)
+    annotations, units = agreement.annotations, agreement.units
+    row = check_whole(unit, "unit")
+    if row >= len(units):
+        raise InputError(f"unit: expected a row of the {len(units):,} units, 0 to {len(units) - 1:,}, got {unit!r}")
+    share = as_number(margin)
+    if share is None or not share >= 0:
+        raise InputError(f"margin: expected a share of at least 0, got {margin!r}")
+    check_whole(longest_side, "longest_side", 1)
+    number = int(units.image[row])
+    members = np.flatnonzero(agreement.unit_of == row)
+    outlines = outlines_of(annotations, members, shape)
+    under = _pixels_of(pixels, str(annotations.files[number]))
+    size = _image_size(annotations, number, outlines, under)
+    part = _part_around(outlines, size, share)
+    if others:
+        rest = np.flatnonzero((annotations.image == number) & (agreement.unit_of != row))
+        outlines = [*_inside(outlines_of(annotations, rest, shape), part), *outlines]
+    values = units.values[row]
+    legend = {
+        rater: f"{annotations.raters[rater]}: "
+        + (str(annotations.categories[value]) if value >= 0 else "annotated nothing here")
+        for rater, value in enumerate(values.tolist())
+        if value >= NO_OBJECT
+    }
+    title = f"{annotations.files[number] or annotations.images[number]}, unit {row}"
+    scale = np.full(2, longest_side / max(part[2:] - part[:2]))
+    return _cut_out(under, size, part, scale, outlines, legend, title)
+
+
+def _image_number(annotations: Annotations, image: Hashable) -> int:
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
+    for names in (annotations.images, annotations.files):
+        found = [number for number, name in enumerate(names.tolist()) if name == image]
+        if len(found) == 1:
+            return found[0]
+    known = listed(map(repr, annotations.images), 10)
+    raise InputError(f"image: expected an id or a file among {known}, got {image!r}")
+
+
+def _named_raters(annotations: Annotations, raters: Sequence[str]) -> NDArray[np.bool_]:
+    names = [raters] if isinstance(raters, str) else list(raters)
+    unknown = [name for name in names if name not in annotations.raters.tolist()]
+    if unknown:
+        raise InputError(f"raters: expected names among {listed(annotations.raters, 20)}, got {listed(unknown)}")
+    return np.isin(annotations.raters.astype(str), [str(name) for name in names])
+
+
+def _pixels_of(pixels: Pixels | None, file: str) -> NDArray[np.uint8] | None:
+    """(H, W, 3) pixels of an image; None where there is none."""
+    from PIL import Image, ImageOps  # slow to import, and needed here only
+
+    if pixels is None:
+        return None
+    if isinstance(pixels, (str, PathLike)):
+        path = Path(pixels)
+        path = path / file if path.is_dir() else path
+        if not path.is_file():
+            return None
+        try:
+            with Image.open(path) as opened:
+                return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise InputError(f"pixels: expected an image, got {path} ({error})") from error
+    try:
+        array = np.asarray(pixels)
+    except ValueError as error:
+        raise InputError("pixels: expected an array, got rows of several lengths") from error
+    if array.ndim == 2:
+        array = np.repeat(array[..., None], 3, axis=2)
+    if array.ndim != 3 or array.shape[2] not in (3, 4) or 0 in array.shape or array.dtype.kind not in "buif":
+        raise InputError(
+            "pixels: expected numbers of shape (height, width), (height, width, 3) or (height, width, 4), got "
+            f"{array.dtype} of shape {np.shape(pixels)}"
+        )
+    if array.dtype.kind in "bf":
+        array = np.nan_to_num(array.astype(np.float64))
+        if array.min() < 0 or array.max() > 1:
+            outside = array.max() if array.max() > 1 else array.min()
+            raise InputError(f"pixels: expected numbers from 0 to 1, or whole numbers to 255, got {outside:g}")
+        array = array * 255
+    return np.asarray(np.clip(array[..., :3], 0, 255), dtype=np.uint8)
+
+
+def _image_size(
+    annotations: Annotations, number: int, outlines: Sequence[Outline], under: NDArray[np.uint8] | None
+) -> NDArray[np.float64]:
+    """(2,) width and height in which the annotations stand: as known, else of the pixels, else of the outlines."""
+    size = np.asarray(annotations.image_size[number])
+    if not np.isnan(size).any():
+        return size
+    if under is not None:
+        return np.array(under.shape[1::-1], dtype=np.float64)
+    reach = np.array([outline.bounds[2:] for outline in outlines if np.isfinite(outline.bounds).all()])
+    return np.ceil(reach.max(axis=0) * 1.05 + 1) if len(reach) else np.array([640.0, 480.0])
+
+
+def _part_around(outlines: Sequence[Outline], size: NDArray[np.float64], margin: float) -> NDArray[np.float64]:
+    """(4,) what is cut out: the bounds of some outlines with a margin, within the image as far as they are."""
+    bounds = np.array([outline.bounds for outline in outlines if np.isfinite(outline.bounds).all()])
+    if not len(bounds):
+        return np.array([0.0, 0.0, *size])
+    low, high = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
+    around = max(margin * float((high - low).max()), LEAST_MARGIN)
+    first = np.floor(np.maximum(low - around, np.minimum(low, 0)))
+    last = np.ceil(np.minimum(high + around, np.maximum(high, size)))
+    return np.concatenate([first, np.maximum(last, first + 1)])
+
+
+def _inside(outlines: Sequence[Outline], part: NDArray[np.float64]) -> list[Outline]:
+    """Those that reach into a part."""
+    return [
+        outline
+        for outline in outlines
+        if (outline.bounds[:2] < part[2:]).all() and (outline.bounds[2:] > part[:2]).all()
+    ]
+
+
+def _cut_out(
+    under: NDArray[np.uint8] | None,
+    size: NDArray[np.float64],
+    part: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    outlines: Sequence[Outline],
+    legend: dict[int, str],
+    title: str,
+) -> Drawing:
+    """A part (4,) of an image of that size (2,), of so many pixels of the drawing in one of the image (2,)."""
+    from PIL import Image
+
+    extent = part[2:] - part[:2]
+    width, height = np.maximum(np.rint(extent * scale), 1).astype(int).tolist()
+    drawn = Image.new("RGB", (width, height), CANVAS)
+    exact = np.array([width, height]) / extent
+    if under is not None:
+        inside = np.concatenate([np.maximum(part[:2], 0), np.minimum(part[2:], size)])
+        of_pixels = np.array(under.shape[1::-1]) / size
+        left, top, right, bottom = np.rint((inside - np.tile(part[:2], 2)) * np.tile(exact, 2)).astype(int).tolist()
+        if right > left and bottom > top:
+            box = tuple((inside * np.tile(of_pixels, 2)).tolist())
+            way = Image.Resampling.NEAREST if (exact / of_pixels).min() > 3 else Image.Resampling.BILINEAR
+            found = Image.fromarray(under).resize((right - left, bottom - top), way, box=box)
+            drawn.paste(found, (left, top))
+    return Drawing(
+        pixels=np.asarray(drawn),
+        corner=part[:2],
+        scale=exact,
+        outlines=tuple(outlines),
+        legend=legend,
+        title=title,
+        is_canvas=under is None,
+    )
