@@ -5,9 +5,9 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
   `OnEmpty`, `OnUnknown`. `check_groups` and `GroupBreaches`: answers that break an exclusive group.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
-* Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts:
-  `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`, `observed_agreement`; in words: `landis_koch`,
-  `LANDIS_KOCH`.
+* Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
+  which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
+  `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_agreement`,
   `MajorityAgreement`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
@@ -27,6 +27,7 @@ from kalos_core.nominal.coefficients import (
     fleiss_kappa,
     free_marginal_kappa,
     gwet_ac1,
+    label_counts,
     landis_koch,
     nominal_alpha,
     observed_agreement,
@@ -82,6 +83,7 @@ __all__ = [
     "gwet_ac1",
     "item_accuracy",
     "label_agreement",
+    "label_counts",
     "landis_koch",
     "majority_agreement",
     "majority_vote",

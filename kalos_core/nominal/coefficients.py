@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
@@ -30,6 +31,13 @@ ITEMS_AT_ONCE = 8192
 
 MOST_CODES = 1 << 16
 """Whole numbers beyond this are ids rather than codes, and are numbered anew."""
+
+
+MANY_RATERS = 20
+"""With fewer raters than this a table with more raters than items is not suspected to be turned."""
+
+TURNED = 0.3
+"""What alpha has to be if raters are read as items, and by how much more than otherwise, and than chance explains."""
 
 
 def landis_koch(value: float) -> str:
@@ -93,6 +101,33 @@ def _is_missing(value: Any) -> bool:
     return not same if isinstance(same, (bool, np.bool_)) else True
 
 
+def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
+    """How many raters gave each item each value: what the functions of counts take.
+
+    Parameters
+    ----------
+    values : (I, R)
+        As for `nominal_alpha`.
+
+    Returns
+    -------
+    (I, K) int64, sparse
+        A column for each value that occurs, by ascending code (names in order of first occurrence).
+
+    Examples
+    --------
+    >>> label_counts([["cat", "cat", None], ["dog", "cat", "dog"]]).toarray().tolist()
+    [[2, 0], [1, 2]]
+    """
+    codes = encode_values(values)
+    item, rater = np.nonzero(codes != NOT_ASSIGNED)
+    used, category = np.unique(codes[item, rater], return_inverse=True)
+    shape = (len(codes), len(used))
+    counts = scipy.sparse.coo_array((np.ones(len(item), np.int64), (item, category)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    return counts
+
+
 def nominal_alpha(values: ArrayLike) -> float:
     """Krippendorff's alpha for nominal values (`kalos_core.reliability.alpha`).
 
@@ -107,12 +142,36 @@ def nominal_alpha(values: ArrayLike) -> float:
     float, at most 1
         1 where all pairable values are equal; NaN where no item has two values.
 
+    Raises
+    ------
+    InputError
+        For no table, or one of raters x items by all appearance: more raters than items, who agree no better than by
+        chance, while the items of a rater do.
+
     Examples
     --------
     >>> nominal_alpha([[1, 1], [1, 2]]), nominal_alpha([["cat", "cat"], ["cat", None]]), nominal_alpha([[1, None]])
     (0.0, 1.0, nan)
     """
-    codes = encode_values(values)
+    return _alpha_of_upright(encode_values(values))
+
+
+def _alpha_of_upright(codes: NDArray[np.int64]) -> float:
+    """Alpha of codes (I, R), refused where they are raters x items by all appearance."""
+    coefficient = _alpha_of_codes(codes)
+    items, raters = codes.shape
+    if items < raters >= MANY_RATERS:
+        turned = _alpha_of_codes(codes.T)
+        if turned > TURNED and turned - coefficient > TURNED + 2 / np.sqrt(raters):
+            raise InputError(
+                f"values: expected items x raters, got {items:,} items of {raters:,} raters with an alpha of "
+                f"{coefficient:.2f}; as raters x items, which the package `krippendorff` takes, it is {turned:.2f}: "
+                "pass values.T. If these are the items, pass alpha_of_counts(label_counts(values))"
+            )
+    return coefficient
+
+
+def _alpha_of_codes(codes: NDArray[np.int64]) -> float:
     raters, categories = codes.shape[1], int(codes.max(initial=NO_OBJECT)) - NO_OBJECT + 1
     agreeing, totals = np.zeros(raters + 1), np.zeros(categories)
     for start in range(0, len(codes), ITEMS_AT_ONCE):
@@ -285,7 +344,9 @@ def conger_kappa(values: ArrayLike) -> float:
     >>> conger_kappa([[1, 1], [1, 1], [2, 2], [2, 1]])
     0.5
     """
-    columns = np.ascontiguousarray(encode_values(values).T)
+    codes = encode_values(values)
+    _alpha_of_upright(codes)
+    columns = np.ascontiguousarray(codes.T)
     columns = columns[(columns != NOT_ASSIGNED).any(axis=1)]
     annotations = (columns != NOT_ASSIGNED).sum(axis=0)
     several = annotations >= 2

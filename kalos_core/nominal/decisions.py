@@ -11,7 +11,8 @@ from kalos_core.arrays import find_sorted, total
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import LabelTable
-from kalos_core.sparse import Tally, tally
+from kalos_core.sparse import Tally
+from kalos_core.sparse.counts import tally_unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,7 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
     columns = np.stack([decided - chose, chose], axis=1)
     return {
         str(table.concepts[code]): replace(
-            tally(columns[start[code] : start[code + 1]]), times=times[start[code] : start[code + 1]]
+            tally_unseen(columns[start[code] : start[code + 1]]), times=times[start[code] : start[code + 1]]
         )
         for code in np.flatnonzero(table.group_of == OPTIONAL)
     }

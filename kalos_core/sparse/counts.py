@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
+from kalos_core.sparse.labels import HINT, refuse_labels
 
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
@@ -102,7 +103,8 @@ def tally(counts: Counts) -> Tally:
     Raises
     ------
     InputError
-        If the counts are not a table of whole numbers of at least 0.
+        If the counts are not a table of whole numbers of at least 0, or a dense table of labels instead
+        (`kalos_core.sparse.labels.refuse_labels`).
 
     Examples
     --------
@@ -112,6 +114,14 @@ def tally(counts: Counts) -> Tally:
     Traceback (most recent call last):
     kalos_core.errors.InputError: counts: expected whole numbers of at least 0, got 0.5 for item 0, category 0
     """
+    found = tally_unseen(counts)
+    if not isinstance(counts, (Tally, scipy.sparse.sparray, scipy.sparse.spmatrix)):
+        refuse_labels(np.asarray(counts))
+    return found
+
+
+def tally_unseen(counts: Counts) -> Tally:
+    """`tally` of what can only be counts."""
     if isinstance(counts, Tally):
         return counts
     item, category, count, (items, categories) = _entries(counts)
@@ -120,7 +130,8 @@ def tally(counts: Counts) -> Tally:
         first = wrong[0]
         index = f"item {item[first]}, category {category[first]}"
         allowed = f"at most {MOST:,}" if count[first] > MOST else "at least 0"
-        raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {index}")
+        hint = f"; {HINT}" if count[first] in (-1, -2) else ""
+        raise InputError(f"counts: expected whole numbers of {allowed}, got {count[first]!s} for {index}{hint}")
     return Tally(item, category, count.astype(np.int64), items, categories)
 
 
@@ -142,7 +153,10 @@ def _entries(
     except ValueError:
         raise InputError("counts: expected numbers, items x categories, got rows of unequal length") from None
     if dense.ndim != 2 or not (np.issubdtype(dense.dtype, np.number) or dense.dtype == np.bool_):
-        raise InputError(f"counts: expected numbers, items x categories, got {dense.dtype} of shape {dense.shape}")
+        hint = "" if np.issubdtype(dense.dtype, np.number) else f"; {HINT}"
+        raise InputError(
+            f"counts: expected numbers, items x categories, got {dense.dtype} of shape {dense.shape}{hint}"
+        )
     width = dense.shape[1]
 
     def search(start: int) -> NDArray[np.intp]:
