@@ -23,7 +23,7 @@ def labels(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
 
 
-@pytest.mark.filterwarnings("ignore:a subset has:kalos_core.KalosWarning")
+@pytest.mark.filterwarnings("ignore:label convergence is .* mAP on all:kalos_core.KalosWarning")
 @pytest.mark.filterwarnings("ignore:.* annotations reach beyond their image:kalos_core.KalosWarning")
 @pytest.mark.usefixtures("labels")
 def test_python_examples_run():

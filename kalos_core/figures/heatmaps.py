@@ -41,7 +41,7 @@ def square_heatmap(
         ]
         for y, (a, row) in enumerate(zip(names, texts, strict=True))
     ]
-    axis = f"above: {quantity}, below: {below}" if below else quantity
+    note = f"above the diagonal: {quantity}; below: {below}" if below else ""
     low, high = _scale(values)
     ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
     figure = go.Figure(
@@ -55,7 +55,12 @@ def square_heatmap(
             hovertemplate="%{customdata}<extra></extra>",
             hoverongaps=False,
             colorscale="Cividis",
-            colorbar={"title": {"text": axis, "side": "right"}, "thickness": 12, "len": 1, "outlinewidth": 0},
+            colorbar={
+                "title": {"text": "" if below else quantity, "side": "right"},
+                "thickness": 12,
+                "len": 1,
+                "outlinewidth": 0,
+            },
             xgap=2,
             ygap=2,
             name=quantity,
@@ -65,7 +70,14 @@ def square_heatmap(
     space = margin(title, left=110, bottom=60)
     figure.update_layout(
         title=titled(title),
-        xaxis={"side": "bottom", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks},
+        xaxis={
+            "title": {"text": note, "font": {"size": 12}},
+            "side": "bottom",
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            **ticks,
+        },
         yaxis={"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **ticks}
         | {"ticklabelstandoff": 6},
         margin=space,

@@ -165,7 +165,8 @@ def test_vitality_is_shown_by_the_primary_score_and_says_the_other():
 
 def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal():
     result = collaboration(three_raters())
-    (heat,) = plot_collaboration(result).data
+    figure = plot_collaboration(result)
+    (heat,) = figure.data
     order = result.order
     for y, a in enumerate(order):
         for x, b in enumerate(order):
@@ -173,5 +174,6 @@ def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal():
             assert heat.z[y][x] == (None if expected is None else pytest.approx(expected))
     assert "mean alpha over images" in heat.customdata[0][1]
     assert "alpha over all units" in heat.customdata[1][0]
-    assert heat.colorbar.title.text == "above: mean alpha over images, below: alpha over all units"
+    note = "above the diagonal: mean alpha over images; below: alpha over all units"
+    assert figure.layout.xaxis.title.text == note
     assert (result.alpha != result.global_alpha).any()
