@@ -9,9 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import RATER_COLOURS as RATER_COLOURS
 from kalos_core.display import Numbers
-from kalos_core.display import rater_colour as rater_colour
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
 """(n, 2) values: both ends of the interval of each value."""

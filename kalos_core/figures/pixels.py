@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
-from kalos_core.display import Numbers, signed, significant
+from kalos_core.display import Numbers, rater_colour, signed, significant
 from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -20,7 +20,6 @@ from kalos_core.figures.common import (
     as_plain,
     framed,
     margin,
-    rater_colour,
     shortened,
     value_range,
 )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, signed, significant
+from kalos_core.display import Numbers, rater_colour, signed, significant
 from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -22,7 +22,6 @@ from kalos_core.figures.common import (
     as_numbers,
     as_plain,
     framed,
-    rater_colour,
     shortened,
     titled,
     value_range,
