@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeAlias
+from inspect import Parameter, signature
+from typing import Any, ClassVar, TypeAlias
 
 import fiftyone.core.collections as foc
 import fiftyone.operators as foo
@@ -21,7 +22,7 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import KalosError, KalosWarning
 
-from . import forms
+from . import forms, widgets
 from .widgets import Context
 
 SENT_BY_THE_APP = "spaces"
@@ -30,7 +31,8 @@ SENT_BY_THE_APP = "spaces"
 PLUGIN = "@kalos/variation"
 
 Run: TypeAlias = "kf.Run[Any, Any, Any, Any]"
-"""A run of any kind."""
+AnyKind: TypeAlias = "kf.Kind[Any, Any, Any, Any]"
+"""A run of any kind, and any kind."""
 
 Progress: TypeAlias = Callable[[float, str], Any]
 Work: TypeAlias = Callable[[Progress], dict[str, Any]]
@@ -80,14 +82,25 @@ class Action(foo.Operator):
 class Analysis(Action):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
-    A subclass also says `KIND` (of run; the name of the panel that shows it, too, unless it says `PANEL`), adds its own
-    options in `add_options`, picks the function's arguments in `settings` and sums the run up in `summary`. From an
-    `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
+    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
+    `HIDDEN` which of them a switch of the form hides, and sums the run up in `summary`; `settings` is for options that
+    are no arguments of the function as they stand. `KEY` is the run key to propose, where it is not the kind's name.
+    From an `amount_of_work` of `DELEGATED_FROM` on, scheduling is the form's first option.
     """
 
-    KIND = ""
-    PANEL = ""
+    KEY = ""
+    HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
     DELEGATED_FROM: float = math.inf
+
+    @property
+    def kind(self) -> AnyKind:
+        """The kind of run it makes."""
+        return next(kind for kind in kf.KINDS.values() if kind.operator == self.NAME)
+
+    @property
+    def key(self) -> str:
+        """The run key to propose, if it is free."""
+        return self.KEY or self.kind.name
 
     def amount_of_work(self, ctx: Context) -> float:
         """How much there is to do with these options; there is a data set."""
@@ -103,7 +116,7 @@ class Analysis(Action):
         forms.check_view(ctx, inputs)
         if self.add_selection(ctx, inputs):
             self.add_options(ctx, inputs)
-            forms.add_run_key(ctx, inputs, self.KIND)
+            forms.add_run_key(ctx, inputs, self.key)
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Which labels are read. False where there is nothing to analyse."""
@@ -117,7 +130,11 @@ class Analysis(Action):
         return forms.read_selection(ctx)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        raise NotImplementedError
+        """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
+        hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
+        arguments = signature(getattr(kf, self.NAME)).parameters.values()
+        own = [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
+        return widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
         stored: Run = getattr(kf, self.NAME)(samples, run_key, **settings)
@@ -131,12 +148,12 @@ class Analysis(Action):
         settings = self.settings(params)
 
         def work(progress: Progress) -> dict[str, Any]:
-            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.KIND)
+            key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.key)
             selected = self.selection(ctx).arguments()
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
             return {"run_key": key, **stored.metrics, "summary": self.summary(stored)}
 
-        return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.PANEL or self.KIND)))
+        return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.kind.section)))
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:

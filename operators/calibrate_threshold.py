@@ -1,8 +1,5 @@
 """Find from which similarity on two annotations may be the same object, from the labels themselves."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import fiftyone.operators.types as types
 
 from kalos_core import SIMILARITIES
@@ -14,7 +11,7 @@ from .widgets import Context
 
 
 class CalibrateThreshold(base.Analysis):
-    NAME, LABEL, KIND = "calibrate_threshold", "Calibrate the threshold", "calibration"
+    NAME, LABEL = "calibrate_threshold", "Calibrate the threshold"
     DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
 
@@ -38,9 +35,6 @@ class CalibrateThreshold(base.Analysis):
         widgets.add_number(ctx, inputs, "repeats", 1, default=1, label="Draws of chance", description=description)
         forms.add_bootstrap(ctx, inputs, 100)
         inputs.int("seed", default=0, label="Seed")
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return widgets.given(params, "similarities", "repeats", "bootstrap", "seed")
 
     def summary(self, run: Run) -> str:
         """A row for each similarity, the best first."""

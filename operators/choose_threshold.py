@@ -21,11 +21,12 @@ class ChooseThreshold(base.Action):
     STREAMED = False
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "calibration")
-        key = forms.add_run(ctx, inputs, keys, "calibration")
+        runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "calibration", info=True)
+        stored = {run.key: run.metrics["similarities"] for run in runs}
+        key = forms.add_run(ctx, inputs, list(stored), "calibration")
         if key is None:
             return
-        found = {entry["name"]: entry for entry in kf.load_metrics(ctx.dataset, key).metrics["similarities"]}
+        found = {entry["name"]: entry for entry in stored[key]}
         best = next(iter(found))
         similarity = widgets.add_dropdown(
             inputs,

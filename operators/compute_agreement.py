@@ -1,7 +1,7 @@
 """Match raters and compute their agreement."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
@@ -22,9 +22,10 @@ SOLVER_HELP = {
 
 
 class ComputeAgreement(base.Analysis):
-    NAME, LABEL, KIND = "compute_agreement", "Match raters and compute agreement", "agreement"
+    NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
+    HIDDEN: ClassVar = {"advanced": ("solver", "cost", "bootstrap", "seed")}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity(ctx, inputs)
@@ -41,8 +42,7 @@ class ComputeAgreement(base.Analysis):
         inputs.int("seed", default=0, label="Seed")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        advanced = widgets.shown(params, "advanced", "solver", "cost", "bootstrap", "seed")
-        return forms.read_similarity(params) | widgets.given(params, "thresholds") | advanced
+        return super().settings(params) | forms.read_threshold(params)
 
     def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
@@ -55,7 +55,7 @@ class ComputeAgreement(base.Analysis):
             ("Raters", ", ".join(f["raters"])),
             ("Annotations", f"{f['annotations']:,} in {f['units']:,} units"),
             ("Configuration", f["notation"]),
-            ("Written", f"`{run.names.alpha}` on samples, `{run.names.unit}` on labels"),
+            ("Written", run.written),
         ]
         table = "\n".join(f"| {name} | {value} |" for name, value in rows)
         return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Metric | Value |\n|---|---|\n{table}"

@@ -1,6 +1,5 @@
 """How far raters agree on image-level labels."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -22,7 +21,7 @@ WEIGHT_HELP = {
 
 
 class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
-    NAME, LABEL, KIND = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
+    NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
 
@@ -55,10 +54,6 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
             label="How much an image counts in the probability of agreement",
         )
         forms.add_bootstrap(ctx, inputs, 1000)
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        given = widgets.given(params, "quorum", "width", "weights", "bootstrap", "seed", "on_repeat")
-        return given | {"groups": image_label_forms.read_groups(params)}
 
     def summary(self, run: Run) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""

@@ -1,8 +1,5 @@
 """Compute how far raters agree about pixels, and store a map of rater counts for each image."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import fiftyone.operators.types as types
 
 from kalos_core.figures import significant, smyth_title
@@ -13,10 +10,9 @@ from .widgets import Context
 
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis):
-    NAME, LABEL, KIND = "compute_pixel_agreement", "Compute agreement about pixels", "pixels"
+    NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
-    PANEL = "truth"
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
@@ -26,9 +22,6 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
             label="Compare with the images themselves",
             description="Whether agreement goes with their intensity, contrast and colours; reads every image",
         )
-
-    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return widgets.given(params, "ignore_value", "images")
 
     def summary(self, run: Run) -> str:
         f = run.metrics

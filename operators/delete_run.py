@@ -17,12 +17,12 @@ class DeleteRun(base.Action):
     STREAMED = False
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset)
-        kinds = {key: kf.load_metrics(ctx.dataset, key).kind for key in keys}
-        key = forms.add_run(ctx, inputs, keys, "run", descriptions=kinds, required=True)
+        runs = {} if ctx.dataset is None else {run.key: run for run in kf.list_runs(ctx.dataset, info=True)}
+        kinds = {key: kf.KINDS[run.kind].title for key, run in runs.items()}
+        key = forms.add_run(ctx, inputs, list(runs), "run", descriptions=kinds, required=True)
         if key is not None:
-            written = kf.load_metrics(ctx.dataset, key).written
-            inputs.view("what", types.Warning(label="This cannot be undone", description=f"Deletes {written}"))
+            text = f"Deletes {runs[key].written}"
+            inputs.view("what", types.Warning(label="This cannot be undone", description=text))
 
     def execute(self, ctx: Context) -> dict[str, Any]:
         key = ctx.params["run_key"]

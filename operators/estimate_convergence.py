@@ -23,7 +23,7 @@ VERDICTS = {"ok": "✓", "warn": "⚠", "cannot know": "?"}
 
 
 class EstimateConvergence(base.Analysis):
-    NAME, LABEL, KIND = "estimate_convergence", "Estimate label convergence", "convergence"
+    NAME, LABEL = "estimate_convergence", "Estimate label convergence"
     DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
 
@@ -96,10 +96,10 @@ class EstimateConvergence(base.Analysis):
             widgets.refuse(predictions, f"{chosen!r} is no field of predictions")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        given = widgets.given(params, "similarity", "subsets", "fraction", "seed", "models", "predictions", "tags")
-        if given.get("predictions") == NO_FIELD:
-            del given["predictions"]
-        return given | {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))}
+        found = super().settings(params)
+        if found.get("predictions") == NO_FIELD:
+            del found["predictions"]
+        return {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))} | found
 
     def summary(self, run: Run) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""

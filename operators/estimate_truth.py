@@ -34,7 +34,7 @@ SLOW, SLOWER = "lsml", 50
 
 
 class EstimateTruth(mask_forms.MaskAnalysis):
-    NAME, LABEL, KIND = "estimate_truth", "Estimate the truth", "truth"
+    NAME, LABEL = "estimate_truth", "Estimate the truth"
     DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
 
@@ -53,8 +53,7 @@ class EstimateTruth(mask_forms.MaskAnalysis):
             forms.add_similarity(ctx, inputs)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        found = widgets.given(params, "methods", "of", "ignore_value") | forms.read_similarity(params)
-        return found | mask_forms.read_quorum(params)
+        return super().settings(params) | forms.read_threshold(params) | mask_forms.read_quorum(params)
 
     def summary(self, run: Run) -> str:
         f, rows = run.metrics, run.details["truths"]
@@ -87,7 +86,7 @@ def _add_methods(ctx: Context, inputs: types.Object) -> None:
 def _title(figures: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     """How far the estimates differ, or how many objects there are."""
     if figures["of"] == mask_forms.OBJECTS:
-        return f"{rows[0]['objects']:,} objects at {rows[0]['truth']}; {rows[0]['below quorum']:,} below it"
+        return f"{rows[0]['objects']:,} objects at {rows[0]['truth']}; {rows[0]['below_quorum']:,} below it"
     pixels = [row["pixels"] for row in rows]
     if not min(pixels) or len(rows) == 1:
         return f"{max(pixels):,} pixels are true"
@@ -96,7 +95,7 @@ def _title(figures: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str
 
 def _pixel_table(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = "\n".join(
-        f"| {row['truth']} | {row['class']} | {row['pixels']:,} | {row['empty']:,} of {row['images']:,} | "
+        f"| {row['truth']} | {row['category']} | {row['pixels']:,} | {row['empty']:,} of {row['images']:,} | "
         f"{_span(row['sensitivity'])} | {_span(row['ppv'])} |"
         for row in rows
     )
@@ -108,7 +107,7 @@ def _pixel_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _object_table(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = "\n".join(
-        f"| {row['truth']} | {row['objects']:,} | {row['below quorum']:,} | {row['tied class']:,} | "
+        f"| {row['truth']} | {row['objects']:,} | {row['below_quorum']:,} | {row['tied_class']:,} | "
         f"{significant(row['score'])} | {_span(row['sensitivity'])} | {_span(row['ppv'])} |"
         for row in rows
     )

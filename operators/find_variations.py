@@ -14,7 +14,7 @@ from .widgets import Context
 
 
 class FindVariations(base.Analysis):
-    NAME, LABEL, KIND = "find_variations", "Find variations between raters", "variations"
+    NAME, LABEL = "find_variations", "Find variations between raters"
     DESCRIPTION = "Name every difference (wrong class, merged, missing, additional) and tag it on the labels"
     ICON, RESULT = "/assets/variations.svg", "Variations"
 
@@ -25,7 +25,7 @@ class FindVariations(base.Analysis):
         widgets.add_number(ctx, inputs, "max_merge", 1, 10, default=4, label=label, description=description)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return forms.read_similarity(params) | widgets.given(params, "max_merge", "thresholds")
+        return super().settings(params) | forms.read_threshold(params)
 
     def summary(self, run: Run) -> str:
         """The metrics of a run as text."""
@@ -35,12 +35,11 @@ class FindVariations(base.Analysis):
             f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {significant(100 * counts[name] / total)} % |"
             for name in VARIATION_TYPES
         )
-        names, shares, boundary = run.names, run.details["shares"], run.details["boundary"]
+        shares, boundary = run.details["shares"], run.details["boundary"]
         notes = [boundary_title(boundary["findings"], boundary["median"], boundary["identical"])]
         if "reason" not in shares:
             notes.append(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
         return (
             f"**{variations_title(counts)}**\n\n| type | findings | share |\n|---|---|---|\n{table}\n\n"
-            f"{'. '.join(notes)}.\n\n"
-            f"Written on every label: `{names.main}`, `{names.similarity}`, `{names.match}`."
+            f"{'. '.join(notes)}.\n\nWritten: {run.written}."
         )

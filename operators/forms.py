@@ -221,17 +221,22 @@ def add_bootstrap(ctx: Context, inputs: types.Object, default: int) -> None:
     widgets.add_number(ctx, inputs, "bootstrap", 0, default=default, label=label)
 
 
-def read_selection(ctx: Context, everybody: Callable[[Context], tuple[str, ...] | None] | None = None) -> kf.Selection:
+def everybody(ctx: Context) -> tuple[str, ...] | None:
+    """The raters where none are selected and each has a field; those that are stored are found without naming them."""
+    return None if kf.rater_fields(ctx.dataset) else tuple(real_raters(ctx)) or None
+
+
+def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | None] = everybody) -> kf.Selection:
     """The labels that the form selects; also for calls from the SDK, which fill in no defaults.
 
-    `everybody` answers the raters where none are selected and each has a field.
+    `usual` answers the raters where none are selected and each has a field.
     """
     params = ctx.params
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
     raters = params.get(RATERS_IN_FIELD if params.get("storage") == BY_ATTRIBUTE else "raters")
     limits = widgets.shown(params, "more", "classes", "min_area", "min_confidence")
     return kf.Selection(
-        raters=tuple(raters) if raters else None if by_attribute else (everybody or _all_raters)(ctx),
+        raters=tuple(raters) if raters else None if by_attribute else usual(ctx),
         field=params.get("field") if by_attribute else None,
         rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
         reference=read_reference(params),
@@ -253,12 +258,6 @@ def selected_fields(selection: kf.Selection, stored: Mapping[str, str]) -> set[s
         return {selection.field}
     names: Iterable[str] = selection.raters or stored
     return {stored.get(name, name) for name in [*names, *filter(None, [selection.reference])]}
-
-
-def _all_raters(ctx: Context) -> tuple[str, ...] | None:
-    if kf.rater_fields(ctx.dataset):
-        return None
-    return tuple(real_raters(ctx)) or None
 
 
 def check_view(ctx: Context, inputs: types.Object) -> None:
@@ -367,14 +366,13 @@ def _threshold_field(similarity: str) -> str:
     return f"threshold_of_{similarity}"
 
 
-def read_similarity(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The similarity and its threshold, as far as they are set."""
-    threshold = threshold_of(params, params.get("similarity"))
-    return widgets.given(params, "similarity") | ({} if threshold is None else {"threshold": threshold})
+def read_threshold(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The threshold of the similarity, as far as it is set."""
+    return widgets.given({"threshold": threshold_of(params, params.get("similarity"))}, "threshold")
 
 
 def _calibration_of(ctx: Context, similarity: str, threshold: float) -> str:
     """The run a default threshold comes from."""
     chosen = {"similarity": similarity, "threshold": threshold}
-    keys = kf.list_runs(ctx.dataset, "calibration")
-    return next(f"run {key}" for key in keys if chosen in kf.load_metrics(ctx.dataset, key).metrics["chosen"])
+    runs = kf.list_runs(ctx.dataset, "calibration", info=True)
+    return next(f"run {run.key}" for run in runs if chosen in run.metrics["chosen"])

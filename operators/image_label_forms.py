@@ -46,6 +46,9 @@ class ImageLabelAnalysis(base.Analysis):
     def selection(self, ctx: Context) -> kf.Selection:
         return read_selection(ctx)
 
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return super().settings(params) | {"groups": read_groups(params)}
+
 
 def read_selection(ctx: Context) -> kf.Selection:
     """The labels that the form selects; also for calls from the SDK, which fill in no defaults."""

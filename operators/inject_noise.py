@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
@@ -47,13 +47,15 @@ STAGES = {
 
 
 class InjectNoise(base.Analysis):
-    NAME, LABEL, KIND = "inject_noise", "Create synthetic raters", "noise"
+    NAME, LABEL = "inject_noise", "Create synthetic raters"
     DESCRIPTION = (
         "Create raters with known ground truth from a reference: they miss, add, split, merge, misname and move "
         "annotations"
     )
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
-
+    HIDDEN: ClassVar = {
+        "more": ("model", "class_source", "embeddings", "taxonomy", "false_positive_source", "detections")
+    }
     DELEGATED_FROM = 10_000  # images times raters: about a minute
 
     def amount_of_work(self, ctx: Context) -> float:
@@ -71,7 +73,7 @@ class InjectNoise(base.Analysis):
             self._add_model(ctx, inputs)
             self._add_classes(ctx, inputs)
             self._add_false_positives(ctx, inputs)
-        forms.add_run_key(ctx, inputs, self.KIND)
+        forms.add_run_key(ctx, inputs, self.key)
         self._add_preview(ctx, inputs)
 
     def _add_raters(self, ctx: Context, inputs: types.Object) -> None:
@@ -158,15 +160,10 @@ class InjectNoise(base.Analysis):
         )
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        sources = ("class_source", "embeddings", "taxonomy", "false_positive_source", "detections")
-        model = widgets.shown(params, "more", "model").get("model", "default")
-        return {
-            **widgets.given(params, "raters", "seed"),
-            **widgets.shown(params, "more", *sources),
-            "model": params.get("model_file") if model == FILE else model,
-            "reference": params.get("reference"),
-            "magnitude": magnitudes(params.get("magnitude"), params.get("raters")),
-        }
+        found = super().settings(params)
+        if found.get("model") == FILE:
+            found["model"] = params.get("model_file")
+        return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
     def summary(self, run: Run) -> str:
         """The headline, the events by kind and by stage, what was used."""
@@ -179,7 +176,7 @@ class InjectNoise(base.Analysis):
             f"| {STAGES[row['stage']]} | {row['attempted']:,} | {row['lost']:,} | {_percent(row['share_lost'])} |"
             for row in f["loss"]
         )
-        title = events_title(f["references"], len(f["fields"]), f["changed"], f["drawn"], f["signal_loss"])
+        title = events_title(f["references"], len(f["fields"]), f["changed"], f["generated_from"], f["signal_loss"])
         return (
             f"**{title}**\n\n"
             f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"

@@ -32,10 +32,7 @@ class MaskAnalysis(base.Analysis):
             text = "Open one, or load masks of several raters from Python first."
             widgets.block(inputs, "No data set is open", text)
             return False
-        usual, offered = (
-            _usual(ctx),
-            list(dict.fromkeys([*kf.rater_fields(ctx.dataset, kf.MASKS), *forms.real_raters(ctx)])),
-        )
+        offered = list(dict.fromkeys([*kf.rater_fields(ctx.dataset, kf.MASKS), *forms.real_raters(ctx)]))
         if not offered:
             text = (
                 "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of "
@@ -43,6 +40,7 @@ class MaskAnalysis(base.Analysis):
             )
             widgets.block(inputs, "No masks yet", text)
             return False
+        usual = _usual(ctx)
         forms.add_raters(ctx, inputs, "raters", offered, usual, _read)
         forms.add_reference(ctx, inputs, "raters", offered, usual)
         forms.add_assignment(ctx, inputs)
@@ -50,17 +48,16 @@ class MaskAnalysis(base.Analysis):
         return True
 
     def selection(self, ctx: Context) -> kf.Selection:
-        params = ctx.params
-        return kf.Selection(
-            raters=tuple(selected_raters(ctx)),
-            reference=forms.read_reference(params),
-            classes=tuple(params["classes"]) if params.get("classes") else None,
-            assigned=params.get("assigned") or "auto",
-        )
+        return forms.read_selection(ctx, _everybody)
 
 
 def _read(samples: Any, selection: kf.Selection) -> kf.RaterMasks:
     return kf.read_masks(samples, **selection.arguments())
+
+
+def _everybody(ctx: Context) -> tuple[str, ...] | None:
+    """Masks of two raters are found without naming them."""
+    return None if len(kf.rater_fields(ctx.dataset, kf.MASKS)) > 1 else forms.everybody(ctx)
 
 
 def _usual(ctx: Context) -> list[str]:
@@ -76,7 +73,7 @@ def selected_raters(ctx: Context) -> list[str]:
 
 def are_masks(ctx: Context) -> bool:
     """Whether the selected raters have `Segmentation` masks."""
-    known = {*kf.rater_fields(ctx.dataset, kf.MASKS), *list(kf.label_fields(ctx.dataset, kf.MASKS))}
+    known = {*kf.rater_fields(ctx.dataset, kf.MASKS), *kf.label_fields(ctx.dataset, kf.MASKS)}
     return not known.isdisjoint(selected_raters(ctx))
 
 

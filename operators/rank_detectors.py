@@ -1,7 +1,7 @@
 """Rank detectors under the labels of each rater, and under consensus estimated from all of them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
@@ -20,10 +20,10 @@ MOST_COLUMNS = 8
 
 
 class RankDetectors(mask_forms.MaskAnalysis):
-    NAME, LABEL, KIND = "rank_detectors", "Rank detectors under each reference", "detectors"
+    NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
-    PANEL = "truth"
+    HIDDEN: ClassVar = {"contours": ("tolerance", "thin")}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         detectors = self._add_detectors(ctx, inputs)
@@ -104,9 +104,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
             widgets.add_switch(inputs, "thin", default=True, label="Thin references to lines")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        found = widgets.given(params, "methods", "truths", "ignore_value", "similarity")
-        found |= {"detectors": params.get("detectors") or ()} | mask_forms.read_quorum(params)
-        found |= widgets.shown(params, "contours", "tolerance", "thin")
+        found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
         skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
         if len(skew) == 2:
             found["skew"] = [skew["skew_low"], skew["skew_high"]]

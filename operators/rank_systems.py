@@ -19,10 +19,9 @@ TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
 class RankSystems(image_label_forms.ImageLabelAnalysis):
-    NAME, LABEL, KIND = "rank_systems", "Rank classifiers under each rater", "ranking"
+    NAME, LABEL = "rank_systems", "Rank classifiers under each rater"
     DESCRIPTION = "Whether the best of several classifiers depends on the labels it is measured against"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
-    PANEL = "labels"
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         used = image_label_forms.fields_of_raters(ctx)
@@ -52,17 +51,11 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
         widgets.check(tree, lambda: read_tree(ctx.params.get("tree")))
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        given = widgets.given(params, "missing", "decision", "unlisted", "seed", "on_repeat")
-        return given | {
-            "systems": params.get("systems"),
-            "groups": image_label_forms.read_groups(params),
-            "tree": read_tree(params.get("tree")),
-        }
+        return super().settings(params) | {"tree": read_tree(params.get("tree"))}
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
-        if settings["systems"] is None:  # calls from the SDK fill in no defaults
-            settings["systems"] = kf.scored_fields(samples)
-        return super().analyse(samples, run_key, **settings)
+        usual = kf.scored_fields(samples)  # calls from the SDK fill in no defaults
+        return super().analyse(samples, run_key, **{"systems": usual, **settings})
 
     def summary(self, run: Run) -> str:
         """Whether the best changes, by measure, with the values under every reference."""

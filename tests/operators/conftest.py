@@ -11,6 +11,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from tests import plugin
 from tests.fiftyone_bridge.scenes import SCENES, in_one_field, make_samples
+from tests.operators.calls import coco
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,21 +47,6 @@ def one_field() -> fo.Dataset:
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(in_one_field(SCENES), progress=False)
     return dataset
-
-
-BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 40]}
-
-
-def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict:
-    """One image of 100 x 80 pixels, on which every rater sees a cat."""
-    return {
-        "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80, "rater_list": list(raters)}],
-        "categories": [{"id": 1, "name": "cat"}],
-        "annotations": [
-            {"id": number, "image_id": 1, "category_id": 1, "rater_id": rater, "bbox": BOX[rater]}
-            for number, rater in enumerate(raters, 1)
-        ],
-    }
 
 
 @pytest.fixture

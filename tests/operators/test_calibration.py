@@ -12,8 +12,7 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, calibrate
 from tests.fiftyone_bridge.scenes import SCENES, make_samples, polylines
-from tests.operators.test_forms import notices, send
-from tests.operators.test_operators import last_line, run, shares, summaries
+from tests.operators.calls import last_line, notices, run, send, shares, summaries
 from tests.plugin import defaults, form, refused, stream, uri
 
 
@@ -119,7 +118,7 @@ def test_a_chosen_threshold_is_the_default_of_later_forms(fields, name):
     assert "Calibrated for box_iou: 0.375 (run first)" in inputs["threshold"].view.description
     assert form(name, fields, {"similarity": "centroid_box"})["threshold_of_centroid_box"].default == 0.5
     send(name, fields)
-    assert kf.load_figures(fields, kf.list_runs(fields)[0]).settings["threshold"] == 0.375
+    assert kf.load_metrics(fields, kf.list_runs(fields)[0]).settings["threshold"] == 0.375
     kf.delete_run(fields, "first")
     assert form(name, fields)["threshold"].default == 0.5
 
@@ -142,7 +141,7 @@ def test_there_is_nothing_to_choose_before_a_calibration(fields):
 
 def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(fields):
     run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], raters=["ann", "bob"], run_key="first")
-    best = kf.load_figures(fields, "first").figures["similarities"][0]
+    best = kf.load_metrics(fields, "first").metrics["similarities"][0]
     inputs = form("choose_threshold", fields)
     assert inputs["similarity"].default == best["name"]
     assert inputs["threshold"].default == round(best["threshold"], 3)
@@ -153,7 +152,7 @@ def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(fields
 
 def test_another_similarity_and_threshold_can_be_chosen(fields):
     run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], raters=["ann", "bob"], run_key="first")
-    other = kf.load_figures(fields, "first").figures["similarities"][1]["name"]
+    other = kf.load_metrics(fields, "first").metrics["similarities"][1]["name"]
     inputs = form("choose_threshold", fields, {"similarity": other})
     assert f"threshold_of_{other}" in inputs  # each has its own: the App keeps what stood in a field
     found = run("choose_threshold", fields, similarity=other, **{f"threshold_of_{other}": 0.25, "threshold": 0.9})
@@ -179,5 +178,5 @@ def test_a_similarity_keeps_its_own_threshold_in_the_form(fields):
     inputs = form("compute_agreement", fields, params)
     assert inputs["threshold_of_centroid_box"].default == 0.5
     send("compute_agreement", fields, **params)
-    settings = kf.load_figures(fields, kf.list_runs(fields)[0]).settings
+    settings = kf.load_metrics(fields, kf.list_runs(fields)[0]).settings
     assert (settings["similarity"], settings["threshold"]) == ("centroid_box", 0.5)

@@ -6,20 +6,18 @@ import json
 import warnings
 
 import fiftyone as fo
-import fiftyone.operators as foo
 import numpy as np
 import pytest
-from fiftyone.operators.delegated import DelegatedOperationService
 from fiftyone.operators.executor import ExecutionContext, ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.convergence import THRESHOLDS
+from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.figures import convergence_title
-from tests.fiftyone_bridge.test_convergence import RATERS, lively, unsure
-from tests.operators.test_forms import send
-from tests.operators.test_operators import last_line, run, shares, summaries
-from tests.plugin import defaults, form, refused, stream, uri
+from tests.fiftyone_bridge.lively import RATERS, lively, unsure
+from tests.operators.calls import delegate, is_delegated_by_default, last_line, run, send, shares, summaries
+from tests.plugin import defaults, form, refused, stream
 
 SMALL = {"subsets": 20, "fraction": 0.5, "seed": 3}
 
@@ -27,7 +25,7 @@ SMALL = {"subsets": 20, "fraction": 0.5, "seed": 3}
 @pytest.fixture(autouse=True)
 def _small_subsets_are_meant():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "a subset has|tags: subsets of", KalosWarning)
+        warnings.filterwarnings("ignore", "label convergence is .* on all|tags: subsets of", KalosWarning)
         yield
 
 
@@ -36,7 +34,7 @@ def annotated():
     """Three raters, a model and tags on eight images."""
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(lively(8), progress=False)
-    kf.raters.store_rater_fields(dataset, {name: name for name in RATERS})
+    store_raters(dataset, {name: name for name in RATERS})
     yield dataset
     dataset.delete()
 
@@ -85,12 +83,7 @@ def test_a_wrong_input_is_marked(annotated, params, where, message):
 
 @pytest.mark.parametrize(("subsets", "delegated"), [(1_000, False), (1_250_000, True)])
 def test_it_is_delegated_by_default_above_a_size(annotated, subsets, delegated):
-    request = {"dataset_name": annotated.name, "view": [], "params": {"subsets": subsets}}
-    context = ExecutionContext(request_params=request, operator_uri=uri("estimate_convergence"))
-    options = foo.get_operator(uri("estimate_convergence")).resolve_execution_options(context)
-    assert options.default_choice_to_delegated is delegated
-    assert options.allow_immediate_execution
-    assert options.allow_delegated_execution
+    assert is_delegated_by_default("estimate_convergence", annotated, subsets=subsets) is delegated
 
 
 # ---- what it answers ----
@@ -100,9 +93,9 @@ def test_it_answers_what_the_library_answers(annotated):
     found = run("estimate_convergence", annotated, **SMALL, models="YOLO 0.01", predictions="net", tags=True)
     assert found["run_key"] == "convergence"
     own = kf.estimate_convergence(annotated, "own", raters=RATERS, **SMALL)
-    assert (found["mean"], found["interval"]) == (own.figures["mean"], own.figures["interval"])
+    assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
-    low, high = (100 * end for end in own.figures["interval"])
+    low, high = (100 * end for end in own.metrics["interval"])
     assert f"**Label convergence {100 * found['mean']:.1f} [{low:.1f}, {high:.1f}] mAP" in found["summary"]
     assert "- **YOLO**: 1.0 mAP is below label convergence" in found["summary"]
     assert "| ✓ | raters contribute equally |" in found["summary"]
@@ -119,7 +112,7 @@ def test_thresholds_are_in_steps_of_005(annotated):
 def test_the_form_can_be_sent_as_it_comes(annotated):
     params = send("estimate_convergence", annotated, subsets=20, fraction=0.5)
     assert kf.list_runs(annotated, "convergence") == [params["run_key"]] == ["convergence"]
-    settings = kf.load_figures(annotated, "convergence").settings
+    settings = kf.load_metrics(annotated, "convergence").settings
     assert settings["predictions"] is None
     assert settings["thresholds"] == pytest.approx(THRESHOLDS)
 
@@ -132,10 +125,10 @@ def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert len(progress) > 10
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["convergence"]
-    figures = kf.load_figures(annotated, "convergence").figures
+    figures = kf.load_metrics(annotated, "convergence").metrics
     (summary,) = summaries(operations)
     assert convergence_title(figures["mean"], figures["interval"], 4) in summary
-    assert "**Note:** a subset has 4 images" in summary
+    assert "**Note:** label convergence is " in summary
 
 
 @pytest.mark.parametrize(
@@ -171,21 +164,10 @@ def test_a_run_can_be_deleted_from_its_form(annotated):
 # ---- delegated ----
 
 
-def queue(dataset):
-    params = {**SMALL, "raters": list(RATERS)}
-    name = uri("estimate_convergence")
-    result = foo.execute_operator(name, {"dataset": dataset}, params=params, request_delegation=True)
-    assert result.delegated
-    service = DelegatedOperationService()
-    service.execute_queued_operations(operator=name, dataset_name=dataset.name)
-    return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
-
-
 def test_delegated_it_stores_its_progress(annotated):
-    done = queue(annotated)
+    done = delegate("estimate_convergence", annotated, **SMALL, raters=list(RATERS))
     assert done.run_state == "completed"
     assert done.status.progress == 1.0
-    annotated.reload()
     assert kf.list_runs(annotated) == ["convergence"]
     assert np.isfinite(done.result.result["mean"])
 
@@ -196,8 +178,7 @@ def test_cancelled_it_leaves_nothing(annotated, monkeypatch):
             raise RuntimeError(f"cancelled at {label}")
 
     monkeypatch.setattr(ExecutionContext, "set_progress", stop)
-    done = queue(annotated)
+    done = delegate("estimate_convergence", annotated, **SMALL, raters=list(RATERS))
     assert done.run_state == "failed"
     assert "cancelled at" in done.result.error
-    annotated.reload()
     assert annotated.list_runs() == []

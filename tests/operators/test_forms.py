@@ -9,27 +9,12 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.scenes import ALPHAS, MEAN
-from tests.operators.conftest import coco
-from tests.plugin import defaults, form, post, refused, stream
+from tests.operators.calls import coco, notices, send
+from tests.plugin import defaults, form, post, refused
 
 ANALYSES = ["compute_agreement", "find_variations"]
 each_analysis = pytest.mark.parametrize("name", ANALYSES)
 BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribute"
-
-
-def notices(inputs):
-    """The notices of a form."""
-    return " ".join(f"{prop.view.label} {prop.view.description}" for prop in inputs.values() if prop.view)
-
-
-def send(name, dataset, **changes):
-    """Fill in a form as the App does: defaults first, then changes, until nothing is new; then execute it."""
-    params = defaults(form(name, dataset)) | changes
-    params = defaults(form(name, dataset, params)) | params
-    assert refused(form(name, dataset, params)) == {}
-    operations = stream(name, dataset, params)
-    assert not [given for operation, given in operations if operation == "notify" and given["variant"] == "error"]
-    return params
 
 
 # ---- as they come ----
@@ -62,7 +47,7 @@ def test_the_attribute_of_an_import_is_found(one_field):
     one_field.rename_sample_field("marks.detections.rater", "marks.detections.rater_id")
     params = send("compute_agreement", one_field)
     assert params["rater_attribute"] == "rater_id"
-    assert kf.load_figures(one_field, "agreement").figures["alpha"] == pytest.approx(MEAN)
+    assert kf.load_metrics(one_field, "agreement").metrics["alpha"] == pytest.approx(MEAN)
 
 
 def test_the_run_key_is_the_first_free_one(fields):
@@ -73,7 +58,10 @@ def test_the_run_key_is_the_first_free_one(fields):
 def test_delete_run_can_be_executed_as_it_comes(fields):
     send("compute_agreement", fields)
     inputs = form("delete_run", fields)
-    assert "'agreement_alpha' on samples and 'agreement_unit' on labels" in notices(inputs)
+    assert (
+        "Deletes 'agreement_alpha' on samples, with those of classes and raters, and 'agreement_unit' on labels"
+        in notices(inputs)
+    )
     assert post("delete_run", fields, defaults(inputs)).error is None
     assert kf.list_runs(fields) == []
 
@@ -147,7 +135,11 @@ def test_without_a_data_set_the_form_says_so(name):
         ({"raters": []}, "raters", "at least two raters"),
         ({"raters": ["ann"]}, "raters", "at least two raters"),
         ({"raters": ["ann", "ann"]}, "raters", "at least two raters"),
-        ({"raters": ["ann", "bob", "zoe"]}, "raters", "expected a label field or a rater, got 'zoe'"),
+        (
+            {"raters": ["ann", "bob", "zoe"]},
+            "raters",
+            "expected a rater, or a field of Detections, Polylines or Keypoints, got 'zoe'",
+        ),
         ({"raters": None}, None, ""),
         ({"reference": "ann"}, "reference", "Without the reference, agreement needs at least two raters"),
         ({"reference": "zoe"}, "reference", "There is no rater 'zoe'"),
@@ -190,7 +182,7 @@ def test_a_view_that_cannot_be_used_is_marked(name, fields):
 def test_videos_are_refused(name):
     videos = fo.Dataset()
     videos.add_samples([fo.Sample("a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
-    assert "expected pictures or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
+    assert "expected images or 3D scenes, got samples of type 'video'" in notices(form(name, videos))
     videos.delete()
 
 

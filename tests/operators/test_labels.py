@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 
 import fiftyone as fo
-import fiftyone.operators as foo
 import pytest
-from fiftyone.operators.executor import ExecutionContext, ExecutionError
+from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import ranking_title
 from tests.fiftyone_bridge.quiz import RATERS, label, quiz, quiz_in_one_field, sample, several
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
-from tests.operators.test_forms import send
-from tests.operators.test_operators import last_line, run, shares, summaries
-from tests.plugin import defaults, form, refused, stream, uri
+from tests.operators.calls import is_delegated_by_default, last_line, run, send, shares, summaries
+from tests.plugin import defaults, form, refused, stream
 
 COMPUTE, RANK = "compute_label_agreement", "rank_systems"
 
@@ -75,7 +73,12 @@ def test_without_image_level_labels_it_says_what_to_do():
     ("operator", "params", "where", "message"),
     [
         (COMPUTE, {"raters": ["ann"]}, "raters", "at least two raters"),
-        (COMPUTE, {"raters": ["ann", "eve"]}, "raters", "or a rater, got 'eve'"),
+        (
+            COMPUTE,
+            {"raters": ["ann", "eve"]},
+            "raters",
+            "expected a rater, or a field of Classification or Classifications, got 'eve'",
+        ),
         (COMPUTE, {"exclusive": False, "groups": "place"}, "groups", "expected names with labels"),
         (COMPUTE, {"exclusive": False, "groups": "a: cat; a: dog"}, "groups", "every name once, got 'a' twice"),
         (COMPUTE, {"quorum": 1.5}, "quorum", "A number from 0.01 to 1"),
@@ -94,12 +97,9 @@ def test_a_wrong_input_is_marked(answered, operator, params, where, message):
 
 @pytest.mark.parametrize("operator", [COMPUTE, RANK])
 def test_it_is_delegated_by_default_above_a_size(answered, operator, monkeypatch):
-    request = {"dataset_name": answered.name, "view": [], "params": {}}
-    context = ExecutionContext(request_params=request, operator_uri=uri(operator))
-    found = foo.get_operator(uri(operator))
-    assert found.resolve_execution_options(context).default_choice_to_delegated is False
+    assert is_delegated_by_default(operator, answered) is False
     monkeypatch.setattr(fo.Dataset, "__len__", lambda _: 100_000)
-    assert found.resolve_execution_options(context).default_choice_to_delegated is True
+    assert is_delegated_by_default(operator, answered) is True
 
 
 # ---- what they answer ----
@@ -108,8 +108,8 @@ def test_it_is_delegated_by_default_above_a_size(answered, operator, monkeypatch
 def test_agreement_is_what_the_library_answers(answered):
     found = run(COMPUTE, answered, bootstrap=50)
     own = kf.compute_label_agreement(answered, "own", raters=RATERS, bootstrap=50)
-    assert found["least_agreed"] == own.figures["least_agreed"]
-    row = own.figures["least_agreed"][0]
+    assert found["least_agreed"] == own.metrics["least_agreed"]
+    row = own.metrics["least_agreed"][0]
     assert f"| label | {row['free_marginal']:#.3g} [" in found["summary"]
     assert (
         "**3 of 6 images are in dispute** (`labels_disputed`; agreement of each image: `labels_agreement`)"
@@ -120,15 +120,15 @@ def test_agreement_is_what_the_library_answers(answered):
 
 def test_groups_are_typed():
     samples = [
-        sample(0, ann=several(["in", "sun"]), bob=several(["in"])),
-        sample(1, ann=several(["in", "out"]), bob=several(["out", "sun"])),
+        sample(0, raters=["ann", "bob"], ann=several(["in", "sun"]), bob=several(["in"])),
+        sample(1, raters=["ann", "bob"], ann=several(["in", "out"]), bob=several(["out", "sun"])),
     ]
     dataset = data_set(samples)
     typed = run(COMPUTE, dataset, groups="place: in, out", bootstrap=0)
     own = kf.compute_label_agreement(
         dataset, "own", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0
     )
-    assert typed["least_agreed"] == own.figures["least_agreed"]
+    assert typed["least_agreed"] == own.metrics["least_agreed"]
     assert "1 answer broke a group, with none or several of its labels: ann 1." in typed["summary"]
 
 
@@ -136,12 +136,12 @@ def test_a_ranking_is_what_the_library_answers(answered):
     found = run(RANK, answered, tree="pet: cat, dog; bird: owl")
     tree = {"cat": "pet", "dog": "pet", "owl": "bird"}
     own = kf.rank_systems(answered, "own", systems=["net", "svm"], raters=RATERS, tree=tree)
-    assert found["measures"] == own.figures["measures"]
+    assert found["measures"] == own.metrics["measures"]
     assert f"**{ranking_title(own.result.rankings['AUC'])}** (AUC)" in found["summary"]
     assert "(ontology score)" in found["summary"]
 
 
-@pytest.mark.parametrize(("operator", "kind"), [(COMPUTE, "labels"), (RANK, "ranking")])
+@pytest.mark.parametrize(("operator", "kind"), [(COMPUTE, "image_labels"), (RANK, "ranking")])
 def test_the_form_can_be_sent_as_it_comes(answered, operator, kind):
     params = send(operator, answered)
     assert kf.list_runs(answered, kind) == [params["run_key"]]

@@ -1,4 +1,4 @@
-"""Drawing synthetic raters from the form: what is offered and refused, the preview, what it answers and leaves."""
+"""Synthetic raters from the form: what is offered and refused, the preview, what it answers and leaves."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 import warnings
 
 import fiftyone as fo
-import fiftyone.operators as foo
 import pytest
-from fiftyone.operators.delegated import DelegatedOperationService
 from fiftyone.operators.executor import ExecutionContext, ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.figures import events_title
 from tests.fiftyone_bridge.test_noise import samples
-from tests.operators.test_operators import last_line, run, shares, summaries
-from tests.plugin import defaults, form, refused, stream, uri
+from tests.operators.calls import delegate, is_delegated_by_default, last_line, run, shares, summaries
+from tests.plugin import defaults, form, refused, stream
+
+TWO = {"reference": "truth", "raters": 2}
 
 
 @pytest.fixture(autouse=True)
-def _marks_may_reach_beyond_their_picture():
+def _annotations_may_reach_beyond_their_image():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* annotations reach beyond their image", KalosWarning)
         yield
@@ -57,7 +57,7 @@ def test_the_sources_are_a_switch_away(annotated):
     assert [choice.value for choice in inputs["class_source"].view.choices] == ["confusion", "embeddings", "taxonomy"]
     assert [choice.value for choice in inputs["false_positive_source"].view.choices] == [
         "transplanted",
-        "pictures",
+        "images",
         "detections",
     ]
     chosen = {"more": True, "model": "file", "class_source": "taxonomy", "false_positive_source": "detections"}
@@ -134,9 +134,9 @@ def test_it_answers_what_the_library_answers(annotated):
     found = run("inject_noise", annotated, reference="truth", raters=2, magnitude="0.5, 2", seed=5)
     assert found["run_key"] == "noise"
     own = kf.inject_noise(annotated, "own", reference="truth", raters=2, magnitude=[0.5, 2], seed=5)
-    assert found["events"] == own.figures["events"]
-    f = own.figures
-    assert events_title(["truth"], 2, f["changed"], f["drawn"], f["signal_loss"]) in found["summary"]
+    assert found["events"] == own.metrics["events"]
+    f = own.metrics
+    assert events_title(["truth"], 2, f["changed"], f["generated_from"], f["signal_loss"]) in found["summary"]
     assert f"| missed | {f['events']['deletion']['done']:,} |" in found["summary"]
     assert "classes by class frequency; additions from annotations of other images" in found["summary"]
     assert "`noise_synthetic_1`, `noise_synthetic_2`" in found["summary"]
@@ -202,26 +202,11 @@ def test_deleting_from_the_form_removes_the_fields(annotated):
 
 @pytest.mark.parametrize(("raters", "delegated"), [(3, False), (400, True)])
 def test_it_is_delegated_by_default_above_a_size(annotated, raters, delegated):
-    request = {"dataset_name": annotated.name, "view": [], "params": {"raters": raters}}
-    context = ExecutionContext(request_params=request, operator_uri=uri("inject_noise"))
-    options = foo.get_operator(uri("inject_noise")).resolve_execution_options(context)
-    assert options.default_choice_to_delegated is delegated
-
-
-def queue(dataset):
-    name = uri("inject_noise")
-    result = foo.execute_operator(
-        name, {"dataset": dataset}, params={"reference": "truth", "raters": 2}, request_delegation=True
-    )
-    assert result.delegated
-    service = DelegatedOperationService()
-    service.execute_queued_operations(operator=name, dataset_name=dataset.name)
-    return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
+    assert is_delegated_by_default("inject_noise", annotated, raters=raters) is delegated
 
 
 def test_delegated_it_writes_its_fields(annotated):
-    assert queue(annotated).run_state == "completed"
-    annotated.reload()
+    assert delegate("inject_noise", annotated, **TWO).run_state == "completed"
     assert len(kf.noise_raters(annotated, "noise")) == 2
 
 
@@ -229,13 +214,12 @@ def test_cancelled_it_leaves_nothing(annotated, monkeypatch):
     before = set(annotated.get_field_schema())
 
     def stop(_, progress=None, label=None):
-        if progress >= 0.7:
+        if progress > 0.55:
             raise RuntimeError(f"cancelled at {label}")
 
     monkeypatch.setattr(ExecutionContext, "set_progress", stop)
-    done = queue(annotated)
+    done = delegate("inject_noise", annotated, **TWO)
     assert done.run_state == "failed"
     assert "cancelled at Writing" in done.result.error
-    annotated.reload()
     assert annotated.list_runs() == []
     assert set(annotated.get_field_schema()) == before

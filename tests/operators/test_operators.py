@@ -8,22 +8,13 @@ import warnings
 import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
-from fiftyone.operators.delegated import DelegatedOperationService
 from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, WITHOUT_EMPTY, documents
-from tests.operators.conftest import coco
+from tests.operators.calls import coco, delegate, last_line, run, shares, summaries
 from tests.plugin import SPACES, defaults, form, post, stream, uri
-
-
-def run(name, dataset, **params):
-    return foo.execute_operator(uri(name), {"dataset": dataset}, params=params).result
-
-
-def last_line(error) -> str:
-    return str(error.value).strip().splitlines()[-1]
 
 
 def agreement_params(**params):
@@ -55,15 +46,15 @@ def test_solver_cost_and_interval_are_passed_on(fields):
     params = agreement_params(advanced=True, solver="greedy", cost="neg", bootstrap=0, seed=3)
     result = run("compute_agreement", fields, **params)
     assert result["alpha_interval"] == [None, None]
-    assert kf.load_figures(fields, "first").settings["cost"] == "neg"
-    assert kf.load_figures(fields, "first").settings["seed"] == 3
+    assert kf.load_metrics(fields, "first").settings["cost"] == "neg"
+    assert kf.load_metrics(fields, "first").settings["seed"] == 3
 
 
 def test_what_a_switch_hides_again_does_not_count(fields):
     hidden = {"advanced": False, "cost": "neg", "more": False, "classes": ["dog"], "min_area": 1e9}
     result = run("compute_agreement", fields, **agreement_params(**hidden))
     assert result["alpha"] == pytest.approx(MEAN)
-    assert kf.load_figures(fields, "first").settings["cost"] == "soft"
+    assert kf.load_metrics(fields, "first").settings["cost"] == "soft"
 
 
 def test_limits_are_passed_on(fields):
@@ -93,7 +84,7 @@ def test_a_reference_is_kept_out(stored):
 
 
 def test_raters_may_be_named_by_their_fields(stored):
-    assert run("compute_agreement", stored, raters=["ann", "dr__c"], run_key="first")["raters"] == ["ann", "dr. c"]
+    assert run("compute_agreement", stored, raters=["ann", "dr_c"], run_key="first")["raters"] == ["ann", "dr. c"]
 
 
 def test_find_variations_answers_its_metrics(fields):
@@ -107,9 +98,9 @@ def test_find_variations_answers_its_metrics(fields):
 
 def test_find_variations_counts_at_the_thresholds_it_is_given(fields):
     run("find_variations", fields, **agreement_params(thresholds=[0.2, 0.9]))
-    assert kf.load_diagnostics(fields, "first")["shares"]["threshold"] == [0.2, 0.5, 0.9]
+    assert kf.load_details(fields, "first").details["shares"]["threshold"] == [0.2, 0.5, 0.9]
     without = run("find_variations", fields, **agreement_params(run_key="second", thresholds=[]))
-    assert "reason" in kf.load_diagnostics(fields, "second")["shares"]
+    assert "reason" in kf.load_details(fields, "second").details["shares"]
     assert "equilibrium" not in without["summary"]
 
 
@@ -128,7 +119,7 @@ def test_load_raters_into_a_new_data_set(tmp_path):
     params = {"labels": str(file), "dataset_name": "loaded", "canvas": str(tmp_path / "canvas")}
     result = foo.execute_operator(uri("load_raters"), {}, params=params).result
     assert result["dataset"] == "loaded"
-    assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr__c"}
+    assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr_c"}
     assert (result["images"], result["annotations"]) == (1, 3)
     assert "1 images are missing; grey canvases stand in for them" in result["summary"]
     assert fo.load_dataset("loaded").values("raters") == [["ann", "bob", "dr. c"]]
@@ -187,8 +178,14 @@ def test_operators_are_functions_for_a_notebook(fields, tmp_path):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"raters": ["ann", "nobody"]}, "raters: expected a label field or a rater, got 'nobody'"),
-        ({"raters": ["ann", "raters"]}, "raters: expected a field of Detections, Polylines or Keypoints, got 'raters'"),
+        (
+            {"raters": ["ann", "nobody"]},
+            "raters: expected a rater, or a field of Detections, Polylines or Keypoints, got 'nobody'",
+        ),
+        (
+            {"raters": ["ann", "raters"]},
+            "raters: expected a rater, or a field of Detections, Polylines or Keypoints, got 'raters'",
+        ),
         ({"run_key": "not a key"}, "run key: expected a name of letters, digits and underscores"),
         ({"run_key": "bounding_box"}, "would overwrite the attribute 'bounding_box' of a Detection"),
         ({"raters": ["ann"]}, "Agreement needs at least two raters"),
@@ -253,42 +250,14 @@ def test_a_name_that_is_taken_or_impossible_is_an_error(stored, tmp_path, name):
 
 
 def test_a_delegated_run_is_queued_and_stores_its_progress(fields):
-    result = foo.execute_operator(
-        uri("compute_agreement"), {"dataset": fields}, params=agreement_params(), request_delegation=True
-    )
-    assert result.delegated
-    assert kf.list_runs(fields) == []
-    service = DelegatedOperationService()
-    service.execute_queued_operations(operator=uri("compute_agreement"), dataset_name=fields.name)
-    done = service.get(service.list_operations(dataset_name=fields.name)[0].id)
+    done = delegate("compute_agreement", fields, **agreement_params())
     assert done.run_state == "completed"
     assert done.status.progress == 1.0
     assert done.result.result["alpha"] == pytest.approx(MEAN)
-    fields.reload()
     assert kf.list_runs(fields) == ["first"]
 
 
 # ---- as the App ----
-
-
-def shares(operations):
-    """FiftyOne shows progress as an output, too: the numbers in the order they were sent."""
-    found = []
-    for name, given in operations:
-        if name in ("set_progress", "show_output"):
-            results = given.get("results") or given
-            if "progress" in (results or {}):
-                value = results["progress"]
-                found.append(value["progress"] if isinstance(value, dict) else value)
-    return found
-
-
-def summaries(operations):
-    return [
-        given["results"]["summary"]
-        for name, given in operations
-        if name == "show_output" and "summary" in (given.get("results") or {})
-    ]
 
 
 @pytest.mark.parametrize("name", ["compute_agreement", "find_variations"])

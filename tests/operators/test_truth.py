@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 
 import fiftyone as fo
-import fiftyone.operators as foo
 import numpy as np
 import pytest
-from fiftyone.operators.executor import ExecutionContext
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import smyth_title
 from tests.fiftyone_bridge.stacks import RATERS, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
-from tests.operators.test_operators import run, shares, summaries
-from tests.plugin import defaults, form, refused, stream, uri
+from tests.operators.calls import is_delegated_by_default, run, shares, summaries
+from tests.plugin import defaults, form, refused, stream
 
 
 @pytest.fixture
 def masks():
-    """Three raters' masks and two detectors' score maps on three pictures."""
+    """Three raters' masks and two detectors' score maps on three images."""
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(small(), progress=False)
     add_maps(dataset)
@@ -36,11 +34,6 @@ def boxes():
     dataset = fo.Dataset(persistent=True)
     dataset.add_samples(objects(), progress=False)
     return dataset
-
-
-def default_is_delegated(name, dataset, **params):
-    context = ExecutionContext({"dataset_name": dataset.name, "view": [], "params": params}, operator_uri=uri(name))
-    return foo.get_operator(uri(name)).resolve_execution_options(context).default_choice_to_delegated
 
 
 # ---- forms ----
@@ -129,7 +122,7 @@ def test_every_operator_answers_its_metrics(masks):
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), truths=["truth_any"], run_key="ranks", **params)
     assert "| good | 1.00 (1) |" in result["summary"]
-    assert kf.load_figures(masks, "ranks").settings["skew"] == [0.1, 0.5]
+    assert kf.load_metrics(masks, "ranks").settings["skew"] == [0.1, 0.5]
     assert json.loads(json.dumps(result)) == result
     assert form("rank_detectors", masks)["detectors"].default == [
         "good",
@@ -164,19 +157,19 @@ def test_the_app_shows_that_masks_cannot_be_used(masks):
 
 
 def test_large_stacks_are_delegated(masks):
-    assert not default_is_delegated("compute_pixel_agreement", masks)
+    assert not is_delegated_by_default("compute_pixel_agreement", masks)
     masks.set_values("metadata.width", [40_000] * 3)
     masks.set_values("metadata.height", [40_000] * 3)
-    assert default_is_delegated("compute_pixel_agreement", masks)
-    assert default_is_delegated("rank_detectors", masks)
+    assert is_delegated_by_default("compute_pixel_agreement", masks)
+    assert is_delegated_by_default("rank_detectors", masks)
     masks.set_values("metadata.width", [2_000] * 3)
     masks.set_values("metadata.height", [2_000] * 3)
-    assert not default_is_delegated("estimate_truth", masks, methods=["staple"])
-    assert default_is_delegated("estimate_truth", masks, methods=["lsml"])
+    assert not is_delegated_by_default("estimate_truth", masks, methods=["staple"])
+    assert is_delegated_by_default("estimate_truth", masks, methods=["lsml"])
 
 
 def test_what_a_form_hides_again_does_not_count(masks):
     params = {"detectors": ["good"], "contours": False, "tolerance": 0.01, "choose_skew": False, "skew_low": 0.1}
     run("rank_detectors", masks, raters=list(RATERS), run_key="ranks", **params)
-    assert kf.load_figures(masks, "ranks").settings["tolerance"] == 0
-    assert np.isfinite(kf.load_diagnostics(masks, "ranks")["skew"]).all()
+    assert kf.load_metrics(masks, "ranks").settings["tolerance"] == 0
+    assert np.isfinite(kf.load_details(masks, "ranks").details["skew"]).all()

@@ -1,0 +1,95 @@
+"""Operators called from Python, from their forms and by an executor; what they answer; and a file to load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.operators as foo
+import pytest
+from fiftyone.operators.delegated import DelegatedOperationService
+from fiftyone.operators.executor import ExecutionContext
+
+from tests.plugin import defaults, form, refused, stream, uri
+
+BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 40]}
+
+
+def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict[str, Any]:
+    """One image of 100 x 80 pixels, on which every rater sees a cat."""
+    return {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80, "rater_list": list(raters)}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [
+            {"id": number, "image_id": 1, "category_id": 1, "rater_id": rater, "bbox": BOX[rater]}
+            for number, rater in enumerate(raters, 1)
+        ],
+    }
+
+
+def run(name: str, dataset: fo.Dataset, **params: Any) -> dict[str, Any]:
+    """What it answers to a call from Python."""
+    answer: dict[str, Any] = foo.execute_operator(uri(name), {"dataset": dataset}, params=params).result
+    return answer
+
+
+def last_line(error: pytest.ExceptionInfo[Exception]) -> str:
+    return str(error.value).strip().splitlines()[-1]
+
+
+def notices(inputs: dict[str, Any]) -> str:
+    """The notices of a form."""
+    return " ".join(f"{prop.view.label} {prop.view.description}" for prop in inputs.values() if prop.view)
+
+
+def send(name: str, dataset: fo.Dataset, **changes: Any) -> dict[str, Any]:
+    """Fill in a form as the App does: defaults first, then changes, until nothing is new; then execute it."""
+    params = defaults(form(name, dataset)) | changes
+    params = defaults(form(name, dataset, params)) | params
+    assert refused(form(name, dataset, params)) == {}
+    operations = stream(name, dataset, params)
+    assert not [given for operation, given in operations if operation == "notify" and given["variant"] == "error"]
+    return params
+
+
+def delegate(name: str, dataset: fo.Dataset, **params: Any) -> Any:
+    """The operation after an executor has taken it from the queue."""
+    result = foo.execute_operator(uri(name), {"dataset": dataset}, params=params, request_delegation=True)
+    assert result.delegated
+    service = DelegatedOperationService()
+    service.execute_queued_operations(operator=uri(name), dataset_name=dataset.name)
+    dataset.reload()
+    return max(service.list_operations(dataset_name=dataset.name), key=lambda operation: operation.queued_at)
+
+
+def is_delegated_by_default(name: str, dataset: fo.Dataset, **params: Any) -> bool:
+    """Whether scheduling is the form's first option."""
+    request = {"dataset_name": dataset.name, "view": [], "params": params}
+    options = foo.get_operator(uri(name)).resolve_execution_options(ExecutionContext(request, operator_uri=uri(name)))
+    assert options.allow_immediate_execution
+    assert options.allow_delegated_execution
+    return bool(options.default_choice_to_delegated)
+
+
+Operations = list[tuple[str, dict[str, Any]]]
+"""What the App gets: names with their parameters."""
+
+
+def shares(operations: Operations) -> list[float]:
+    """FiftyOne shows progress as an output, too: the numbers in the order they were sent."""
+    found = []
+    for name, given in operations:
+        if name in ("set_progress", "show_output"):
+            results = given.get("results") or given
+            if "progress" in (results or {}):
+                value = results["progress"]
+                found.append(value["progress"] if isinstance(value, dict) else value)
+    return found
+
+
+def summaries(operations: Operations) -> list[str]:
+    return [
+        given["results"]["summary"]
+        for name, given in operations
+        if name == "show_output" and "summary" in (given.get("results") or {})
+    ]
