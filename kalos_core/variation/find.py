@@ -68,7 +68,13 @@ def variations(
     >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
-    measure = get_similarity(similarity)
+    return searched(annotations, get_similarity(similarity), threshold, max_merge, pairs).table(max_merge)
+
+
+def searched(
+    annotations: Annotations, measure: Similarity, threshold: float, max_merge: int, pairs: Pairs | None
+) -> Search:
+    """The search of `variations`, done."""
     threshold, max_merge = check_threshold(threshold), check_whole(max_merge, "max_merge", least=1)
     check_comparable(annotations)
     if threshold == 0:
@@ -83,4 +89,4 @@ def variations(
     search.match(same_class=False, found=WRONG_CLASS)
     search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
     search.leave_rest()
-    return search.table(max_merge)
+    return search

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,22 +278,23 @@ class Search:
         nothing = np.zeros((len(row), 0), np.intp)
         self.found.append(_Found(kind, np.full(len(row), np.nan), row[:, None], nothing, own_rater, other_rater))
 
+    def counts(self) -> NDArray[np.intp]:
+        """(T,) how many findings there are of each type of `VARIATION_TYPES`."""
+        return np.bincount(np.concatenate([found.type for found in self.found]), minlength=len(VARIATION_TYPES))
+
     def table(self, max_merge: int) -> Variations:
         """All findings in order, the earlier rater of each pair on side a."""
-        own: list[tuple[int, ...]] = [tuple(rows) for found in self.found for rows in found.own.tolist()]
-        other: list[tuple[int, ...]] = [tuple(rows) for found in self.found for rows in found.other.tolist()]
+        own = object_array(chain.from_iterable(_tuples(found.own) for found in self.found))
+        other = object_array(chain.from_iterable(_tuples(found.other) for found in self.found))
         kind = np.concatenate([found.type for found in self.found])
         similarity = np.concatenate([found.similarity for found in self.found])
         own_rater = np.concatenate([found.own_rater for found in self.found])
         other_rater = np.concatenate([found.other_rater for found in self.found])
-        lead = np.array([rows[0] for rows in own], dtype=np.intp)
+        lead = np.concatenate([found.own[:, 0] for found in self.found])
         image = self.annotations.image[lead]
         rater_a, rater_b = np.minimum(own_rater, other_rater), np.maximum(own_rater, other_rater)
         order = np.lexsort((lead, -similarity, kind, rater_b, rater_a, image))
         swapped = own_rater > other_rater
-        sides = [
-            (theirs, mine) if turn else (mine, theirs) for mine, theirs, turn in zip(own, other, swapped, strict=True)
-        ]
         return Variations(
             annotations=self.annotations,
             pairs=self.pairs,
@@ -304,6 +306,11 @@ class Search:
             rater_b=rater_b[order],
             type=np.array(VARIATION_TYPES)[kind[order]],
             similarity=similarity[order],
-            rows_a=object_array(sides[position][0] for position in order),
-            rows_b=object_array(sides[position][1] for position in order),
+            rows_a=np.where(swapped, other, own)[order],
+            rows_b=np.where(swapped, own, other)[order],
         )
+
+
+def _tuples(rows: NDArray[np.intp]) -> Iterable[tuple[int, ...]]:
+    """Each line of (C, M) rows as a tuple."""
+    return zip(*rows.T.tolist(), strict=True) if rows.shape[1] else repeat((), len(rows))

@@ -13,7 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.variation.find import TOUCHING, variations
+from kalos_core.variation.find import TOUCHING, searched
 from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
@@ -146,10 +146,8 @@ def variation_shares(
     measure = get_similarity(similarity)
     if pairs is None:
         pairs = compute_pairs(annotations, measure, TOUCHING)
-    found = [
-        variations(annotations, measure, float(threshold), max_merge, pairs=pairs).counts() for threshold in checked
-    ]
-    return VariationShares(checked, np.array([[counts[name] for name in VARIATION_TYPES] for counts in found]))
+    counts = [searched(annotations, measure, float(value), max_merge, pairs).counts() for value in checked]
+    return VariationShares(checked, np.array(counts))
 
 
 @dataclass(frozen=True, eq=False)
