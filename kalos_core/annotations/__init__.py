@@ -8,7 +8,7 @@
 
 from kalos_core.annotations.build import OnInvalid, RawTable, Source
 from kalos_core.annotations.columns import as_name, id_array, object_array
-from kalos_core.annotations.overview import overview
+from kalos_core.annotations.counting import overview
 from kalos_core.annotations.table import Annotations, build_annotations
 
 __all__ = [
