@@ -81,7 +81,14 @@ from kalos_core.figures.labels import (
     plot_teams,
     team_bars,
 )
-from kalos_core.figures.noise import plot_angles, plot_areas, plot_confusions, plot_residuals, plot_size_errors
+from kalos_core.figures.noise import (
+    plot_angles,
+    plot_areas,
+    plot_confusions,
+    plot_fidelity,
+    plot_residuals,
+    plot_size_errors,
+)
 from kalos_core.figures.pixels import (
     correlation_bars,
     correlation_title,
@@ -230,6 +237,7 @@ __all__ = [
     "plot_curves",
     "plot_detector_correlations",
     "plot_events",
+    "plot_fidelity",
     "plot_intra_rater",
     "plot_label_agreement",
     "plot_majority",

@@ -7,9 +7,10 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import RATER_COLOURS, significant
+from kalos_core.display import RATER_COLOURS, significant, with_interval
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
+from kalos_core.noise.fidelity import Fidelity, plain
 from kalos_core.noise.fit.angles import AngleFit, angle_models
 from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
@@ -30,6 +31,25 @@ MEASURED = {
     "width": "change of width (|ln ratio|)",
     "height": "change of height (|ln ratio|)",
 }
+
+FIDELITY_LABELS = {
+    "alpha": "mean alpha",
+    "global_alpha": "global alpha",
+    "correct": "correct",
+    "merged": "merged",
+    "merged_wrong_class": "merged, wrong class",
+    "wrong_class": "wrong class",
+    "unmatched": "unmatched",
+    "unmatched_per_image": "unmatched per image",
+    "ks_unmatched_per_image": "distance: unmatched per image",
+    "ks_similarity": "distance: similarity of correct",
+    "ks_translation": "distance: shift",
+    "ks_angle": "distance: direction",
+    "ks_width": "distance: change of width",
+    "ks_height": "distance: change of height",
+    "ks_unmatched_area": "distance: area of unmatched",
+}
+"""The quantities of `Fidelity` as people read them."""
 
 LEAST_SHOWN = 2
 """Observations that a figure needs."""
@@ -132,6 +152,53 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     figure.add_trace(_line("median of the fitted distribution", COLOURS["missing"], points, medians))
     figure.update_xaxes(type="log")
     figure.update_yaxes(range=[0, float(np.quantile(size, SHOWN_SHARE)) * 1.05 or 1.0])
+    return figure
+
+
+def plot_fidelity(found: Fidelity) -> go.Figure:
+    """Generated raters against the real ones: each quantity in the interval of the real data, which lies from 0 to 1.
+
+    Parameters
+    ----------
+    found : Fidelity
+        From `NoiseModel.fidelity`.
+    """
+    width = np.where(found.high > found.low, found.high - found.low, 1.0)
+    names = [FIDELITY_LABELS.get(str(name), str(name)) for name in found.quantity][::-1]
+    inside = int(found.inside.sum())
+    title = f"{inside} of {len(found)} quantities of generated raters lie in the interval of the real raters"
+    band = go.Bar(
+        x=[1.0] * len(names),
+        y=names,
+        orientation="h",
+        marker={"color": NEUTRAL},
+        opacity=0.35,
+        hoverinfo="skip",
+        name="95 % interval of the real raters",
+    )
+    traces: list[go.Bar | go.Scatter] = [band]
+    for kept, colour, symbol, label in (
+        (found.inside, COLOURS["correct"], "circle", "generated, inside"),
+        (~found.inside, COLOURS["wrong_class"], "diamond", "generated, outside"),
+    ):
+        rows = np.flatnonzero(kept)[::-1]
+        numbers = zip(found.synthetic[rows], found.real[rows], found.low[rows], found.high[rows], strict=True)
+        traces.append(
+            go.Scatter(
+                x=((found.synthetic - found.low) / width)[rows].tolist(),
+                y=[names[len(names) - 1 - row] for row in rows],
+                mode="markers",
+                marker={"color": colour, "size": 10, "symbol": symbol},
+                customdata=[
+                    " ".join((plain(one), "against", with_interval(real, [low, high])))
+                    for one, real, low, high in numbers
+                ],
+                hovertemplate="%{y}: %{customdata}<extra></extra>",
+                name=label,
+            )
+        )
+    figure = _figure(traces, title, "position in the interval of the real raters (0: lower end, 1: upper end)", "")
+    figure.update_layout(height=140 + 24 * len(names), margin={"l": 220})
     return figure
 
 

@@ -5,7 +5,8 @@ added, split or merged.
 
 * The model: `NoiseModel` with `fit`, `generate`, `tests` and JSON; `DISTRIBUTIONS`, the names of its distributions, and
   `Provenance`, where each is from.
-* What it returns: `GeneratedRaters` with `Events` and `SignalLoss`; `FitTests`.
+* What it returns: `GeneratedRaters` with `Events` and `SignalLoss`; `FitTests`; `Fidelity`, whether generated raters
+  differ as the real ones do, with `FidelityRow`.
 * Which classes are mistaken for one another: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
 * Where false positives are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
   `ImageFalsePositives`, and the `Proposals` of each.
@@ -14,6 +15,7 @@ The experiments of the paper are in `kalos_core.noise.experiments`.
 """
 
 from kalos_core.noise.events import Events, SignalLoss
+from kalos_core.noise.fidelity import Fidelity, FidelityRow
 from kalos_core.noise.fit.goodness import FitTests
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.model import NoiseModel
@@ -38,6 +40,8 @@ __all__ = [
     "EmbeddingClasses",
     "Events",
     "FalsePositiveSource",
+    "Fidelity",
+    "FidelityRow",
     "FitTests",
     "GeneratedRaters",
     "ImageFalsePositives",

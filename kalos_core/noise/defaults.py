@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -24,7 +25,7 @@ from kalos_core.noise.fit.distributions import (
 )
 from kalos_core.noise.fit.observations import Observations, observe
 from kalos_core.noise.fit.shifts import NU_RANGE, fit_tails
-from kalos_core.noise.model import NoiseModel
+from kalos_core.noise.model import OVERLAPS, NoiseModel
 from kalos_core.noise.parameters import (
     DISTRIBUTIONS,
     CardinalAngle,
@@ -74,6 +75,8 @@ def default_model(annotations: Annotations, name: str) -> NoiseModel:
     sourced = {
         part: (constant, Provenance("paper", reason)) for part, (constant, reason) in (CONSTANTS | PRINTED).items()
     }
+    overlap, reason = OVERLAPS["matched"]
+    sourced["localization.overlap"] = (overlap, Provenance("chosen", reason))
     for part in DISTRIBUTIONS:
         if part not in sourced:
             sourced[part] = _sourced(estimates[part] if estimates[part].distribution else few[part], name)
@@ -143,7 +146,9 @@ def _rounded(distribution: Parameters) -> Parameters:
     )
 
 
-def _round(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+def _round(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, tuple):
         return tuple(_short(part) for part in value)
     return _short(value)

@@ -27,6 +27,7 @@ EVENT_FIELDS = {
     "row_b": -1,
     "category_from": -1,
     "category_to": -1,
+    "redrawn": 0,
 }
 """Whole numbers that describe an event, with defaults."""
 
@@ -43,11 +44,17 @@ class Draft:
     magnitude : float
         Lambda.
     rng : Generator
+    overlap : float
+        Least IoU with its reference that an annotation keeps at magnitude 1; 0 where it may part from it.
+    coupling : float
+        Share of annotations whose shift and changes of size have their tail in common.
     """
 
     scene: Scene
     magnitude: float
     rng: np.random.Generator
+    overlap: float = 0.0
+    coupling: float = 0.0
     free: NDArray[np.bool_] = field(init=False)
     annotations: list[Columns] = field(init=False, default_factory=list)
     events: list[Columns] = field(init=False, default_factory=list)

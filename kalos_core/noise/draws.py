@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle, Opposition, Shift
 
+LEAST_FACTOR = 1e-30
+"""That a residual is divided by: what is larger is clipped."""
 
-def draw_change(distribution: Shift, area: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """(M,) trend over the area plus a clipped residual, of either sign (Eq. 12 before its absolute value).
+
+def draw_change(
+    distribution: Shift, area: NDArray[np.float64], rng: np.random.Generator, tail: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """(M,) trend over the area plus a clipped residual, scaled, of either sign (Eq. 12 before its absolute value).
+
+    `tail` (M,) in [0, 1] are the quantiles of the factors that divide normal residuals, NaN where it is to be drawn.
 
     Examples
     --------
@@ -18,8 +26,13 @@ def draw_change(distribution: Shift, area: NDArray[np.float64], rng: np.random.G
     [1.0, 2.0]
     """
     low, high = distribution.limits
-    residual = np.clip(distribution.mu + distribution.sigma * rng.standard_t(distribution.nu, len(area)), low, high)
-    return np.asarray(distribution.trend(area) + residual)
+    step = rng.standard_t(distribution.nu, len(area))
+    if tail is not None:
+        common = np.flatnonzero(~np.isnan(tail))
+        factor = 2 * scipy.special.gammaincinv(distribution.nu / 2, tail[common]) / distribution.nu  # chi-squared
+        step[common] = rng.standard_normal(len(common)) / np.sqrt(np.maximum(factor, LEAST_FACTOR))
+    residual = np.clip(distribution.mu + distribution.sigma * step, low, high)
+    return np.asarray((distribution.trend(area) + residual) * distribution.scale(area))
 
 
 def draw_angle(distribution: CardinalAngle | AxialAngle, count: int, rng: np.random.Generator) -> NDArray[np.float64]:

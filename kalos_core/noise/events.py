@@ -55,6 +55,8 @@ class Events:
         nothing moved.
     scale : (E, 2) float64
         Width and height over those before, as `shift`.
+    redrawn : (E,) int
+        How often the change was drawn again, because it parted the annotation from its reference.
     """
 
     annotations: Annotations
@@ -70,6 +72,7 @@ class Events:
     category_to: NDArray[np.intp]
     shift: NDArray[np.float64]
     scale: NDArray[np.float64]
+    redrawn: NDArray[np.intp]
 
     def __len__(self) -> int:
         return len(self.rater)
@@ -112,6 +115,7 @@ class Events:
                 "shift_y": self.shift[:, 1],
                 "scale_x": self.scale[:, 0],
                 "scale_y": self.scale[:, 1],
+                "redrawn": self.redrawn,
             }
         )
 

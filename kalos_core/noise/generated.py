@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count as count_from
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.errors import InputError, listed
 from kalos_core.noise.events import EVENTS, Events, SignalLoss
+from kalos_core.shapes.joining import join_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,8 @@ class GeneratedRaters:
     Annotations(6 annotations of 2 raters on 1 images, 1 categories, shapes: box)
     >>> same.truth.tolist()
     [[0], [1], [2], [0], [1], [2]]
+    >>> same.with_reference()
+    Annotations(9 annotations of 3 raters on 1 images, 1 categories, shapes: box)
     """
 
     annotations: Annotations
@@ -71,6 +77,37 @@ class GeneratedRaters:
         """(N, W) rows of `original` that each annotation comes from, -1 for additions and where fewer than W."""
         return np.where(self.object < len(self.original), self.object, -1)
 
+    @property
+    def redrawn_share(self) -> float:
+        """Share of the changes of position and size that were drawn again; NaN without any."""
+        moved = (self.events.outcome == "done") & np.isfinite(self.events.shift).all(axis=1)
+        return float((self.events.redrawn[moved] > 0).mean()) if moved.any() else float("nan")
+
+    def with_reference(self) -> Annotations:
+        """The raters that everything was generated from and the synthetic ones in one table, ready for `agreement`.
+
+        Returns
+        -------
+        Annotations
+            The annotations of `original` with their ids, then those of the synthetic raters with new ones.
+
+        Raises
+        ------
+        InputError
+            If a synthetic rater has the name of a reference.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, agreement
+        >>> from kalos_core.noise import NoiseModel
+        >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
+        >>> reference = Annotations.from_rows(rows, image_size={1: (100, 100)})
+        >>> both = NoiseModel.default().generate(reference, raters=["copy"], magnitude=0).with_reference()
+        >>> both.raters.tolist(), agreement(both).alpha
+        (['ann', 'copy'], 1.0)
+        """
+        return side_by_side(self.original, self.annotations)
+
     def signal_loss(self) -> SignalLoss:
         """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
         return self.events.signal_loss()
@@ -80,6 +117,60 @@ class GeneratedRaters:
         done = ", ".join(f"{name} {counts[name]['done']:,}" for name in EVENTS)
         lost = self.signal_loss().ratio
         return (
-            f"{self.annotations!r}\n  events: {done}; signal loss {lost:.1%}\n"
+            f"{self.annotations!r}\n  events: {done}; signal loss {lost:.1%}{self._redrawn()}\n"
             f"  classes by {self.class_source}; additions from {self.false_positive_source}"
         )
+
+    def _redrawn(self) -> str:
+        share = self.redrawn_share
+        return f"; shifts drawn again {share:.1%}" if share > 0 else ""
+
+
+def side_by_side(first: Annotations, second: Annotations) -> Annotations:
+    """Two tables of the same images and classes and of other raters as one: the raters of the first come first.
+
+    Shapes of kinds that only one of them has are left out.
+    """
+    same = [name for name in second.raters if name in set(first.raters)]
+    if same:
+        raise InputError(f"raters: expected other names than those of the reference, got {listed(map(repr, same))}")
+    count = len(first.raters)
+    limits: NDArray[np.bool_] | None = None
+    if first.assigned_categories is not None or second.assigned_categories is not None:
+        limits = np.concatenate([_limits(table) for table in (first, second)])
+    return Annotations(
+        image=np.concatenate([first.image, second.image]),
+        rater=np.concatenate([first.rater, second.rater + count]),
+        category=np.concatenate([first.category, second.category]),
+        id=_ids(first.id, second.id),
+        shapes={
+            kind: join_columns(kind, [first.shapes[kind], second.shapes[kind]])
+            for kind in first.shapes
+            if kind in second.shapes
+        },
+        images=first.images,
+        files=first.files,
+        raters=np.concatenate([first.raters, second.raters]),
+        categories=first.categories,
+        image_size=first.image_size,
+        assigned=np.concatenate([first.assigned, second.assigned], axis=1),
+        assigned_categories=limits,
+        person=np.concatenate([first.person, second.person]),
+        session=np.concatenate([first.session, second.session]),
+        raters_are_local=first.raters_are_local,
+        excluded=np.concatenate([first.excluded, second.excluded + np.array([0, count, 0])]),
+    )
+
+
+def _limits(table: Annotations) -> NDArray[np.bool_]:
+    everything = np.ones((len(table.raters), len(table.categories)), np.bool_)
+    return everything if table.assigned_categories is None else table.assigned_categories
+
+
+def _ids(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Those of the first, and others: numbers above them, or, next to names, ``synthetic 1``, ``synthetic 2``, ..."""
+    if np.issubdtype(first.dtype, np.integer):
+        return np.concatenate([first, int(first.max(initial=0)) + 1 + np.arange(len(second))])
+    taken = set(first.tolist())
+    names = (name for name in map("synthetic {}".format, count_from(1)) if name not in taken)
+    return object_array([*first, *(next(names) for _ in range(len(second)))])

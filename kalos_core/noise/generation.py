@@ -63,7 +63,8 @@ def generate_raters(
     proposals = false_positive_source.propose(
         table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
     )
-    generation = _Generation(parameters, seed, class_source, false_positive_source, proposals, len(table))
+    seen = np.bincount(annotations.image, minlength=len(annotations.images)) > 0
+    generation = _Generation(parameters, seed, class_source, false_positive_source, proposals, len(table), seen)
     taught = None
     if len(sizes) > len(table.raters):
         titles = [f"school {number + 1}" for number in range(len(sizes))]
@@ -76,7 +77,7 @@ def generate_raters(
 
 @dataclass(frozen=True, eq=False)
 class _Generation:
-    """What all raters of one call share; `objects` is the number of the original annotations."""
+    """What all raters of one call share: `objects` original annotations, `seen` (I,) whether any rater saw anything."""
 
     parameters: NoiseParameters
     seed: int
@@ -84,6 +85,7 @@ class _Generation:
     false_positive_source: FalsePositiveSource
     proposals: Proposals
     objects: int
+    seen: NDArray[np.bool_]
 
     def raters_of(
         self,
@@ -97,11 +99,12 @@ class _Generation:
         """All raters, each from its rater of the reference."""
         rows = {code: np.flatnonzero(reference.rater == code) for code in np.unique(reference_rater).tolist()}
         scenes = {code: self._scene(reference, code, rows[code]) for code in rows}
+        overlap, coupling = self.parameters.localization.overlap.least, self.parameters.localization.coupling.share
         all_annotations: list[Columns] = []
         all_events: list[Columns] = []
         for number, code in enumerate(reference_rater.tolist()):
             rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream, number)))
-            own, happened = self._generate_one(Draft(scenes[code], float(magnitude[number]), rng))
+            own, happened = self._generate_one(Draft(scenes[code], float(magnitude[number]), rng, overlap, coupling))
             begin = sum(len(part["rater"]) for part in all_annotations)
             all_annotations.append(_refer(own, number, {"source": rows[code], "partner": rows[code]}))
             new_rows = np.arange(begin, begin + len(own["source"]))
@@ -140,6 +143,7 @@ class _Generation:
             transitions=transitions,
             proposals=self.proposals,
             free=self.proposals.apart(np.flatnonzero(free)),
+            seen=self.seen,
         )
 
     def _generate_one(self, draft: Draft) -> tuple[Columns, Columns]:
@@ -222,6 +226,7 @@ def _events(made: Annotations, reference: Annotations, columns: Columns) -> Even
         category_to=columns["category_to"],
         shift=columns["shift"],
         scale=columns["scale"],
+        redrawn=columns["redrawn"],
     )
 
 

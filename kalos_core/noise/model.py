@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,21 +15,44 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kalos_core.annotations import Annotations
-from kalos_core.errors import InputError, Problems, listed
+from kalos_core.errors import InputError, Problems, listed, lookup
+from kalos_core.noise.fidelity import Fidelity, measure_fidelity
 from kalos_core.noise.fit.distributions import CONSTANTS, estimate_distributions
 from kalos_core.noise.fit.goodness import PERMUTATIONS, FitTests, goodness_of_fit
-from kalos_core.noise.fit.observations import Observations, observe
+from kalos_core.noise.fit.observations import THRESHOLD, Observations, observe
 from kalos_core.noise.generated import GeneratedRaters
 from kalos_core.noise.generation import generate_raters
-from kalos_core.noise.parameters import DISTRIBUTIONS, GROUPS, NoiseParameters, Parameters, Provenance, to_plain
+from kalos_core.noise.parameters import (
+    DISTRIBUTIONS,
+    FORMS,
+    GROUPS,
+    NoiseParameters,
+    Overlap,
+    Parameters,
+    Provenance,
+    to_plain,
+)
 from kalos_core.noise.sources import ClassSource, FalsePositiveSource
 from kalos_core.readers.files import load_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PRESETS = ("faithful", "paper")
+"""Families of distributions that a model may be fitted with."""
+
+OVERLAPS = {
+    "matched": (
+        Overlap(THRESHOLD),
+        "shifts that part annotations are drawn again: the rate counts those unmatched at .5",
+    ),
+    "free": (Overlap(0.0), "shifts may part annotations, as in the paper"),
+}
+SHIFTS = tuple(OVERLAPS)
+"""What may become of a shift that parts an annotation from its reference."""
+
 FORMAT = "kalos noise model"
-VERSION = 1
+VERSION = 2
 """Of the layout of the JSON document; a file of another version is refused."""
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
@@ -62,7 +85,7 @@ class NoiseModel(NoiseParameters):
     True
     >>> NoiseModel.from_json('{"format": "kalos noise model", "version": 0}')
     Traceback (most recent call last):
-    kalos_core.errors.InputError: noise model: expected version 1, got 0
+    kalos_core.errors.InputError: noise model: expected version 2, got 0
     """
 
     provenance: Mapping[str, Provenance] = field(hash=False)
@@ -75,7 +98,7 @@ class NoiseModel(NoiseParameters):
             actual = f"without {listed(missing)}" if missing else f"with {listed(strange)}"
             raise InputError(f"provenance: expected the origin of each distribution, got one {actual}")
         for distribution, origin in self.provenance.items():
-            count = len(self._values(distribution))
+            count = len(self._with_interval(distribution))
             if len(origin.interval) not in (0, count):
                 raise InputError(
                     f"provenance of {distribution}: expected {count} intervals, got {len(origin.interval)}"
@@ -92,24 +115,66 @@ class NoiseModel(NoiseParameters):
         return _default()
 
     @classmethod
-    def fit(cls, annotations: Annotations) -> NoiseModel:
+    def fit(
+        cls, annotations: Annotations, rate: str = "auto", *, shifts: str | None = None, preset: str = "faithful"
+    ) -> NoiseModel:
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
         It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
         with fewer than 30 observations keeps its default; see `provenance`. Directions of shifts lead from the
-        rater of a pair who comes first in the table to the other.
+        rater of a pair who comes first in the table to the other. `fidelity` says whether generated raters differ
+        from their reference as the raters differ from one another.
+
+        Parameters
+        ----------
+        annotations : Annotations
+            With boxes and sizes of images.
+        rate : str
+            How the number of unmatched annotations grows with that of a rater's annotations: ``"exponential"`` (the
+            paper's Eq. 16), ``"power"``, or ``"auto"``: the one with the lower AIC; `provenance` says which and why.
+        shifts : str, optional
+            One of `SHIFTS`: ``"matched"``: a shift that parts an annotation from its reference is drawn again, since
+            the rate counts such annotations; ``"free"``, the paper's. By default as the preset has it.
+        preset : str
+            One of `PRESETS`: ``"paper"`` keeps to the paper's families of distributions, with free shifts and the
+            exponential rate unless asked otherwise. ``"faithful"`` lets changes of position and size grow with a power
+            of the area, the number of unmatched annotations be over-dispersed, and nothing be added where nobody has
+            anything.
 
         Raises
         ------
         InputError
-            For fewer than two raters, no boxes, or images of unknown size.
+            For fewer than two raters, no boxes, images of unknown size, or a name that is not known.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> rows = [
+        ...     {"image": image, "rater": rater, "category": "cat", "box": [20 * x + rng.normal(), 20, 9, 9]}
+        ...     for image in range(30)
+        ...     for x in range(image % 4 + 1)
+        ...     for rater in ("ann", "bob")
+        ...     if rng.random() < 0.9
+        ... ]
+        >>> annotations = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(30)})
+        >>> model = NoiseModel.fit(annotations, rate="power")
+        >>> model.unmatched.rate.form, model.shifts
+        ('power', 'matched')
         """
+        paper = _one_of(PRESETS, preset, "preset") == "paper"
+        rate = _one_of(("auto", *FORMS), rate, "rate")
+        usual = "free" if paper else "matched"
+        chosen = _one_of(SHIFTS, usual if shifts is None else shifts, "shifts")
         seen = observe(annotations)
-        estimates = estimate_distributions(seen)
+        estimates = estimate_distributions(seen, "exponential" if paper and rate == "auto" else rate, paper=paper)
         default = cls.default()
         distributions: dict[str, Parameters] = {}
         provenance: dict[str, Provenance] = {}
         for name in DISTRIBUTIONS:
+            if name == "localization.overlap":
+                distributions[name], reason = OVERLAPS[chosen]
+                provenance[name] = Provenance("chosen", reason)
+                continue
             if name in CONSTANTS:
                 distributions[name], reason = CONSTANTS[name]
                 provenance[name] = Provenance("paper", reason)
@@ -120,8 +185,14 @@ class NoiseModel(NoiseParameters):
                 provenance[name] = Provenance("default", found.reason, found.rows)
             else:
                 distributions[name] = found.distribution
-                provenance[name] = Provenance("fitted", found.reason, found.rows, found.interval)
+                source = "fitted" if found.rows else "paper"
+                provenance[name] = Provenance(source, found.reason, found.rows, found.interval)
         return cls.of(distributions, provenance=provenance, observations=seen)
+
+    @property
+    def shifts(self) -> str:
+        """``"matched"`` where changes of position and size keep an overlap, else ``"free"``."""
+        return "matched" if self.localization.overlap.least > 0 else "free"
 
     def generate(
         self,
@@ -135,6 +206,7 @@ class NoiseModel(NoiseParameters):
         school_magnitude: float | Sequence[float] = 1.0,
         class_source: ClassSource | None = None,
         false_positive_source: FalsePositiveSource | None = None,
+        shifts: str | None = None,
     ) -> GeneratedRaters:
         """Raters who differ from a reference as this model describes (KαLOS §9.4).
 
@@ -169,6 +241,9 @@ class NoiseModel(NoiseParameters):
             smoothed by class frequency.
         false_positive_source : FalsePositiveSource, optional
             Where annotations are added; by default where other images have annotations.
+        shifts : str, optional
+            One of `SHIFTS`, instead of the model's; see `fit`. At another magnitude than 1 the shift is drawn as at 1
+            and then multiplied: a strong one parts annotations.
 
         Returns
         -------
@@ -195,8 +270,12 @@ class NoiseModel(NoiseParameters):
         >>> noisy.events.to_pandas().columns[:5].tolist()
         ['rater', 'image', 'stage', 'event', 'outcome']
         """
+        parameters: NoiseParameters = self
+        if shifts is not None:
+            overlap = lookup(OVERLAPS, shifts, "shifts")[0]
+            parameters = replace(self, localization=replace(self.localization, overlap=overlap))
         return generate_raters(
-            self,
+            parameters,
             annotations,
             raters,
             magnitude,
@@ -231,7 +310,51 @@ class NoiseModel(NoiseParameters):
         Traceback (most recent call last):
         kalos_core.errors.InputError: model: expected one from NoiseModel.fit, got one without observations
         """
-        return goodness_of_fit(observations_of(self), self.topology.opposition, similarity, permutations, seed)
+        return goodness_of_fit(
+            observations_of(self), self.topology.opposition, self.unmatched.rate, similarity, permutations, seed
+        )
+
+    def fidelity(self, annotations: Annotations, draws: int = 10, seed: int = 0) -> Fidelity:
+        """Whether a generated rater differs from its reference as the real raters differ from one another.
+
+        Each rater with annotations is a reference in turn; at magnitude 1, with the default sources. What is compared
+        is (reference, generated) against (reference, another rater), for each pair of raters and each image that both
+        are assigned to; of more than 50 pairs a sample.
+
+        Parameters
+        ----------
+        annotations : Annotations
+            Of at least two raters, with boxes and sizes of images; those the model was fitted to, or others.
+        draws : int, at least 1
+            How often all raters are generated.
+        seed : int
+
+        Returns
+        -------
+        Fidelity
+            A row for each quantity, with the interval of the real data.
+
+        Raises
+        ------
+        InputError
+            As `fit` and `generate`, and where no two raters share an image.
+
+        Examples
+        --------
+        >>> rows = [
+        ...     {"image": image, "rater": rater, "category": "cat", "box": [20 * x, 20, 9, 9]}
+        ...     for image in range(8)
+        ...     for x in range(3)
+        ...     for rater in ("ann", "bob")
+        ... ]
+        >>> annotations = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(8)})
+        >>> found = NoiseModel.default().fidelity(annotations, draws=2)
+        >>> found.to_pandas().columns.tolist()
+        ['quantity', 'real', 'synthetic', 'low', 'high', 'inside']
+        >>> found["alpha"].real, found["alpha"].inside
+        (1.0, False)
+        """
+        return measure_fidelity(self, annotations, draws, seed)
 
     def _values(self, name: str) -> dict[str, float]:
         """The numbers of a distribution by name; several of one kind are numbered from 1."""
@@ -239,19 +362,25 @@ class NoiseModel(NoiseParameters):
         for parameter, value in to_plain(self.distribution(name)).items():
             if isinstance(value, list):
                 values.update({f"{parameter} {number}": part for number, part in enumerate(value, start=1)})
-            else:
+            elif value is not None and not isinstance(value, str):
                 values[parameter] = value
         return values
 
+    def _with_interval(self, name: str) -> list[str]:
+        """Which of the numbers of a distribution a fit gives an interval."""
+        chosen = self.distribution(name).with_interval
+        return [value for value in self._values(name) if chosen is None or value in chosen]
+
     def to_pandas(self) -> pd.DataFrame:
-        """One row a parameter, with its 95 % interval where there is one, and where it is from."""
+        """One row a number, with its 95 % interval where there is one, and where it is from; names are in reasons."""
         import pandas as pd
 
         rows = []
         for name, origin in self.provenance.items():
             values = self._values(name)
-            ends = origin.interval or [(np.nan, np.nan)] * len(values)
-            for (parameter, value), (low, high) in zip(values.items(), ends, strict=True):
+            ends = dict(zip(self._with_interval(name), origin.interval, strict=False))
+            for parameter, value in values.items():
+                low, high = ends.get(parameter, (np.nan, np.nan))
                 rows.append((name, parameter, value, low, high, origin.source, origin.rows, origin.reason))
         columns = ["distribution", "parameter", "value", "low", "high", "source", "rows", "reason"]
         return pd.DataFrame(rows, columns=columns)
@@ -278,6 +407,10 @@ class NoiseModel(NoiseParameters):
         """
         name, content = _content(source)
         return _model(name, content)
+
+
+def _one_of(known: Sequence[str], name: str, what: str) -> str:
+    return lookup(dict(zip(known, known, strict=True)), name, what)
 
 
 def observations_of(model: NoiseModel) -> Observations:

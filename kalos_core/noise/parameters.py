@@ -7,14 +7,15 @@ heights, an area as the share of the image's. Angles are in radians from the x a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_whole
+from kalos_core.errors import InputError, as_number, check_whole, listed
 
 CARDINAL = (0.0, np.pi / 2, np.pi, 3 * np.pi / 2)
 """Directions of the four von Mises distributions of a `CardinalAngle`: right, down, left, up."""
@@ -23,9 +24,21 @@ CLIP = (0.001, 0.999)
 """Quantiles at which a drawn residual is clipped (Eq. 12)."""
 
 
-def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False) -> Any:
-    """A field for a finite number from `least` (above it, if `above`) to `most`."""
-    return field(metadata={"least": least, "most": most, "above": above})
+FORMS = ("exponential", "power")
+"""How an expected number of events may grow with the number of annotations: as in the paper, or as a power."""
+
+
+def number(
+    least: float = -np.inf, most: float = np.inf, *, above: bool = False, default: Any = MISSING, optional: bool = False
+) -> Any:
+    """A field for a finite number from `least` (above it, if `above`) to `most`, or None if `optional`."""
+    limits = {"least": least, "most": most, "above": above, "optional": optional}
+    return field(default=default, metadata=limits)
+
+
+def option(known: tuple[str, ...], default: str) -> Any:
+    """A field for one of some names."""
+    return field(default=default, metadata={"options": known})
 
 
 @dataclass(frozen=True)
@@ -38,12 +51,22 @@ class Parameters:
         For what is no finite number, or out of its range.
     """
 
+    with_interval: ClassVar[tuple[str, ...] | None] = None
+    """The parameters that a fit gives an interval, in their order; None: all."""
+
     def __post_init__(self) -> None:
         for entry in fields(self):
             if entry.metadata:
                 object.__setattr__(self, entry.name, self._checked(entry, getattr(self, entry.name)))
 
-    def _checked(self, entry: Field[Any], value: object) -> float | tuple[float, ...]:
+    def _checked(self, entry: Field[Any], value: object) -> float | str | tuple[float, ...] | None:
+        if "options" in entry.metadata:
+            if value not in entry.metadata["options"]:
+                known = listed(entry.metadata["options"])
+                raise InputError(f"{self._name(entry)}: expected one of {known}, got {value!r}")
+            return str(value)
+        if value is None and entry.metadata.get("optional"):
+            return None
         if not entry.metadata.get("count"):
             return self._number(entry, value)
         count = entry.metadata["count"]
@@ -72,7 +95,10 @@ def numbers(count: int, least: float = -np.inf, most: float = np.inf) -> Any:
 
 @dataclass(frozen=True)
 class Shift(Parameters):
-    """Size of a change: |(intercept + slope · area) + T|, T of Student's t, clipped (KαLOS Eq. 12 and 14).
+    """Size of a change: |(intercept + slope · area) + T| · area^growth, T of Student's t, clipped.
+
+    KαLOS Eq. 12 and 14 are those of growth 0. There the trend alone depends on the area, yet the residual scatters with
+    the area, too.
 
     Parameters
     ----------
@@ -82,6 +108,8 @@ class Shift(Parameters):
         Degrees of freedom of the residual: the lower, the heavier its tails.
     mu, sigma : float
         Centre and scale (above 0) of the residual.
+    growth : float
+        With which power of the area everything grows.
 
     Examples
     --------
@@ -95,21 +123,27 @@ class Shift(Parameters):
     nu: float = number(0, above=True)
     mu: float = number()
     sigma: float = number(0, above=True)
+    growth: float = number(-2, 2, default=0.0)
+
+    def scale(self, area: ArrayLike) -> NDArray[np.float64]:
+        """What trend and residual are multiplied with: area^growth."""
+        return np.asarray(np.asarray(area, dtype=np.float64) ** self.growth)[()]
 
     def trend(self, area: ArrayLike) -> NDArray[np.float64]:
-        """The part that the area explains."""
+        """The part that the area explains, before `scale`."""
         return np.asarray(self.intercept + self.slope * np.asarray(area, dtype=np.float64))[()]
 
-    @property
+    @cached_property
     def limits(self) -> NDArray[np.float64]:
         """(2,) the least and the largest residual: its quantiles at `CLIP`."""
         return np.asarray(scipy.stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
 
     def log_density(self, size: ArrayLike, area: ArrayLike) -> NDArray[np.float64]:
         """Natural logarithm of the density of a change of that size, either sign of what was folded counted."""
-        trend, change = self.trend(area), np.asarray(size, dtype=np.float64)
+        scale, trend = self.scale(area), self.trend(area)
+        change = np.asarray(size, dtype=np.float64) / scale
         sides = [scipy.stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
-        return np.where(change < 0, -np.inf, np.logaddexp(*sides))[()]
+        return np.where(change < 0, -np.inf, np.logaddexp(*sides) - np.log(scale))[()]
 
 
 @dataclass(frozen=True)
@@ -196,20 +230,48 @@ class SizeCurve(Parameters):
 
 @dataclass(frozen=True)
 class EventRate(Parameters):
-    """Expected number of events on an image with n annotations: exp(intercept + slope · n) (KαLOS Eq. 16).
+    """Expected number of annotations of a rater that another rater has not, on an image where the rater has n.
+
+    Parameters
+    ----------
+    intercept, slope : float
+        Of the line that the logarithm of the number follows.
+    form : str
+        One of `FORMS`: ``"exponential"``, exp(intercept + slope · n) (KαLOS Eq. 16), or ``"power"``,
+        exp(intercept) · (1 + n)^slope.
+    dispersion : float, at least 0
+        Variance of the factor, of mean 1, by which the number of an image differs from what is expected, for both
+        raters of a pair alike: the difficulty of the image. 0 gives Poisson's distribution, as in the paper.
+    empty : float, at least 0, or None
+        Expected number on an image where the rater has nothing and another rater has something; nothing is added where
+        nobody has anything. None: as `form` says, wherever n is 0 (the paper's).
 
     Examples
     --------
     >>> EventRate(intercept=0.0, slope=0.1).expected([0, 10]).round(3).tolist()
     [1.0, 2.718]
+    >>> EventRate(intercept=-3.0, slope=1.5, form="power", empty=0.0).expected([0, 1, 10]).round(3).tolist()
+    [0.0, 0.141, 1.816]
     """
+
+    with_interval: ClassVar = ("intercept", "slope")
 
     intercept: float = number()
     slope: float = number()
+    form: str = option(FORMS, "exponential")
+    dispersion: float = number(0, default=0.0)
+    empty: float | None = number(0, default=None, optional=True)
 
     def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
-        """For numbers of reference annotations on an image."""
-        return np.asarray(np.exp(self.intercept + self.slope * np.asarray(annotations, dtype=np.float64)))
+        """For numbers of annotations of the rater on an image."""
+        count = np.asarray(annotations, dtype=np.float64)
+        found = np.exp(self.intercept + self.slope * rate_measure(self.form, count))
+        return np.asarray(found if self.empty is None else np.where(count == 0, self.empty, found))
+
+
+def rate_measure(form: str, annotations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the logarithm of a rate of one of `FORMS` is linear in."""
+    return np.log1p(annotations) if form == "power" else annotations
 
 
 @dataclass(frozen=True)
@@ -239,6 +301,27 @@ class Enlargement(Parameters):
 
 
 @dataclass(frozen=True)
+class Overlap(Parameters):
+    """Least IoU with its reference that an annotation keeps at magnitude 1: a change below is drawn again.
+
+    What is matched is fitted on annotations that overlap by at least .5, and all others count as unmatched: a change
+    that parts an annotation from its reference would be counted twice. 0 keeps every change (the paper's).
+    """
+
+    least: float = number(0, 1)
+
+
+@dataclass(frozen=True)
+class Coupling(Parameters):
+    """Share of annotations whose residuals of shift, width and height have their heavy tail in common.
+
+    Who is far off is so in all of them; each has its distribution all the same. 0: independent, as in the paper.
+    """
+
+    share: float = number(0, 1)
+
+
+@dataclass(frozen=True)
 class Localization:
     """How an annotation that is otherwise right differs in position and size (KαLOS §9.3.1), by its area.
 
@@ -250,12 +333,18 @@ class Localization:
         Where to.
     width, height : Shift
         Size of ln scale of either side; it grows or shrinks with equal chance.
+    overlap : Overlap
+        What all changes of position and size keep, those of another class and fragments too.
+    coupling : Coupling
+        Of the changes of one annotation, one of another class too.
     """
 
     translation: Shift
     angle: CardinalAngle
     width: Shift
     height: Shift
+    overlap: Overlap
+    coupling: Coupling
 
 
 @dataclass(frozen=True)
@@ -285,7 +374,9 @@ class Unmatched:
     Parameters
     ----------
     rate : EventRate
-        Events on an image, missed and added together, by its number of reference annotations.
+        Events on an image by its number of reference annotations. Where changes keep an `Overlap`, these are the
+        annotations of one rater: as many of the reference's are missed, and as many added. Where they need not (the
+        paper's), missed and added together, since changes that part annotations make the others.
     selection : SizeCurve
         Weight of an annotation, or of a proposed one, by its area.
     deletion : Chance
@@ -343,17 +434,18 @@ class Provenance:
     Parameters
     ----------
     source : str
-        One of `SOURCES`: ``"fitted"`` to the data, ``"default"``: taken over from the shipped model, or ``"paper"``: a
-        constant that it prints.
+        One of `SOURCES`: ``"fitted"`` to the data, ``"default"``: taken over from the shipped model, ``"paper"``: a
+        constant that it prints, or ``"chosen"``: by the caller, or by definition.
     reason : str
         What it was fitted on, why it was not, or where it is printed.
     rows : int
         How many observations there were.
     interval : tuples (low, high)
-        95 % interval of each parameter of the distribution, in the order of its fields; empty where none was computed.
+        95 % interval of each parameter of the distribution that has one (of a rate intercept and slope), in the order
+        of its fields; empty where none was computed.
     """
 
-    SOURCES: ClassVar = ("fitted", "default", "paper")
+    SOURCES: ClassVar = ("fitted", "default", "paper", "chosen")
 
     source: str
     reason: str

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import run_starts
 from kalos_core.noise.sources import Proposals, Transitions
+from kalos_core.shapes import Boxes
+from kalos_core.similarity.boxes import box_iou
 
 LEAST_AREA = 1e-9
 """Share of the image that counts as the area of a box without any: it has a logarithm."""
@@ -31,6 +33,8 @@ class Scene:
     proposals : Proposals
     free : (F,) int
         The proposals that are none of the annotations, nor one another, on assigned images.
+    seen : (I,) bool
+        Images on which anybody has annotated anything.
     """
 
     image: NDArray[np.intp]
@@ -41,6 +45,7 @@ class Scene:
     transitions: Transitions
     proposals: Proposals
     free: NDArray[np.intp]
+    seen: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.image)
@@ -83,6 +88,12 @@ class Scene:
         corners = self.proposals.corners[self.free]
         size = (corners[:, 2:] - corners[:, :2]) / self.image_size[self.proposals.image[self.free]]
         return np.asarray(np.maximum(size.prod(axis=1), LEAST_AREA))
+
+    def overlap(self, rows: NDArray[np.intp], corners: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(M,) IoU of boxes (M, 4) in pixels with annotations; 1 for an annotation without area, which has none."""
+        index = np.arange(len(rows))
+        found = box_iou(Boxes(self.corners), rows, Boxes(corners), index)
+        return np.where((self.size[rows] > 0).all(axis=1), found, 1.0)
 
     def moved(
         self, rows: NDArray[np.intp], shift: NDArray[np.float64], scale: NDArray[np.float64]

@@ -12,9 +12,11 @@ from kalos_core.figures import (
     plot_angles,
     plot_areas,
     plot_confusions,
+    plot_fidelity,
     plot_residuals,
     plot_size_errors,
 )
+from kalos_core.noise import Fidelity
 from kalos_core.noise.fit.observations import Shifts, observe
 
 PLOTS = [plot_residuals, plot_angles, plot_size_errors, plot_areas, plot_confusions]
@@ -158,3 +160,17 @@ def test_an_unknown_group_or_part_lists_the_known(model):
         plot_residuals(model, "all")
     with pytest.raises(InputError, match="part: expected one of 'height', 'translation', 'width'"):
         plot_residuals(model, "localization", "depth")
+
+
+def test_fidelity_says_how_much_lies_inside():
+    numbers = np.array([0.7, 100.0, 0.0])
+    quantity = np.array(["alpha", "unmatched", "ks_angle"], dtype=object)
+    by_draw = np.array([[0.75, 150.0, 0.02], [0.75, 150.0, 0.02]])
+    found = Fidelity(quantity, numbers, np.array([0.6, 80.0, 0.0]), np.array([0.8, 120.0, 0.0]), by_draw, 1, 9)
+    figure = plot_fidelity(found)
+    assert figure.layout.title.text == "1 of 3 quantities of generated raters lie in the interval of the real raters"
+    inside, outside = figure.data[1:]
+    assert (list(inside.y), inside.x[0]) == (["mean alpha"], pytest.approx(0.75))
+    assert list(outside.y) == ["distance: direction", "unmatched"]
+    assert outside.x[1] == pytest.approx(70 / 40)
+    assert "150 against 100" in outside.customdata[1]

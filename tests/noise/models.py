@@ -13,9 +13,11 @@ from kalos_core.noise.parameters import (
     AxialAngle,
     CardinalAngle,
     Chance,
+    Coupling,
     Enlargement,
     EventRate,
     Opposition,
+    Overlap,
     Shift,
     SizeCurve,
 )
@@ -39,14 +41,14 @@ def towards(direction: int) -> CardinalAngle:
 
 
 def quiet(**groups: dict[str, Any]) -> NoiseModel:
-    """A model in which nothing happens but what the given distributions say."""
+    """A model in which nothing happens but what the given distributions say; shifts are free and independent."""
     model = NoiseModel.default()
     still = {"translation": always(0), "width": always(0), "height": always(0)}
     distributions: dict[str, dict[str, Any]] = {
         "unmatched": {"rate": EventRate(-60.0, 0.0)},
         "topology": {"susceptibility": NEVER},
         "category": still | {"occurrence": Chance(0.0), "angle": AxialAngle(0.0, SHARP)},
-        "localization": still | {"angle": towards(0)},
+        "localization": still | {"angle": towards(0), "overlap": Overlap(0.0), "coupling": Coupling(0.0)},
     }
     for group, given in groups.items():
         distributions[group] |= given

@@ -194,7 +194,7 @@ def test_on_lvis_the_papers_main_findings_hold(lvis):
     accuracy, _ = solver_accuracy(MODEL, annotations, annotations.raters[0], magnitudes=[1], raters=[5])
     greedy = accuracy.mean("f1", solver="greedy", cost="soft")
     assert greedy > max(accuracy.mean("f1", solver=name, cost="soft") for name in ("shm", "ahc"))
-    response = magnitude_response(MODEL, annotations, annotations.raters[0], magnitudes=[0, 0.5, 1, 2])
+    response = magnitude_response(MODEL, annotations, annotations.raters[0], magnitudes=[0, 0.5, 1, 2, 5])
     assert all(claim.holds for claim in response.claims())
 
 
@@ -251,7 +251,7 @@ def test_what_one_setting_cannot_tell_is_not_said_to_hold():
     assert magnitude_response(MODEL, scene(), magnitudes=[1]).claims()[0].holds is None
     # Table 3 prints nothing for 1.5
     assert [claim.holds for claim in signal_loss_table(MODEL, scene(), magnitudes=[1.5]).claims()] == [None, None]
-    assert [claim.holds for claim in school_impact(MODEL, scene(), schools=[(2, 1)]).claims()] == [None, None]
+    assert [claim.holds for claim in school_impact(MODEL, scene(), schools=[(2, 1)]).claims()] == [None]
 
 
 def test_figures_of_more_magnitudes_than_colours():

@@ -31,7 +31,7 @@ def test_a_shift_is_relative_to_the_image_and_free_of_sign():
     assert seen.correct.width == pytest.approx([math.log(40 / 32)])
     assert seen.correct.height == pytest.approx([math.log(22 / 20)])
     assert seen.correct.area == pytest.approx([(0.2 * 0.2 + 0.16 * 0.22) / 2])
-    assert (len(seen.wrong_class), seen.events.tolist(), seen.annotations_per_rater.tolist()) == (0, [0], [1])
+    assert (len(seen.wrong_class), seen.events.tolist(), seen.annotations_per_rater.tolist()) == (0, [[0, 0]], [[1, 1]])
 
 
 def test_the_same_centre_has_no_direction():
@@ -46,7 +46,7 @@ def test_another_class_is_its_own_group():
     assert seen.categories[[seen.category_a[0], seen.category_b[0]]].tolist() == ["cat", "dog"]
 
 
-def test_events_count_the_annotations_of_both_and_images_without_any():
+def test_events_count_each_raters_own_and_images_without_any():
     seen = observe(
         scene(
             [
@@ -60,7 +60,10 @@ def test_events_count_the_annotations_of_both_and_images_without_any():
             image_size={1: SIZE},
         )
     )
-    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([3, 0], [2.5, 0])
+    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == (
+        [[1, 2], [0, 0]],
+        [[2, 3], [0, 0]],
+    )  # ann alone at 50; bob at 100 and 150
     assert sorted(seen.unmatched_area) == pytest.approx([0.005, 0.01, 0.01])
     assert seen.matched_area == pytest.approx([0.005, 0.005])
 
@@ -85,14 +88,14 @@ def test_fragments_lie_around_their_whole():
     assert seen.first.translation == pytest.approx([math.hypot(26 / 200, 1 / 100)])
     assert seen.second.translation == pytest.approx([32 / 200])
     assert seen.opposition == pytest.approx([1 - math.atan2(0.01, 0.13) / math.pi])
-    assert (seen.events.tolist(), len(seen.unmatched_area), len(seen.matched_area)) == ([0], 0, 3)
+    assert (seen.events.tolist(), len(seen.unmatched_area), len(seen.matched_area)) == ([[0, 0]], 0, 3)
 
 
 def test_more_raters_are_all_their_pairs():
     annotations = [(1, rater, "cat", 10 + x, 10, 20, 20) for x, rater in enumerate(["ann", "bob", "cy"])]
     seen = observe(scene(annotations))
     assert sorted(seen.correct.translation) == pytest.approx([1 / 200, 1 / 200, 2 / 200])
-    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert (seen.events.tolist(), seen.annotations_per_rater.tolist()) == ([[0, 0]] * 3, [[1, 1]] * 3)
 
 
 def test_who_was_not_asked_is_no_pair():
@@ -102,7 +105,7 @@ def test_who_was_not_asked_is_no_pair():
         (2, "ann", "cat", 10, 10, 20, 20),
     ]
     seen = observe(scene(annotations, assigned={1: ["ann"], 2: ["ann", "bob"]}))
-    assert seen.events.tolist() == [0]
+    assert seen.events.tolist() == [[0, 0]]
 
 
 def test_the_order_of_rows_and_raters_changes_no_size():
@@ -118,9 +121,8 @@ def test_the_order_of_rows_and_raters_changes_no_size():
         np.testing.assert_allclose(
             np.sort(getattr(one.correct, name)), np.sort(getattr(other.correct, name)), atol=1e-12
         )
-    assert sorted(zip(one.events, one.annotations_per_rater, strict=True)) == sorted(
-        zip(other.events, other.annotations_per_rater, strict=True)
-    )
+    events = [np.concatenate([seen.events, seen.annotations_per_rater], axis=1) for seen in (one, other)]
+    assert sorted(events[0].tolist()) == sorted(events[1][:, [1, 0, 3, 2]].tolist())
 
 
 def test_lvis_against_a_naive_reading(lvis):
@@ -138,6 +140,7 @@ def test_lvis_against_a_naive_reading(lvis):
     np.testing.assert_allclose(np.stack([seen.correct.translation, seen.correct.width], axis=1), naive, atol=1e-12)
     counts = found.counts()
     assert seen.events.sum() == counts["missing"] + counts["additional"] == len(seen.unmatched_area)
+    assert seen.events.sum(axis=0).tolist() == [counts["missing"], counts["additional"]] == [337, 357]
     assert len(seen.events) == len(lvis.images)
     assert len(seen.parent_area) == counts["merged"] + counts["merged_wrong_class"] == len(seen.first)
     assert len(seen.parent_area) + len(seen.other_area) == len(lvis)

@@ -167,6 +167,7 @@ def scene_of(reference):
         transitions=Transitions.of(ConfusionClasses(), reference),
         proposals=nobody,
         free=np.zeros(0, int),
+        seen=np.ones(len(reference.images), bool),
     )
 
 

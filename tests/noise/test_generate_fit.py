@@ -44,7 +44,7 @@ def draws():
     """The distributions found again in three draws; a rater of magnitude 0 is the reference itself."""
     reference = scattered(150, 0)
     pairs = [KNOWN.generate(reference, raters=["reference", "noisy"], magnitude=[0, 1], seed=seed) for seed in range(3)]
-    return [estimate_distributions(observe(pair.annotations)) for pair in pairs]
+    return [estimate_distributions(observe(pair.annotations), paper=True) for pair in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,18 @@ def found(draws):
     return draws[0]
 
 
-@pytest.mark.parametrize("name", ["unmatched.rate", "category.occurrence"])
+def test_the_rate_of_each_rater_is_found_within_a_tenth(draws):
+    # half of the free events are annotations of either rater; the trend is steeper than it was, since what is added
+    # counts among the annotations of the noisy rater
+    for annotations in (10, 12):
+        found = [draw["unmatched.rate"].distribution.expected(annotations) for draw in draws]
+        assert np.mean(found) == pytest.approx(KNOWN.unmatched.rate.expected(annotations) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["category.occurrence"])
 def test_events_are_found_within_their_95_percent_intervals_but_for_one_draw(draws, name):
-    for index, value in enumerate(vars(KNOWN.distribution(name)).values()):
+    known = list(vars(KNOWN.distribution(name)).values())[: len(draws[0][name].interval)]
+    for index, value in enumerate(known):
         ends = [draw[name].interval[index] for draw in draws]
         assert all(low < high for low, high in ends)
         assert sum(low <= value <= high for low, high in ends) >= len(draws) - 1
@@ -95,8 +104,7 @@ def test_directions_are_found_within_a_twentieth(found):
 
 
 def test_what_the_default_model_shares_with_the_raters_it_was_fitted_on(lvis):
-    # The paper leaves this comparison open. Sizes and scales agree; the number of unmatched annotations of an image
-    # does not: Eq. 16 gives images of few annotations too many (here a Kolmogorov-Smirnov distance of .37).
+    # The paper leaves this comparison open; see also test_fidelity.
     pair = NoiseModel.default().generate(lvis, raters=["r1", "noisy"], magnitude=[0, 1], reference="r1")
     real, drawn = observe(lvis), observe(pair.annotations)
     for part, most in (("area", 0.06), ("width", 0.1), ("height", 0.1), ("translation", 0.15)):

@@ -69,6 +69,8 @@ def test_the_cardinal_distribution_peaks_at_its_heaviest_direction():
 def test_chances_rates_and_opposition_by_hand():
     assert SizeCurve(1.0, -0.5).probability(0.01) == pytest.approx(1 / (1 + math.exp(-(1 + 0.5 * math.log(100)))))
     assert EventRate(0.5, 0.1).expected(10) == pytest.approx(math.exp(1.5))
+    assert EventRate(-1.0, 2.0, "power").expected([0, 3]) == pytest.approx([math.exp(-1), 16 * math.exp(-1)])
+    assert EventRate(-1.0, 2.0, "power", empty=0.5).expected([0, 3]) == pytest.approx([0.5, 16 * math.exp(-1)])
     assert Opposition(2.0, 2.0).log_density(0.5) == pytest.approx(math.log(1.5))  # 6 x (1 - x)
 
 
@@ -83,7 +85,13 @@ def test_chances_rates_and_opposition_by_hand():
         (lambda: Chance(True), "got True"),
         (lambda: CardinalAngle((0.5, 0.5), (1,) * 4), "CardinalAngle.weights: expected 4 numbers, got"),
         (lambda: CardinalAngle((0.5,) * 4, (1,) * 4), "expected numbers that add up to 1"),
-        (lambda: Provenance("guessed", ""), "Provenance.source: expected one of fitted, default, paper, got 'guessed'"),
+        (lambda: Provenance("guessed", ""), "Provenance.source: expected one of fitted, default, paper, chosen, got"),
+        (lambda: EventRate(0, 1, "cubic"), "EventRate.form: expected one of exponential, power, got 'cubic'"),
+        (
+            lambda: EventRate(0, 1, dispersion=-1),
+            "EventRate.dispersion: expected a finite number of at least 0, got -1",
+        ),
+        (lambda: EventRate(0, 1, empty=-1), "EventRate.empty: expected a finite number of at least 0, got -1"),
         (lambda: Provenance("paper", 3), "Provenance.reason: expected text, got 3"),
         (lambda: Provenance("fitted", "", 3, ((1,),)), "Provenance.interval: expected pairs of numbers"),
     ],
@@ -115,13 +123,16 @@ def test_json_comes_back_the_same_from_text_parsed_or_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda d: d.update(version=2), "noise model: expected version 1, got 2"),
-        (lambda d: d.pop("version"), "expected version 1, got None"),
+        (lambda d: d.update(version=1), "noise model: expected version 2, got 1"),
+        (lambda d: d.pop("version"), "expected version 2, got None"),
         (lambda d: d.update(format="coco"), "expected the format 'kalos noise model', got 'coco'"),
         (lambda d: d.pop("topology"), "the document: expected the part topology, got nothing"),
         (lambda d: d["unmatched"].pop("rate"), "unmatched: expected the part rate, got nothing"),
         (lambda d: d["unmatched"]["rate"].pop("slope"), "unmatched.rate: expected the part slope, got nothing"),
-        (lambda d: d["unmatched"]["rate"].update(slop=1), "unmatched.rate: expected only intercept, slope, got 'slop'"),
+        (
+            lambda d: d["unmatched"]["rate"].update(slop=1),
+            "unmatched.rate: expected only intercept, slope, form, dispersion, empty, got 'slop'",
+        ),
         (lambda d: d.update(extra=1), "the document: expected only format, version, localization"),
         (lambda d: d["category"].update(angle=[1, 2]), "category.angle: expected an object, got [1, 2]"),
         (
@@ -182,12 +193,13 @@ def test_the_table_has_a_row_for_each_parameter():
     model = NoiseModel.default()
     table = model.to_pandas()
     assert list(dict.fromkeys(table["distribution"])) == list(DISTRIBUTIONS)
-    assert len(table) == sum(
-        len(getattr(model.distribution(distribution), entry.name))
-        if isinstance(getattr(model.distribution(distribution), entry.name), tuple)
-        else 1
+    values = [
+        getattr(model.distribution(distribution), entry.name)
         for distribution in DISTRIBUTIONS
         for entry in fields(model.distribution(distribution))
+    ]
+    assert len(table) == sum(
+        len(value) if isinstance(value, tuple) else not isinstance(value, str) and value is not None for value in values
     )
     slope = table[(table["distribution"] == "unmatched.rate") & (table["parameter"] == "slope")].iloc[0]
     assert slope["low"] < slope["value"] == model.unmatched.rate.slope < slope["high"]

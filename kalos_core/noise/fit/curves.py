@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ RESOLUTION = 1e-3
 CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
 """How a Beta distribution is searched, and to which end: without slopes, since far out it is infinitely unlikely."""
 
+DISPERSIONS = (-10.0, 5.0)
+"""Least and largest logarithm of a dispersion."""
+
 MOST_LOGARITHM = (-5.0, 5.0)
 """Least and largest logarithm of the parameters of the Beta distribution."""
 
@@ -38,11 +41,19 @@ class LineFit:
     intercept, slope : float
     interval : (2, 2) float64
         95 %: both ends for the intercept, both for the slope; from the curvature of the likelihood at its top.
+    log_likelihood : float
+        Up to what the data alone decide.
     """
 
     intercept: float
     slope: float
     interval: NDArray[np.float64]
+    log_likelihood: float
+
+    def widened(self, factor: float) -> LineFit:
+        """With intervals so many times as wide."""
+        middle = np.array([[self.intercept], [self.slope]])
+        return replace(self, interval=middle + factor * (self.interval - middle))
 
 
 Likelihood = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64], NDArray[np.float64]]]
@@ -117,7 +128,42 @@ def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -
     coefficients = back @ index
     error = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, curvature)) @ back.T))
     interval = coefficients[:, None] + NORMAL_95 * error[:, None] * np.array([-1, 1])
-    return LineFit(float(coefficients[0]), float(coefficients[1]), interval)
+    return LineFit(float(coefficients[0]), float(coefficients[1]), interval, value)
+
+
+def poisson_log_likelihood(count: NDArray[np.intp], expected: NDArray[np.float64]) -> float:
+    """Of counts (n,), each Poisson with its expected number.
+
+    Examples
+    --------
+    >>> round(poisson_log_likelihood(np.array([0, 2]), np.array([1.0, 2.0])), 6)  # -1 and ln 2 - 2
+    -2.306853
+    """
+    return float(np.sum(scipy.stats.poisson.logpmf(count, expected)))
+
+
+def fit_dispersion(count: NDArray[np.intp], expected: NDArray[np.float64]) -> tuple[float, float]:
+    """The likeliest variance of a Gamma factor of mean 1 on the expected numbers (n,), and the log likelihood with it.
+
+    Counts are then negative binomial, with variance expected + dispersion · expected².
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> mean = np.full(4000, 5.0)
+    >>> found, _ = fit_dispersion(rng.poisson(mean * rng.gamma(2, 0.5, 4000)), mean)
+    >>> round(found, 1)
+    0.5
+    """
+    some = expected > 0
+    count, expected = count[some], expected[some]
+
+    def misfit(logarithm: float) -> float:
+        size = float(np.exp(-logarithm))
+        return -float(np.sum(scipy.stats.nbinom.logpmf(count, size, size / (size + expected))))
+
+    found = scipy.optimize.minimize_scalar(misfit, bounds=DISPERSIONS, method="bounded")
+    return float(np.exp(found.x)), -float(found.fun)
 
 
 def _information(design: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.float64]:

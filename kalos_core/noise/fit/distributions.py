@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.noise.fit.angles import fit_axial, fit_cardinal
-from kalos_core.noise.fit.curves import LineFit, fit_logistic, fit_opposition, fit_poisson, separable
+from kalos_core.noise.fit.coupling import fit_coupling
+from kalos_core.noise.fit.curves import (
+    LineFit,
+    fit_dispersion,
+    fit_logistic,
+    fit_opposition,
+    fit_poisson,
+    poisson_log_likelihood,
+    separable,
+)
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.shifts import fit_shift
-from kalos_core.noise.parameters import Chance, Enlargement, EventRate, Parameters, SizeCurve
+from kalos_core.noise.parameters import (
+    FORMS,
+    Chance,
+    Coupling,
+    Enlargement,
+    EventRate,
+    Parameters,
+    Shift,
+    SizeCurve,
+    rate_measure,
+)
 
 LEAST_ROWS = 30
 """Observations that a distribution is fitted to; with fewer the model keeps its default."""
@@ -56,8 +75,17 @@ class Estimate:
     interval: tuple[tuple[float, float], ...] = ()
 
 
-def estimate_distributions(seen: Observations) -> dict[str, Estimate]:
+def estimate_distributions(seen: Observations, rate: str = "auto", *, paper: bool = False) -> dict[str, Estimate]:
     """An estimate of each distribution that data determine; `CONSTANTS` are the others.
+
+    Parameters
+    ----------
+    seen : Observations
+    rate : str
+        ``"auto"`` or one of `FORMS`.
+    paper : bool
+        Only distributions of the paper's families: changes that do not grow with a power of the area, and a rate
+        without dispersion.
 
     Examples
     --------
@@ -68,31 +96,33 @@ def estimate_distributions(seen: Observations) -> dict[str, Estimate]:
     >>> found["localization.width"].reason
     'only 1 annotation matched with one of its class, 30 are needed'
     """
-    return dict([*_shift_distributions(seen), *_event_distributions(seen)])
+    found = dict([*_shift_distributions(seen, not paper), *_event_distributions(seen, rate, paper)])
+    return found | {"localization.coupling": _coupling(seen.correct, found, paper)}
 
 
-def _shift_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+def _shift_distributions(seen: Observations, grows: bool) -> Iterator[tuple[str, Estimate]]:
     for group, shifts, rows in (
         ("localization", seen.correct, "annotation matched with one of its class"),
         ("category", seen.wrong_class, "annotation matched with one of another class"),
     ):
         for part in MEASURES:
-            yield f"{group}.{part}", _shift(shifts, part, rows)
+            yield f"{group}.{part}", _shift(shifts, part, rows, grows=grows)
         fit_angle = fit_cardinal if group == "localization" else fit_axial
         yield f"{group}.angle", _angle(shifts, fit_angle, rows)
     for rank, shifts, distance in (("first", seen.first, "translation"), ("second", seen.second, "distance")):
         rows = "larger fragment of a whole" if rank == "first" else "smaller fragment of a whole"
-        yield f"topology.{rank}_{distance}", _shift(shifts, "translation", rows)
+        yield f"topology.{rank}_{distance}", _shift(shifts, "translation", rows, grows=grows)
         for part in ("width", "height"):
-            yield f"topology.{rank}_{part}", _shift(shifts, part, rows, KAPPA if rank == "first" else 0.0)
+            enlarged = KAPPA if rank == "first" else 0.0
+            yield f"topology.{rank}_{part}", _shift(shifts, part, rows, enlarged, grows=grows)
     yield "topology.first_angle", _angle(seen.first, fit_cardinal, "larger fragment of a whole")
 
 
-def _event_distributions(seen: Observations) -> Iterator[tuple[str, Estimate]]:
+def _event_distributions(seen: Observations, form: str, paper: bool) -> Iterator[tuple[str, Estimate]]:
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
     pairs, unmatched = len(seen.events), len(seen.unmatched_area)
-    rate = _or_too_few(pairs, "image of two raters", lambda: _rate(seen))
+    rate = _or_too_few(pairs, "image of two raters", lambda: estimate_rate(seen, form, paper=paper))
     yield "unmatched.rate", rate if unmatched else Estimate(None, pairs, "no annotation is unmatched")
     yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched annotation", 1.0)
     yield "topology.susceptibility", _curve(seen.parent_area, seen.other_area, "whole annotated as two", 0.5)
@@ -125,14 +155,33 @@ def counted(rows: int, what: str) -> str:
     return f"{rows:,} {what.replace(noun, noun + 's', 1)}"
 
 
-def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0) -> Estimate:
+def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0, *, grows: bool) -> Estimate:
     """The distribution of one measure; what a fragment is enlarged by comes on top of what is observed."""
     rows = len(shifts)
     return _or_too_few(
         rows,
         what,
-        lambda: Estimate(fit_shift(getattr(shifts, part) + enlarged, shifts.area), rows, counted(rows, what)),
+        lambda: _of_shift(fit_shift(getattr(shifts, part) + enlarged, shifts.area, grows), rows, counted(rows, what)),
     )
+
+
+def _coupling(shifts: Shifts, found: Mapping[str, Estimate], paper: bool) -> Estimate:
+    marginal = [found[f"localization.{part}"].distribution for part in MEASURES]
+    if paper:
+        return Estimate(Coupling(0.0), 0, "independent shifts and changes of size, as in the paper")
+    one, two, three = (shift if isinstance(shift, Shift) else None for shift in marginal)
+    if one is None or two is None or three is None:
+        return Estimate(None, len(shifts), found["localization.translation"].reason)
+    share, gain = fit_coupling(shifts, one, two, three)
+    what = counted(len(shifts), "annotation matched with one of its class")
+    if gain <= 0:
+        return Estimate(Coupling(0.0), len(shifts), f"{what}: independent fits better by AIC")
+    return Estimate(Coupling(share), len(shifts), f"{what}: a common tail lowers AIC by {gain:,.0f}")
+
+
+def _of_shift(found: Shift, rows: int, what: str) -> Estimate:
+    grown = f", growing with area^{found.growth:.2f}, which fits better by AIC" if found.growth else ""
+    return Estimate(found, rows, what + grown)
 
 
 def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], what: str) -> Estimate:
@@ -148,13 +197,94 @@ def occurrence(seen: Observations) -> Estimate:
     return Estimate(Chance(wrong / matched), matched, counted(matched, "annotation matched one to one"), ends)
 
 
-def _rate(seen: Observations) -> Estimate:
+@dataclass(frozen=True, eq=False)
+class RateFit:
+    """A rate of one form fitted to the annotations of either rater that the other has not.
+
+    Parameters
+    ----------
+    form : str
+        Of `FORMS`.
+    line : LineFit
+    count, expected : (n,) int and float64
+        What was seen, and what the rate expects, for each image, pair and side.
+    """
+
+    form: str
+    line: LineFit
+    count: NDArray[np.intp]
+    expected: NDArray[np.float64]
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion, of two parameters and Poisson's distribution."""
+        return 4 - 2 * poisson_log_likelihood(self.count, self.expected)
+
+    @property
+    def pearson(self) -> float:
+        """Pearson's chi-squared per degree of freedom: 1 where Poisson's distribution holds."""
+        return float(((self.count - self.expected) ** 2 / self.expected).sum() / max(len(self.count) - 2, 1))
+
+
+def rate_fits(seen: Observations, *, paper: bool = False) -> list[RateFit]:
+    """The rates of all `FORMS`, on the same rows: one for each image, pair of raters and rater of the pair.
+
+    Where a rater has no annotation, none of theirs is unmatched: these rows say nothing. The paper counts them.
+    None where these show no trend: all with the same number of annotations, or all unmatched ones where it is largest
+    or smallest, which the steepest trend describes best.
+    """
+    count, own = seen.events.ravel(), seen.annotations_per_rater.ravel()
+    rows = slice(None) if paper else own > 0
+    count, measure = count[rows], own[rows].astype(np.float64)
+    with_events = np.unique(measure[count > 0])
+    if not len(with_events) or (len(with_events) == 1 and with_events[0] in (measure.min(), measure.max())):
+        return []
+    lines = {form: fit_poisson(count, rate_measure(form, measure)) for form in FORMS}
+    return [
+        RateFit(form, line, count, np.exp(line.intercept + line.slope * rate_measure(form, measure)))
+        for form, line in lines.items()
+    ]
+
+
+def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
+    """The rate of unmatched annotations, of the form asked for or the one that fits better by AIC."""
     rows = len(seen.events)
-    if not np.ptp(seen.annotations_per_rater):
-        return Estimate(None, rows, "all images hold the same number of annotations, which shows no trend")
-    return _of_line(
-        EventRate, fit_poisson(seen.events, seen.annotations_per_rater), rows, counted(rows, "image of two raters")
+    fits = {fit.form: fit for fit in rate_fits(seen, paper=paper)}
+    if not fits:
+        reason = "unmatched annotations are all on images of the same number of annotations, which shows no trend"
+        return Estimate(None, rows, reason)
+    best = min(fits.values(), key=lambda fit: fit.aic)
+    fit = best if form == "auto" else fits[form]
+    aics = ", ".join(f"{name} {found.aic:,.0f}" for name, found in fits.items())
+    reason = f"{counted(rows, 'image of two raters')}, {fit.form}: AIC {aics}" + (
+        "" if form == "auto" else "; as asked"
     )
+    line = fit.line if paper else fit.line.widened(max(1.0, fit.pearson) ** 0.5)
+    ends = tuple((float(low), float(high)) for low, high in line.interval)
+    found = EventRate(line.intercept, line.slope, fit.form)
+    if not paper:
+        dispersion, gain = pair_dispersion(seen, found)
+        found = replace(found, dispersion=dispersion, empty=_on_empty(seen))
+        if dispersion:
+            reason += f"; over-dispersed, which lowers AIC by {gain:,.0f}"
+    return Estimate(found, rows, reason, ends)
+
+
+def pair_dispersion(seen: Observations, rate: EventRate) -> tuple[float, float]:
+    """Variance of the factor that both raters of a pair share, 0 unless it fits better, and by how much AIC falls."""
+    expected = rate.expected(seen.annotations_per_rater)
+    both = (seen.annotations_per_rater > 0).all(axis=1)
+    count, expected = seen.events[both].sum(axis=1), expected[both].sum(axis=1)
+    dispersion, likelihood = fit_dispersion(count, expected)
+    gain = 2 * (likelihood - poisson_log_likelihood(count, expected)) - 2
+    return (dispersion, gain) if gain > 0 else (0.0, 0.0)
+
+
+def _on_empty(seen: Observations) -> float:
+    """Mean number of annotations of the other rater, where one of a pair has none and the other has some."""
+    own = seen.annotations_per_rater
+    alone = (own == 0).sum(axis=1) == 1
+    return float(own[alone].sum() / alone.sum()) if alone.any() else 0.0
 
 
 def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
@@ -175,6 +305,6 @@ def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: s
     return _of_line(SizeCurve, found, len(chosen), reason)
 
 
-def _of_line(kind: type[EventRate] | type[SizeCurve], found: LineFit, rows: int, reason: str) -> Estimate:
+def _of_line(kind: type[SizeCurve], found: LineFit, rows: int, reason: str) -> Estimate:
     (low, high), (lowest, highest) = found.interval.tolist()
     return Estimate(kind(found.intercept, found.slope), rows, reason, ((low, high), (lowest, highest)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,11 @@ from kalos_core.annotations import object_array
 from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, check_whole
 from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, rayleigh
-from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES
+from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES, rate_fits
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import independence, mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
-from kalos_core.noise.parameters import Opposition
+from kalos_core.noise.parameters import EventRate, Opposition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,12 @@ class FitTests:
 
 
 def goodness_of_fit(
-    seen: Observations, opposition: Opposition, similarity: ArrayLike | None, permutations: int, seed: int
+    seen: Observations,
+    opposition: Opposition,
+    rate: EventRate,
+    similarity: ArrayLike | None,
+    permutations: int,
+    seed: int,
 ) -> FitTests:
     """Every test of fit, of the distributions fitted to these observations; see `NoiseModel.tests`."""
     permutations = check_whole(permutations, "permutations", least=1)
@@ -95,6 +100,7 @@ def goodness_of_fit(
         *_of_shifts(seen),
         *_of_angles("localization.angle", seen.correct.angles),
         *_of_angles("category.angle", seen.wrong_class.angles),
+        *_of_rates(seen, rate, permutations, np.random.default_rng(seed)),
         *_of_areas("unmatched.selection", seen.unmatched_area, seen.matched_area, "unmatched", "matched"),
         *_of_areas("topology.susceptibility", seen.parent_area, seen.other_area, "whole annotated as two", "other"),
         *_of_opposition(seen, opposition),
@@ -205,6 +211,75 @@ def _of_areas(
     share = float(result.statistic) / (len(chosen) * len(others))
     note = f"an annotation ({name}) is larger than one ({other}) with probability {share:.3f}"
     yield _Line(distribution, "Mann-Whitney U", "same areas", float(result.statistic), float(result.pvalue), rows, note)
+
+
+def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Generator) -> Iterator[_Line]:
+    """Pearson's chi-squared a degree of freedom of the unmatched annotations of both raters of an image, against draws.
+
+    For each form, with Poisson's distribution, and, where the model's rate is over-dispersed, for that.
+    """
+    name = "unmatched.rate"
+    fits = rate_fits(seen)
+    if not fits:
+        yield _Line(name, "none", "", np.nan, np.nan, len(seen.events), "not applicable: no trend over annotations")
+        return
+    best = min(fits, key=lambda fit: fit.aic)
+    for fit in fits:
+        note = "fits better" if fit is best else ""
+        yield _Line(name, "AIC", fit.form, fit.aic, np.nan, len(fit.count), note)
+    models = [(fit.form, EventRate(fit.line.intercept, fit.line.slope, fit.form), 2) for fit in fits]
+    if rate.dispersion > 0:
+        models.append((f"{rate.form}, over-dispersed", replace(rate, empty=None), 3))
+    own = seen.annotations_per_rater
+    some = (own > 0).all(axis=1)
+    count = seen.events[some].sum(axis=1)
+    for model, candidate, parameters in models:
+        expected = candidate.expected(own[some]).sum(axis=1)
+        result = pearson(count, expected, candidate.dispersion, parameters, draws, rng)
+        verdict = "0.05 or more: the counts may be of this distribution"
+        yield _Line(name, "Pearson chi-squared / df", model, result.statistic, result.p_value, len(count), verdict)
+
+
+def pearson(
+    count: NDArray[np.intp],
+    expected: NDArray[np.float64],
+    dispersion: float,
+    parameters: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> TestResult:
+    """Whether counts (n,) scatter around their expected numbers as they should: Pearson's chi-squared / df.
+
+    Its distribution is not chi-squared where few are expected: p is the share of draws from the distribution that
+    scatter at least as much, the counts themselves among them.
+
+    Parameters
+    ----------
+    count, expected : (n,)
+    dispersion : float
+        0 for Poisson's distribution, else the variance is expected + dispersion · expected².
+    parameters : int
+        That were fitted.
+    draws : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> found = pearson(np.array([0, 8, 0, 8]), np.full(4, 4.0), 0.0, 2, 99, np.random.default_rng(0))
+    >>> found.statistic, found.p_value  # four times 4² / 4, over two degrees of freedom
+    (8.0, 0.01)
+    """
+    free = max(len(count) - parameters, 1)
+    variance = expected + dispersion * expected**2
+
+    def scatter(drawn: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.asarray(((drawn - expected) ** 2 / variance).sum(axis=-1) / free)
+
+    observed = float(scatter(count))
+    size = (draws, len(expected))
+    factor = rng.gamma(1 / dispersion, dispersion, size) if dispersion > 0 else np.ones(size)
+    larger = int((scatter(rng.poisson(factor * expected)) >= observed * (1 - 1e-12)).sum())
+    return TestResult(observed, (larger + 1) / (draws + 1))
 
 
 def _of_opposition(seen: Observations, distribution: Opposition) -> Iterator[_Line]:

@@ -64,8 +64,8 @@ class Observations:
         Classes of all annotations matched one to one.
     categories : (K,) object
         Their names.
-    events, annotations_per_rater : (v,) int and float64
-        Of each image and pair: unmatched annotations of both raters, and annotations a rater (the mean of the two).
+    events, annotations_per_rater : (v, 2) int
+        Of each image and pair of raters, for either rater: the annotations that the other has not, and all.
     matched_area, unmatched_area : float64
         Areas of the annotations that the other rater has too, and of those that the other has not.
     parent_area, other_area : float64
@@ -82,7 +82,7 @@ class Observations:
     category_b: NDArray[np.intp]
     categories: NDArray[np.object_]
     events: NDArray[np.intp]
-    annotations_per_rater: NDArray[np.float64]
+    annotations_per_rater: NDArray[np.intp]
     matched_area: NDArray[np.float64]
     unmatched_area: NDArray[np.float64]
     parent_area: NDArray[np.float64]
@@ -144,8 +144,14 @@ def moved(step: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((np.abs(step) > ROUNDING).any(axis=1))
 
 
-def observe(annotations: Annotations) -> Observations:
+def observe(annotations: Annotations, found: Variations | None = None) -> Observations:
     """Gather what the raters of a data set show about noise: each image and each pair of raters counts once.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    found : Variations, optional
+        Their ``variations(annotations, threshold=0.5, max_merge=2)``, if they are computed already.
 
     Raises
     ------
@@ -161,10 +167,11 @@ def observe(annotations: Annotations) -> Observations:
     ... ]
     >>> seen = observe(Annotations.from_rows(rows, image_size={1: (100, 100)}))
     >>> seen.correct.translation.round(6).tolist(), seen.events.tolist(), seen.annotations_per_rater.tolist()
-    ([0.02], [1], [1.5])
+    ([0.02], [[0, 1]], [[1, 2]])
     """
     boxes = relative_boxes(annotations)
-    found = variations(annotations, threshold=THRESHOLD, max_merge=MOST_MERGED)
+    if found is None:
+        found = variations(annotations, threshold=THRESHOLD, max_merge=MOST_MERGED)
     count_a, count_b = (np.array([len(rows) for rows in side], np.intp) for side in (found.rows_a, found.rows_b))
     single = (count_a == 1) & (count_b == 1)
     start, end = (_firsts(side[single]) for side in (found.rows_a, found.rows_b))
@@ -242,15 +249,16 @@ def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[n
 
 def _events(
     annotations: Annotations, found: Variations, alone: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Unmatched annotations of both raters, and their mean number of annotations, of each image assigned to both."""
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(v, 2) unmatched annotations of either rater, and all of theirs, of each image and pair assigned to it."""
     raters, images = len(annotations.raters), len(annotations.images)
     left, right = np.triu_indices(raters, 1)
     shared = annotations.assigned_any_class[:, left] & annotations.assigned_any_class[:, right]
     index = np.zeros((raters, raters), np.intp)
     index[left, right] = np.arange(len(left))
-    count = np.zeros((images, len(left)), np.intp)
-    np.add.at(count, (found.image[alone], index[found.rater_a, found.rater_b][alone]), 1)
-    own = np.zeros((images, raters))
+    count = np.zeros((images, len(left), 2), np.intp)
+    side = (found.type[alone] == "additional").astype(np.intp)
+    np.add.at(count, (found.image[alone], index[found.rater_a, found.rater_b][alone], side), 1)
+    own = np.zeros((images, raters), np.intp)
     np.add.at(own, (annotations.image, annotations.rater), 1)
-    return count[shared], ((own[:, left] + own[:, right]) / 2)[shared]
+    return count[shared], np.stack([own[:, left], own[:, right]], axis=2)[shared]

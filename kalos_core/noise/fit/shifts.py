@@ -24,6 +24,9 @@ NO_BETTER = 0.01
 CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
 """How a search goes, and where it ends."""
 
+GROWTHS = (-1.0, 1.0)
+"""Powers of the area between which the likeliest is sought."""
+
 LEAST_SIGMA = 1e-6
 """Of the scale of the data: where most annotations are copies, the likelihood has no other bound."""
 
@@ -40,6 +43,8 @@ class ShiftFit:
         Degrees of freedom; infinite for the normal distribution.
     sigma : float
     log_likelihood : float
+    growth : float
+        With which power of the area all grows; None where it was not fitted.
     """
 
     intercept: float
@@ -47,32 +52,41 @@ class ShiftFit:
     nu: float
     sigma: float
     log_likelihood: float
+    growth: float | None = None
 
     @property
     def aic(self) -> float:
         """Akaike's information criterion: the lower, the better."""
-        return 2 * (4 if np.isfinite(self.nu) else 3) - 2 * self.log_likelihood
+        return 2 * (3 + bool(np.isfinite(self.nu)) + (self.growth is not None)) - 2 * self.log_likelihood
+
+    def scale(self, area: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What everything is multiplied with, at that area."""
+        return np.asarray(area ** (self.growth or 0.0))
 
     def density(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Density of changes at that area, either sign of what was folded counted."""
         centre = self.intercept + self.slope * area
         distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
+        scale = self.scale(area)
+        size = size / scale
         sides = distribution.pdf((size - centre) / self.sigma) + distribution.pdf((-size - centre) / self.sigma)
-        return np.asarray(sides / self.sigma)
+        return np.asarray(sides / self.sigma / scale)
 
     def cumulative(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share of changes at most as large, at that area: uniform if the distribution holds."""
         centre = self.intercept + self.slope * area
         distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
+        size = size / self.scale(area)
         return np.asarray(
             distribution.cdf((size - centre) / self.sigma) - distribution.cdf((-size - centre) / self.sigma)
         )
 
 
-def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
+def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool = False) -> Shift:
     """The likeliest `Shift`, from sizes of changes (n,) and areas (n,).
 
-    Only the sum of `intercept` and `mu` shows in data: `mu` is 0.
+    Only the sum of `intercept` and `mu` shows in data: `mu` is 0. With `grows`, changes may grow with a power of the
+    area, where that fits better by AIC.
 
     Examples
     --------
@@ -83,7 +97,69 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64]) -> Shift:
     (0.3, 0.2, 0.02)
     """
     found = fit_student(size, area)
-    return Shift(found.intercept, found.slope, found.nu, 0.0, found.sigma)
+    if grows and np.ptp(area) > 0:
+        found = min(found, fit_growing(size, area, found), key=lambda fit: fit.aic)
+    return Shift(found.intercept, found.slope, found.nu, 0.0, found.sigma, found.growth or 0.0)
+
+
+def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: ShiftFit | None = None) -> ShiftFit:
+    """The likeliest distribution with residuals of Student's t, all growing with a power of the area.
+
+    The search starts from the fit without growth, `steady` if that is known, and from one with the growth of the
+    logarithm of the size, and changes all five parameters at once.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> area = rng.uniform(0.001, 0.3, 2000)
+    >>> found = fit_growing(np.abs(0.02 * rng.standard_t(4, 2000)) * area**0.5, area)
+    >>> round(found.growth, 1), round(found.sigma, 2)
+    (0.5, 0.02)
+    """
+    middle = float(np.exp(np.log(area).mean()))  # areas around 1, so that growth does not stand for the scale, too
+    logarithm = np.log(area / middle)
+    positive = size > 0
+    trend = np.polyfit(logarithm[positive], np.log(size[positive]), 1)[0] if np.ptp(logarithm[positive]) > 0 else 0.0
+    first = float(np.clip(trend, *GROWTHS))
+    unit = _spread(size)
+    centre, spread = float(area.mean()), float(area.std())
+    index = (area - centre) / spread
+
+    def misfit(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        at, slope, log_sigma, log_nu, growth = parameters
+        scaled = size / unit * np.exp(-growth * logarithm)
+        line = at + slope * index
+        value, of_centre, of_sigma, of_nu = _log_folded(scaled, line, log_sigma, float(np.exp(log_nu)))
+        of_size = _slope_of_size(scaled, line, log_sigma, float(np.exp(log_nu)))
+        of_growth = -float((of_size * scaled * logarithm).sum() + logarithm.sum())
+        slopes = [of_centre.sum(), (of_centre * index).sum(), of_sigma, of_nu, of_growth]
+        return -(value - growth * float(logarithm.sum())), -np.array(slopes)
+
+    bounds = [(None, None), (None, None), (np.log(LEAST_SIGMA), None), tuple(np.log(NU_RANGE)), GROWTHS]
+    runs = []
+    for growth in (0.0, first):
+        scaled = size * np.exp(-growth * logarithm)
+        known = steady if growth == 0 and steady is not None else fit_student(scaled, area)
+        start = [
+            (known.intercept + known.slope * centre) / unit,
+            known.slope * spread / unit,
+            np.log(known.sigma / unit),
+            np.log(known.nu),
+            growth,
+        ]
+        runs.append(scipy.optimize.minimize(misfit, start, jac=True, bounds=bounds, **CLOSE))
+    best = min(runs, key=lambda run: float(run.fun))
+    at, slope, log_sigma, log_nu, growth = best.x.tolist()
+    unit_of_one = unit * middle**-growth  # back to areas as they are
+    sign = -1.0 if at < 0 else 1.0
+    return ShiftFit(
+        intercept=float(sign * (at - slope * centre / spread) * unit_of_one),
+        slope=float(sign * slope / spread * unit_of_one),
+        nu=float(np.exp(log_nu)),
+        sigma=float(np.exp(log_sigma)) * unit_of_one,
+        log_likelihood=-float(best.fun) - len(size) * float(np.log(unit)),
+        growth=growth,
+    )
 
 
 def fit_student(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
@@ -177,3 +253,16 @@ def _log_folded(
     value = float((both + scale - log_sigma).sum())
     of_sigma = float((share * (pull * square - 1)).sum())
     return value, np.asarray((share * pull * step).sum(axis=0) / sigma), of_sigma, of_nu
+
+
+def _slope_of_size(
+    size: NDArray[np.float64], centre: NDArray[np.float64], log_sigma: float, nu: float
+) -> NDArray[np.float64]:
+    """(n,) how the log likelihood of `_log_folded` changes with each size."""
+    sigma = np.exp(log_sigma)
+    step = np.stack([size - centre, -size - centre]) / sigma
+    square = step**2
+    sides = -(nu + 1) / 2 * np.log1p(square / nu)
+    share = np.exp(sides - np.logaddexp(*sides))
+    pull = share * (nu + 1) / (nu + square) * step / sigma
+    return np.asarray(pull[1] - pull[0])

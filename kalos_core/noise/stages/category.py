@@ -19,7 +19,7 @@ def mistake_categories(draft: Draft, params: Category) -> None:
     got = np.zeros(len(target), np.bool_)
     got[possible] = draft.consume(target[possible])
     done, category = target[got], category[got]
-    corners, shift, scale = shifted(draft, params, done)
+    corners, shift, scale, redrawn = shifted(draft, params, done)
     rows = draft.add_annotations(corners, source=done, category=category)
     draft.record(
         WRONG_CLASS,
@@ -31,6 +31,7 @@ def mistake_categories(draft: Draft, params: Category) -> None:
         row_a=rows,
         category_from=scene.category[done],
         category_to=category,
+        redrawn=redrawn,
     )
     for outcome, rest in ((LOST, target[possible & ~got]), (IMPOSSIBLE, target[~possible])):
         draft.record(

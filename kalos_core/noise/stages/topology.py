@@ -12,6 +12,9 @@ from kalos_core.noise.events import DONE, IMPOSSIBLE, LOST, MERGE, SPLIT
 from kalos_core.noise.parameters import Topology
 from kalos_core.noise.scene import Scene
 
+MOST_DRAWS = 100
+"""How often fragments that would not be counted as such are drawn again."""
+
 OPPOSITE = (0.001, 0.999)
 """Shares of a half turn between which the density of the angle is taken: at its ends it may be infinite."""
 
@@ -26,7 +29,10 @@ def split_and_merge(draft: Draft, params: Topology) -> None:
     target = rng.permutation(target)
     splits = rng.random(len(target)) < params.split.probability
     partner = target.copy()
-    partner[~splits] = likeliest_partners(scene, params, target[~splits])
+    partner[~splits] = likeliest_partners(scene, params, target[~splits], draft.overlap)
+    if draft.overlap > 0:  # what has no partner is split: as many events as were fitted
+        splits |= partner < 0
+        partner[splits] = target[splits]
     possible = partner >= 0
     got = np.zeros(len(target), np.bool_)
     got[possible] = consume_both(draft.free, np.stack([target, partner], axis=1)[possible])
@@ -69,18 +75,18 @@ def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np
 
 
 def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
-    scene, rng = draft.scene, draft.rng
-    area = scene.area[target]
-    angle = draw_angle(params.first_angle, len(target), rng)
-    step = towards(angle, np.abs(draw_change(params.first_translation, area, rng)))
-    first = [np.abs(draw_change(distribution, area, rng)) for distribution in (params.first_width, params.first_height)]
-    scale = np.exp(np.minimum(params.enlargement.kappa - np.stack(first, axis=1), 0))
-    opposite = angle + draw_opposition(params.opposition, len(target), rng)
-    other_step = towards(opposite, np.abs(draw_change(params.second_distance, area, rng)))
-    second = [
-        np.abs(draw_change(distribution, area, rng)) for distribution in (params.second_width, params.second_height)
-    ]
-    other_scale = np.exp(-np.stack(second, axis=1))
+    """Add the fragments of each; such as could not be told to be fragments are drawn again, see `Draft.overlap`."""
+    scene = draft.scene
+    moves = _fragments(draft, params, target)
+    redrawn = np.zeros(len(target), np.intp)
+    unlike = _unlike_fragments(draft, target, moves, np.arange(len(target)))
+    for _ in range(MOST_DRAWS):
+        if not len(unlike):
+            break
+        moves[unlike] = _fragments(draft, params, target[unlike])
+        redrawn[unlike] += 1
+        unlike = _unlike_fragments(draft, target, moves, unlike)
+    step, scale, other_step, other_scale = np.moveaxis(moves, 1, 0)
     lower, category = _is_lower(scene, target, step), scene.category[target]
     corners, step, scale = scene.moved(target, step, scale)
     other_corners = scene.moved(target, other_step, other_scale)[0]
@@ -97,7 +103,36 @@ def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
         row_b=row_b,
         category_from=category,
         category_to=category,
+        redrawn=redrawn,
     )
+
+
+def _fragments(draft: Draft, params: Topology, target: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(M, 4, 2) step and scale of the first fragment, step and scale of the second."""
+    area, rng = draft.scene.area[target], draft.rng
+    angle = draw_angle(params.first_angle, len(target), rng)
+    step = towards(angle, np.abs(draw_change(params.first_translation, area, rng)))
+    first = [np.abs(draw_change(distribution, area, rng)) for distribution in (params.first_width, params.first_height)]
+    scale = np.exp(np.minimum(params.enlargement.kappa - np.stack(first, axis=1), 0))
+    opposite = angle + draw_opposition(params.opposition, len(target), rng)
+    other_step = towards(opposite, np.abs(draw_change(params.second_distance, area, rng)))
+    second = [
+        np.abs(draw_change(distribution, area, rng)) for distribution in (params.second_width, params.second_height)
+    ]
+    return np.stack([step, scale, other_step, np.exp(-np.stack(second, axis=1))], axis=1)
+
+
+def _unlike_fragments(
+    draft: Draft, target: NDArray[np.intp], moves: NDArray[np.float64], rows: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Those of some rows whose fragments are not what is counted as merged: alike only together, not one alone."""
+    if draft.overlap == 0:
+        return rows[:0]
+    scene, of = draft.scene, target[rows]
+    first, second = (scene.moved(of, moves[rows, at], moves[rows, at + 1])[0] for at in (0, 2))
+    together = scene.overlap(of, _enclosing(first, second)) >= draft.overlap
+    alone = np.maximum(scene.overlap(of, first), scene.overlap(of, second)) >= draft.overlap
+    return rows[~together | alone]
 
 
 def _is_lower(scene: Scene, target: NDArray[np.intp], step: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -127,8 +162,13 @@ def _enclosing(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
     return np.concatenate([np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])], axis=1)
 
 
-def likeliest_partners(scene: Scene, params: Topology, target: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(T,) with which annotation of its class and image each target most likely forms two fragments; -1 without any."""
+def likeliest_partners(
+    scene: Scene, params: Topology, target: NDArray[np.intp], overlap: float = 0.0
+) -> NDArray[np.intp]:
+    """(T,) with which annotation of its class and image each target most likely forms two fragments; -1 without any.
+
+    With an `overlap`, none whose union with the target either of them overlaps by so much alone.
+    """
     key = scene.image * len(scene.transitions.categories) + scene.category
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], key[target], side="left")
@@ -136,6 +176,9 @@ def likeliest_partners(scene: Scene, params: Topology, target: NDArray[np.intp])
     owner, index = expand_runs(first, count)
     other = order[index]
     apart = other != target[owner]
+    if overlap > 0:
+        union = _enclosing(scene.corners[target[owner]], scene.corners[other])
+        apart &= np.maximum(scene.overlap(target[owner], union), scene.overlap(other, union)) < overlap
     owner, other = owner[apart], other[apart]
     score = fragment_score(scene, params, target[owner], other)
     best = np.lexsort((score, owner))

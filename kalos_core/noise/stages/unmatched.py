@@ -22,11 +22,39 @@ LEAST_WEIGHT = 1e-300
 def miss_and_add(draft: Draft, params: Unmatched) -> None:
     """Draw a number of events for every image, and let each delete or add an annotation.
 
-    A deletion draws one of all annotations of its image by the selection weight; if that is gone already, it is lost.
-    An addition takes one of the free proposals of its image that are left, by the same weight.
+    An addition takes one of the free proposals of its image that are left, by the selection weight. A deletion draws
+    one of all annotations of its image by that weight; if that is gone already, it is lost.
+
+    The rate counts the unmatched annotations of one rater. Where changes of position keep an overlap, events make the
+    unmatched annotations of both raters: as many are missed as added, each annotation with the same chance and at most
+    once. Where the rate says what is added to an image without annotations, no deletion is tried there, and nothing is
+    added where nobody has seen anything.
     """
     scene, rng = draft.scene, draft.rng
-    rate = np.where(scene.assigned, draft.magnitude * params.rate.expected(scene.annotation_count), 0.0)
+    matched, n = draft.overlap > 0, scene.annotation_count
+    rate = np.where(scene.assigned, draft.magnitude * params.rate.expected(n), 0.0)
+    if params.rate.empty is not None:
+        rate = np.where((n == 0) & ~scene.seen, 0.0, rate)
+    _check_rate(rate * (2 if matched else 1), draft)
+    if params.rate.dispersion > 0:
+        rate = rate * rng.gamma(1 / params.rate.dispersion, params.rate.dispersion, len(rate))
+    share = params.deletion.probability
+    if matched:
+        alone = (n == 0) if params.rate.empty is not None else np.zeros(len(n), np.bool_)
+        chance = np.divide(2 * share * rate, n, out=np.zeros_like(rate), where=n > 0)
+        deletions = rng.binomial(n, np.minimum(chance, 1.0))
+        additions = rng.poisson(np.where(alone, rate, 2 * (1 - share) * rate))
+        _delete_each_once(draft, params, deletions)
+    else:
+        events = rng.poisson(rate)
+        deletions = rng.binomial(events, share)
+        additions = events - deletions
+        _delete(draft, params, deletions)
+    _add(draft, params, additions)
+
+
+def _check_rate(rate: NDArray[np.float64], draft: Draft) -> None:
+    scene = draft.scene
     most = max(MOST_EVENTS, MOST_FOR_EACH * len(scene))
     if not rate.sum() <= most:
         worst = int(np.argmax(rate))
@@ -35,10 +63,6 @@ def miss_and_add(draft: Draft, params: Unmatched) -> None:
             f"{draft.magnitude:g}, {rate[worst]:.3g} on one of {scene.annotation_count[worst]:,} annotations; "
             "choose a lower magnitude, or fit the model on images with as many annotations"
         )
-    events = rng.poisson(rate)
-    deletions = rng.binomial(events, params.deletion.probability)
-    _delete(draft, params, deletions)
-    _add(draft, params, events - deletions)
 
 
 def _delete(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
@@ -62,22 +86,38 @@ def _delete(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
     )
 
 
+def _delete_each_once(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
+    """Delete so many annotations (I,) of each image, at most as many as it has."""
+    scene = draft.scene
+    chosen = _weighted(scene.image, params.selection.probability(scene.area), count, draft.rng)
+    draft.free[chosen] = False
+    draft.record(DELETION, scene.image[chosen], reference_a=chosen, category_from=scene.category[chosen])
+
+
+def _weighted(
+    image: NDArray[np.intp], weight: NDArray[np.float64], count: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows, ascending, of a weighted draw without replacement of so many (I,) of each image."""
+    # the smallest of exponential waiting times, each with a weight as its rate
+    waiting = rng.exponential(size=len(weight)) / np.maximum(weight, LEAST_WEIGHT)
+    order = np.lexsort((waiting, image))
+    there = np.bincount(image, minlength=len(count))
+    rank = np.arange(len(order)) - run_starts(there)[image[order]]
+    return np.sort(order[rank < count[image[order]]])
+
+
 def _add(draft: Draft, params: Unmatched, count: NDArray[np.intp]) -> None:
     scene, rng = draft.scene, draft.rng
-    # the smallest of exponential waiting times, each with a weight as its rate: a weighted draw without replacement
-    weight = np.maximum(params.selection.probability(scene.proposed_area), LEAST_WEIGHT)
-    waiting = rng.exponential(size=len(weight)) / weight
     pool_image = scene.proposals.image[scene.free]
-    order = np.lexsort((waiting, pool_image))
-    pool = np.bincount(pool_image, minlength=len(count))
-    rank = np.arange(len(order)) - run_starts(pool)[pool_image[order]]
-    chosen = np.sort(scene.free[order[rank < count[pool_image[order]]]])
+    chosen = _weighted(pool_image, params.selection.probability(scene.proposed_area), count, rng)
+    chosen = scene.free[chosen]
     image = scene.proposals.image[chosen]
     seen = _context(draft, image)
     category = scene.transitions.draw(seen, rng)
     category = np.where(category < 0, seen, category)  # the only class there is
     rows = draft.add_annotations(scene.proposals.corners[chosen], proposal=chosen, category=category)
     draft.record(ADDITION, image, row_a=rows, category_from=seen, category_to=category)
+    pool = np.bincount(pool_image, minlength=len(count))
     missing = np.repeat(np.arange(len(count)), np.maximum(count - pool, 0))
     draft.record(ADDITION, missing, outcome=IMPOSSIBLE)
 
