@@ -185,7 +185,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     Examples
     --------
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
-    'Raters label alike in 85.0 % of decisions: ann and bob most (0.900), ann and cid least (0.800)'
+    'Raters label alike in 85.0 % of questions: ann and bob most (0.900), ann and cid least (0.800)'
     """
     values = as_matrix(accuracy)
     a, b = np.triu_indices(len(raters), 1)
@@ -197,7 +197,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({significant(pairs[k])})" for k, word in ((best, "most"),)]
     if least != best:
         parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({significant(pairs[least])})")
-    return f"Raters label alike in {100 * pairs[known].mean():.1f} % of decisions: {', '.join(parts)}"
+    return f"Raters label alike in {100 * pairs[known].mean():.1f} % of questions: {', '.join(parts)}"
 
 
 def accuracy_heatmap(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
-from kalos_core.annotations import object_array
+from kalos_core.annotations import as_name, object_array
+from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arrays import total
+from kalos_core.errors import InputError, listed
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
@@ -19,108 +23,236 @@ from kalos_core.nominal.table import LabelTable, check_table
 if TYPE_CHECKING:
     import pandas as pd
 
+WITHOUT_ITEMS = "reference: expected items of the table, got none in common"
+
+REFERENCE = "reference"
+"""Name of a reference that has none."""
+
+Reference: TypeAlias = "str | LabelTable | Mapping[Hashable, Any]"
+"""Whom raters are measured against: one of them by name, a table of one rater, or the label or labels of each item."""
+
 
 @dataclass(frozen=True, eq=False)
 class RaterAccuracy:
-    """Accuracy between every two of R raters, and of each to the majority (Nowak & Rüger Eq. 1, Table 2).
+    """Accuracy between every two of R raters, and of each to the majority and to a reference.
+
+    Counted twice: over questions, and over the decisions on single concepts (Nowak & Rüger Eq. 1, Table 2). For
+    optional concepts, each of which is a question, both are the same; of a group of which one concept is chosen among
+    many, two raters who differ still decide alike on all the concepts that neither chose, so that accuracy over
+    decisions is high whatever they answer.
 
     Parameters
     ----------
     raters : (R,) object
     accuracy : (R, R) float64
-        Share of decisions that are alike, of those both made; NaN on the diagonal and where there are none.
-    decisions : (R, R) int
-        How many both made.
+        Share of questions answered alike, of those both answered; NaN on the diagonal and where there are none.
+    questions : (R, R) int
+        How many both answered.
     to_majority : (R,) float64
         The same towards `merge_raters`, ties left out.
-    values : (R, R) float64
-        Share of questions answered alike, of those both answered: for labels of which one is chosen among many, where
-        two raters who differ still agree on all the classes that neither chose.
+    to_reference : (R,) float64
+        The same towards the reference; NaN without one.
+    decision_accuracy : (R, R) float64
+        Share of decisions on concepts that are alike, of those both made: the paper's.
+    decisions : (R, R) int
+        How many both made.
+    decision_to_majority, decision_to_reference : (R,) float64
+        The same towards the majority and the reference.
+    reference : str
+        Name of the reference, "" without one.
 
     Examples
     --------
-    >>> rows = [{"item": 1, "rater": r, "label": names} for r, names in (("a", ["sky"]), ("b", ["sky", "sea"]))]
-    >>> found = rater_accuracy(LabelTable.from_rows(rows, groups=None))
-    >>> found.accuracy[0, 1].item(), found.decisions[0, 1].item()
-    (0.5, 2)
+    Three classes; ann and bob differ on one of two items, and so on two of six decisions:
+
+    >>> answers = ((1, "ann", "cat"), (1, "bob", "cat"), (2, "ann", "dog"), (2, "bob", "owl"))
+    >>> table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row)) for row in answers])
+    >>> found = rater_accuracy(table, reference={1: "cat", 2: "owl"})
+    >>> found.accuracy[0, 1].item(), round(found.decision_accuracy[0, 1].item(), 3), found.to_reference.tolist()
+    (0.5, 0.667, [0.5, 1.0])
     """
 
     raters: NDArray[np.object_]
     accuracy: NDArray[np.float64]
-    decisions: NDArray[np.intp]
+    questions: NDArray[np.intp]
     to_majority: NDArray[np.float64]
-    values: NDArray[np.float64]
+    to_reference: NDArray[np.float64]
+    decision_accuracy: NDArray[np.float64]
+    decisions: NDArray[np.intp]
+    decision_to_majority: NDArray[np.float64]
+    decision_to_reference: NDArray[np.float64]
+    reference: str
 
     @property
     def mean(self) -> float:
-        """Mean over pairs of raters with common decisions."""
+        """Mean over pairs of raters with common questions."""
         return mean_of_finite(self.accuracy[np.triu_indices(len(self.raters), 1)])
+
+    @property
+    def decision_mean(self) -> float:
+        """Mean over pairs of raters with common decisions."""
+        return mean_of_finite(self.decision_accuracy[np.triu_indices(len(self.raters), 1)])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
         import pandas as pd
 
         a, b = np.triu_indices(len(self.raters), 1)
+        columns = ("accuracy", "questions", "decision_accuracy", "decisions")
         return pd.DataFrame(
             {
                 "rater_a": self.raters[a],
                 "rater_b": self.raters[b],
-                "accuracy": self.accuracy[a, b],
-                "values": self.values[a, b],
-                "decisions": self.decisions[a, b],
+                **{name: getattr(self, name)[a, b] for name in columns},
             }
         )
 
+    def raters_to_pandas(self) -> pd.DataFrame:
+        """One row a rater: accuracy to the majority and to the reference."""
+        import pandas as pd
 
-def rater_accuracy(table: LabelTable) -> RaterAccuracy:
-    """Accuracy of every two raters: labels given alike / labels, over the items both answered (Eq. 1).
+        columns = ("to_majority", "to_reference", "decision_to_majority", "decision_to_reference")
+        return pd.DataFrame({"rater": self.raters, **{name: getattr(self, name) for name in columns}})
 
-    A label is a concept of an item: to choose it and not to choose it are both decisions. Concepts that an answer
+
+def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> RaterAccuracy:
+    """Accuracy of every two raters, and of each to the majority and to a reference.
+
+    Over questions, what is answered alike of what both answered; and over decisions, labels given alike / labels (Eq.
+    1). A label is a concept of an item: to choose it and not to choose it are both decisions. Concepts that an answer
     leaves open, and those of a group it breaks, are none.
 
     Parameters
     ----------
     table : LabelTable
+    reference : rater of the table, LabelTable of one rater, or mapping of item to label or labels, optional
+        Such as known truth. A rater of the table who is the reference is not among the raters of the result, nor of
+        the majority. Items and concepts are found by name; a mapping leaves out optional concepts that do not apply.
 
     Returns
     -------
     RaterAccuracy
 
+    Raises
+    ------
+    InputError
+        For a reference that is no rater of the table, a table of several raters, or one without a common item, or with
+        a concept that the table does not have.
+
     Examples
     --------
     >>> rows = [{"item": i, "rater": r, "label": c} for i, r, c in ((1, "a", "x"), (1, "b", "y"), (1, "c", "x"))]
-    >>> found = rater_accuracy(LabelTable.from_rows(rows))
-    >>> found.to_majority.tolist(), found.values[0].tolist()
-    ([1.0, 0.0, 1.0], [nan, 0.0, 1.0])
+    >>> found = rater_accuracy(LabelTable.from_rows(rows), reference="c")
+    >>> found.raters.tolist(), found.to_reference.tolist(), found.accuracy[0].tolist()
+    (['a', 'b'], [1.0, 0.0], [nan, 0.0])
     """
     check_table(table)
-    found = _compare(_with_majority(table))
+    name, of_reference = "", None
+    if reference is not None:
+        table, of_reference, name = _find_reference(table, reference)
+    found = _compare(_with_raters(table, merge_raters(table), of_reference))
     raters = len(table.raters)
-    accuracy = _share(found.alike, found.made)
+    accuracy, decision_accuracy = _share(found.same, found.both), _share(found.alike, found.made)
+    none = np.full(raters, np.nan)
     return RaterAccuracy(
         raters=table.raters,
         accuracy=accuracy[:raters, :raters],
-        decisions=found.made[:raters, :raters].astype(np.intp),
+        questions=found.both[:raters, :raters].astype(np.intp),
         to_majority=accuracy[:raters, raters],
-        values=_share(found.same, found.both)[:raters, :raters],
+        to_reference=none if of_reference is None else accuracy[:raters, raters + 1],
+        decision_accuracy=decision_accuracy[:raters, :raters],
+        decisions=found.made[:raters, :raters].astype(np.intp),
+        decision_to_majority=decision_accuracy[:raters, raters],
+        decision_to_reference=none if of_reference is None else decision_accuracy[:raters, raters + 1],
+        reference=name,
     )
 
 
-def _with_majority(table: LabelTable) -> LabelTable:
-    """The table with its majority as one more rater, the last."""
-    merged = merge_raters(table)
-    shift = len(table)
+def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable, LabelTable, str]:
+    """The other raters, the reference as a table of the same items and concepts, and its name."""
+    names = table.raters.tolist()
+    if isinstance(reference, str):
+        if reference not in names:
+            raise InputError(f"reference: expected a rater among {listed(names, 20)}, got {reference!r}")
+        others = [name for name in names if name != reference]
+        return table.select(raters=others), table.select(raters=[reference]), reference
+    if isinstance(reference, LabelTable):
+        if len(reference.raters) != 1:
+            raise InputError(f"reference: expected a table of one rater, got {len(reference.raters)}")
+        return table, _in_words_of(table, reference), str(reference.raters[0])
+    if not isinstance(reference, Mapping):
+        raise InputError(
+            f"reference: expected a rater, a LabelTable or a mapping of items to labels, got {type(reference).__name__}"
+        )
+    known = set(table.items.tolist())
+    rows = [
+        {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
+        for item, label in reference.items()
+        if item in known
+    ]
+    if not rows:
+        raise InputError(WITHOUT_ITEMS)
+    concepts = table.concepts.tolist()
+    given = {as_name(label) for row in rows for label in row["label"]}
+    strange = [label for label in given if label not in concepts]
+    if strange:
+        raise InputError(
+            f"reference: expected concepts of the table, got {listed(map(repr, sorted(map(str, strange))))}"
+        )
+    groups = {
+        str(name): [concepts[code] for code in np.flatnonzero(table.group_of == number)]
+        for number, name in enumerate(table.groups)
+    }
+    made = LabelTable.from_rows(rows, groups=groups or None, concepts=concepts)
+    return table, _in_words_of(table, made), REFERENCE
+
+
+def _in_words_of(table: LabelTable, other: LabelTable) -> LabelTable:
+    """A table with the codes of another's items and concepts; items that the other does not have are left out."""
+    item, concept = codes_in(table.items, other.items), codes_in(table.concepts, other.concepts)
+    used = np.unique(np.concatenate([other.concept, other.unanswered[:, 1]]))
+    strange = other.concepts[used[concept[used] < 0]]
+    if len(strange):
+        raise InputError(f"reference: expected concepts of the table, got {listed(map(repr, strange))}")
+    answers = np.flatnonzero(item[other.item] >= 0)
+    if not len(answers):
+        raise InputError(WITHOUT_ITEMS)
+    kept = new_codes(answers, len(other.item))
+    chosen, left_open = kept[other.answer] >= 0, kept[other.unanswered[:, 0]] >= 0
     return LabelTable(
-        item=np.concatenate([table.item, merged.item]),
-        rater=np.concatenate([table.rater, merged.rater + len(table.raters)]),
-        answer=np.concatenate([table.answer, merged.answer + shift]),
-        concept=np.concatenate([table.concept, merged.concept]),
+        item=item[other.item[answers]],
+        rater=np.zeros(len(answers), np.intp),
+        answer=kept[other.answer[chosen]],
+        concept=concept[other.concept[chosen]],
         items=table.items,
-        raters=object_array([*table.raters, ("majority", "of all")]),  # a tuple is the name of no rater
+        raters=other.raters,
         concepts=table.concepts,
         groups=table.groups,
         group_of=table.group_of,
-        unanswered=np.concatenate([table.unanswered, merged.unanswered + np.array([shift, 0])]),
+        unanswered=np.column_stack([kept[other.unanswered[left_open, 0]], concept[other.unanswered[left_open, 1]]]),
+    )
+
+
+def _with_raters(table: LabelTable, *others: LabelTable | None) -> LabelTable:
+    """The table with one more rater for each table of one rater, in this order."""
+    parts = [part for part in (table, *others) if part is not None]
+    shifts = np.cumsum([0, *(len(part) for part in parts)])
+    raters = [*table.raters, *(("one more", number) for number in range(len(parts) - 1))]  # tuples name no rater
+    return LabelTable(
+        item=np.concatenate([part.item for part in parts]),
+        rater=np.concatenate(
+            [table.rater, *(part.rater + len(table.raters) + number for number, part in enumerate(parts[1:]))]
+        ),
+        answer=np.concatenate([part.answer + shift for part, shift in zip(parts, shifts, strict=False)]),
+        concept=np.concatenate([part.concept for part in parts]),
+        items=table.items,
+        raters=object_array(raters),
+        concepts=table.concepts,
+        groups=table.groups,
+        group_of=table.group_of,
+        unanswered=np.concatenate(
+            [part.unanswered + np.array([shift, 0]) for part, shift in zip(parts, shifts, strict=False)]
+        ),
     )
 
 

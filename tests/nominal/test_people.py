@@ -45,6 +45,13 @@ def bluebirds(data_folder):
     return read_wide_labels(path, item="image_id", ignore=["gt"])
 
 
+@pytest.fixture(scope="module")
+def bluebird_truth(data_folder):
+    truth = read_wide_labels(data_folder / "bluebirds.csv", item="image_id")
+    values = truth.select(raters=["gt"]).values()[:, 0]
+    return {item: truth.options()[value] for item, value in zip(truth.items, values, strict=True)}
+
+
 def test_majority_by_hand():
     result = majority_vote([[2, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
     assert result.winner.tolist() == [0, -1, -1, -1]
@@ -97,19 +104,80 @@ def test_accuracy_of_every_two_raters_and_to_the_majority(table):
         one, other = decided[table.raters[a]], decided[table.raters[b]]
         both = (one != NOT_ASSIGNED) & (other != NOT_ASSIGNED)
         expected = (one == other)[both].mean() if both.any() else math.nan
-        assert found.accuracy[a, b] == found.accuracy[b, a] or math.isnan(expected)
-        assert found.accuracy[a, b] == pytest.approx(expected, nan_ok=True)
+        assert found.decision_accuracy[a, b] == found.decision_accuracy[b, a] or math.isnan(expected)
+        assert found.decision_accuracy[a, b] == pytest.approx(expected, nan_ok=True)
         assert found.decisions[a, b] == both.sum()
         values = [table.values(question)[:, [a, b]] for question in table.questions]
         pairs = np.concatenate(values)
         pairs = pairs[(pairs != NOT_ASSIGNED).all(axis=1)]
         same = (pairs[:, 0] == pairs[:, 1]).mean() if len(pairs) else math.nan
-        assert found.values[a, b] == pytest.approx(same, nan_ok=True)
+        assert found.accuracy[a, b] == pytest.approx(same, nan_ok=True)
+        assert found.questions[a, b] == len(pairs)
     for a, name in enumerate(table.raters):
         both = (decided[name] != NOT_ASSIGNED) & (merged != NOT_ASSIGNED)
         expected = (decided[name] == merged)[both].mean() if both.any() else math.nan
-        assert found.to_majority[a] == pytest.approx(expected, nan_ok=True)
+        assert found.decision_to_majority[a] == pytest.approx(expected, nan_ok=True)
     assert np.isnan(np.diag(found.accuracy)).all()
+    assert np.isnan(found.to_reference).all()
+    assert np.isnan(found.decision_to_reference).all()
+
+
+@settings(max_examples=25)
+@given(tables_with_gaps())
+def test_a_rater_as_the_reference_is_as_between_raters(table):
+    name = table.raters[-1]
+    found = rater_accuracy(table, reference=name)
+    others = len(table.raters) - 1
+    between, without = rater_accuracy(table), rater_accuracy(table.select(raters=table.raters[:-1].tolist()))
+    np.testing.assert_array_equal(found.to_reference, between.accuracy[:others, -1])
+    np.testing.assert_array_equal(found.decision_to_reference, between.decision_accuracy[:others, -1])
+    np.testing.assert_array_equal(found.accuracy, without.accuracy)
+    np.testing.assert_array_equal(found.to_majority, without.to_majority)
+    assert (found.reference, found.raters.tolist()) == (name, table.raters[:-1].tolist())
+    reference = table.select(raters=[name])
+    if len(reference):
+        of_table = rater_accuracy(table.select(raters=table.raters[:-1].tolist()), reference=reference)
+        np.testing.assert_array_equal(of_table.to_reference, found.to_reference)
+        np.testing.assert_array_equal(of_table.decision_to_reference, found.decision_to_reference)
+
+
+def test_accuracy_by_hand_of_one_class_among_many():
+    # ten classes, four items; ann is right on three, bob on two, and they agree on one
+    truth = dict(enumerate("abcd"))
+    answers = {"ann": "abcx", "bob": "ayzd"}
+    rows = [{"item": i, "rater": r, "label": label} for r, labels in answers.items() for i, label in enumerate(labels)]
+    table = LabelTable.from_rows(rows, concepts=list("abcdefgxyz"))
+    found = rater_accuracy(table, reference=truth)
+    assert found.to_reference.tolist() == [3 / 4, 2 / 4]
+    # a wrong class is two wrong decisions of ten: 38 and 36 of 40
+    assert found.decision_to_reference.tolist() == pytest.approx([38 / 40, 36 / 40])
+    assert (found.mean, found.decision_mean) == (1 / 4, 34 / 40)
+    assert found.raters_to_pandas()["to_reference"].tolist() == [0.75, 0.5]
+    turned = rater_accuracy(table, reference={i: [label] for i, label in reversed([*truth.items(), (9, "a")])})
+    assert turned.to_reference.tolist() == [3 / 4, 2 / 4]  # items are found by name
+
+
+def test_reference_of_optional_concepts():
+    rows = [{"item": 1, "rater": "ann", "label": ["sky", "sea"]}, {"item": 2, "rater": "ann", "label": []}]
+    table = LabelTable.from_rows(rows, groups=None)
+    assert rater_accuracy(table, reference={1: ["sky"], 2: []}).to_reference.tolist() == [3 / 4]
+    with pytest.raises(InputError, match="reference: expected concepts of the table, got 'snow'"):
+        rater_accuracy(table, reference={1: ["snow"]})
+    with pytest.raises(InputError, match="reference: expected items of the table, got none in common"):
+        rater_accuracy(table, reference={7: ["sky"]})
+    with pytest.raises(InputError, match="reference: expected a rater among ann, got 'eve'"):
+        rater_accuracy(table, reference="eve")
+    with pytest.raises(InputError, match=r"reference: expected a rater, a LabelTable or a mapping .* got list"):
+        rater_accuracy(table, reference=["sky"])
+
+
+def test_bluebirds_against_the_truth(bluebirds, bluebird_truth):
+    found = rater_accuracy(bluebirds, reference=bluebird_truth)
+    values = bluebirds.values()
+    truth = np.array([bluebirds.options().index(bluebird_truth[item]) for item in bluebirds.items])
+    np.testing.assert_allclose(found.to_reference, (values == truth[:, None]).mean(axis=0))
+    merged = merge_raters(bluebirds).values()[:, 0]
+    assert (merged == truth).mean() == pytest.approx(0.759, abs=5e-4)  # crowd-kit's figure of the majority
 
 
 @settings(max_examples=25)
