@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import expand_runs
 from kalos_core.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -85,18 +87,34 @@ class Variations:
 
         What only this rater annotated is `additional`, what only the other annotated is `missing`.
         """
-        annotated_a = np.array([bool(rows) for rows in self.rows_a], dtype=np.bool_)
-        single = np.isin(self.type, ("missing", "additional"))
-        views = []
+        count, annotated_a = len(VARIATION_TYPES), _lengths(self.rows_a) > 0
+        single = np.isin(self._code, (MISSING, ADDITIONAL))
+        table = np.zeros((len(self.annotations.raters), count), np.intp)
         for rater, annotated in ((self.rater_a, annotated_a), (self.rater_b, ~annotated_a)):
-            views.append((rater, np.where(single, np.where(annotated, "additional", "missing"), self.type)))
+            seen = np.where(single, np.where(annotated, ADDITIONAL, MISSING), self._code)
+            table += np.bincount(rater * count + seen, minlength=table.size).reshape(table.shape)
         return {
-            str(name): {
-                kind: sum(int(((rater == code) & (seen == kind)).sum()) for rater, seen in views)
-                for kind in VARIATION_TYPES
-            }
-            for code, name in enumerate(self.annotations.raters)
+            str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
+            for name, of_rater in zip(self.annotations.raters, table.tolist(), strict=True)
         }
+
+    @cached_property
+    def _code(self) -> NDArray[np.intp]:
+        """(F,) the index of each type in `VARIATION_TYPES`."""
+        return np.select([self.type == name for name in VARIATION_TYPES], np.arange(len(VARIATION_TYPES)))
+
+    @cached_property
+    def members(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Of each annotation of each finding, and each annotation on its other side: the finding and the two rows.
+
+        The other row is -1 where nothing is on the other side.
+        """
+        finding, own, other = (
+            np.concatenate(columns)
+            for columns in zip(_crossed(self.rows_a, self.rows_b), _crossed(self.rows_b, self.rows_a), strict=True)
+        )
+        order = np.argsort(finding, kind="stable")
+        return finding[order], own[order], other[order]
 
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
@@ -124,20 +142,23 @@ class Variations:
 
     def of_annotations(self) -> AnnotationVariations:
         """Each annotation's own view over all other raters assigned to its image."""
-        n = len(self.annotations)
-        worst = np.full(n, -1, np.intp)
-        least = np.full(n, np.nan)
-        matches: list[list[int]] = [[] for _ in range(n)]
-        seriousness = {name: rank for rank, name in enumerate(VARIATION_TYPES)}
-        for name, similarity, rows_a, rows_b in zip(self.type, self.similarity, self.rows_a, self.rows_b, strict=True):
-            rank = ADDITIONAL if name == "missing" else seriousness[str(name)]
-            for own, other in ((rows_a, rows_b), (rows_b, rows_a)):
-                for row in own:
-                    worst[row] = max(worst[row], rank)
-                    least[row] = np.fmin(least[row], similarity)
-                    matches[row].extend(other)
+        finding, row, other = self.members
+        rank = np.where(self._code == MISSING, ADDITIONAL, self._code)
+        worst = np.full(len(self.annotations), -1, np.intp)
+        np.maximum.at(worst, row, rank[finding])
+        least = np.full(len(self.annotations), np.nan)
+        np.fmin.at(least, row, self.similarity[finding])
+        there = other >= 0
+        row, other = row[there], other[there]
+        order = np.argsort(row, kind="stable")
+        start = np.searchsorted(row[order], np.arange(len(self.annotations) + 1)).tolist()
+        matches = other[order].tolist()
         names = np.array([*VARIATION_TYPES, ""])
-        return AnnotationVariations(type=names[worst], similarity=least, matches=object_array(map(tuple, matches)))
+        return AnnotationVariations(
+            type=names[worst],
+            similarity=least,
+            matches=object_array(tuple(matches[begin:end]) for begin, end in pairwise(start)),
+        )
 
     @cached_property
     def identical_share(self) -> float:
@@ -161,6 +182,23 @@ class Variations:
                 "ids_b": [ids[list(rows)].tolist() for rows in self.rows_b],
             }
         )
+
+
+def _lengths(rows: NDArray[np.object_]) -> NDArray[np.intp]:
+    return np.fromiter(map(len, rows), np.intp, len(rows))
+
+
+def _crossed(
+    own: NDArray[np.object_], other: NDArray[np.object_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Every row of one side with every row of the other, -1 where it has none: finding, own row, other row."""
+    owns, others = _lengths(own), _lengths(other)
+    rows, theirs = (np.fromiter(chain.from_iterable(side), np.intp) for side in (own, other))
+    theirs = np.append(theirs, -1)
+    first = np.where(others > 0, np.cumsum(others) - others, len(theirs) - 1)
+    finding = np.repeat(np.arange(len(own)), owns)
+    times = np.maximum(others, 1)[finding]
+    return np.repeat(finding, times), np.repeat(rows, times), theirs[expand_runs(first[finding], times)[1]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def nested(rows: NDArray[np.intp], values: Iterable[Any], count: int) -> list[li
     >>> nested(np.array([2, 0, 2]), ["a", "b", "c"], 3)
     [['b'], [], ['a', 'c']]
     """
-    found: list[list[Any]] = [[] for _ in range(count)]
-    for row, value in zip(rows.tolist(), values, strict=True):
-        found[row].append(value)
-    return found
+    order, entries = np.argsort(rows, kind="stable"), list(values)
+    start = np.searchsorted(rows[order], np.arange(count + 1)).tolist()
+    sorted_entries = [entries[position] for position in order.tolist()]
+    return [sorted_entries[begin:end] for begin, end in pairwise(start)]

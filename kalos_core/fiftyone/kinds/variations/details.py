@@ -151,9 +151,11 @@ def _shares(result: Variations, thresholds: Sequence[float]) -> ShareDetails:
 def label_values(result: Variations, names: RunNames) -> dict[str, Sequence[Any]]:
     """Attribute -> (N,) values: what each label is towards the others, in all its findings and in one word."""
     annotations, own = result.annotations, result.of_annotations()
-    finding, row, other_row = _sides(result)
-    count, ids = len(annotations), annotations.id
+    finding, row, other_row = result.members
+    once = np.append(True, (finding[1:] != finding[:-1]) | (row[1:] != row[:-1]))[: len(row)]  # parts are of one class
+    finding, row, other_row = finding[once], row[once], other_row[once]
     has_other = other_row >= 0
+    count, ids = len(annotations), annotations.id
     other = np.where(
         annotations.rater[row] == result.rater_a[finding], result.rater_b[finding], result.rater_a[finding]
     )
@@ -168,18 +170,6 @@ def label_values(result: Variations, names: RunNames) -> dict[str, Sequence[Any]
         names.classes: nested(row, classes, count),
         names.similarities: nested(row, plain(result.similarity[finding]), count),
     }
-
-
-def _sides(result: Variations) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Of each annotation of each finding: the finding, its row, and a row of the other side (-1: there is none)."""
-    entries = [
-        (finding, row, other[0] if other else -1)
-        for finding, sides in enumerate(zip(result.rows_a, result.rows_b, strict=True))
-        for own, other in (sides, sides[::-1])
-        for row in own
-    ]
-    table = np.array(entries, dtype=np.intp).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
 
 
 def merged_arrays(result: Variations) -> dict[str, NDArray[Any]]:
