@@ -150,7 +150,7 @@ class NoiseModel(NoiseParameters):
         --------
         >>> rng = np.random.default_rng(0)
         >>> rows = [
-        ...     {"image": image, "rater": rater, "category": "cat", "box": [20 * x + rng.normal(), 20, 9, 9]}
+        ...     {"image": image, "rater": rater, "category": "cat", "box": [9 + 20 * x + rng.uniform(), 20, 9, 9]}
         ...     for image in range(30)
         ...     for x in range(image % 4 + 1)
         ...     for rater in ("ann", "bob")

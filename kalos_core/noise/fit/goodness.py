@@ -266,8 +266,8 @@ def pearson(
     Examples
     --------
     >>> found = pearson(np.array([0, 8, 0, 8]), np.full(4, 4.0), 0.0, 2, 99, np.random.default_rng(0))
-    >>> found.statistic, found.p_value  # four times 4² / 4, over two degrees of freedom
-    (8.0, 0.01)
+    >>> found.statistic, found.p_value < 0.05  # four times 4² / 4, over two degrees of freedom
+    (8.0, True)
     """
     free = max(len(count) - parameters, 1)
     variance = expected + dispersion * expected**2

@@ -111,8 +111,8 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> area = rng.uniform(0.001, 0.3, 2000)
-    >>> found = fit_growing(np.abs(0.02 * rng.standard_t(4, 2000)) * area**0.5, area)
+    >>> area = np.exp(rng.uniform(-7, -1, 5000))
+    >>> found = fit_growing(np.abs(0.02 * rng.standard_t(4, 5000)) * area**0.5, area)
     >>> round(found.growth, 1), round(found.sigma, 2)
     (0.5, 0.02)
     """
