@@ -153,8 +153,8 @@ class BareWork:
         dataset.values(self.read)
         for path, column in self.of_samples.items():
             dataset.set_values(path, column)
-        for path, column in self.of_labels.items():
-            dataset.set_values(path, column, dynamic=True)
+        for path, column in self.of_labels.items():  # checked, a None among numbers would be refused
+            dataset.set_values(path, column, dynamic=True, validate=False)
 
 
 def many_labels(samples: int, labels: int, seed: int = 0) -> Annotations:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,13 @@ PLUGIN = "@kalos/variation"
 MADE_HERE = "made by `make demo`"
 """Tag of the data sets that a later demo may replace; one without it is somebody's work."""
 
-REPLICATES = 100
-"""Of the calibration's intervals, as in the paper."""
-
-HALF = 0.5
-"""Share of the images in a subset: a tenth of so few would say nothing."""
+RUNS: dict[str, dict[str, Any]] = {
+    "agreement": {},
+    "variations": {},
+    "calibration": {"bootstrap": 100},  # as in the paper
+    "convergence": {"fraction": 0.5, "tags": True},  # of the images: a tenth of so few would say nothing
+}
+"""Kind of run -> its settings."""
 
 WHAT_TO_TRY = """
   Open {address}
@@ -58,31 +60,24 @@ def main() -> int:
     import fiftyone as fo
 
     import kalos_core.fiftyone as kf
-    from kalos_core.figures import VARIATION_LABELS
 
     warnings.showwarning = _show_warning
     _say_if_the_plugin_is_missing()
     try:
-        dataset, runs = _analyse(options, fo, kf)
+        dataset, runs = _make(options, fo, kf)
     except (KalosError, OSError) as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 2
-    agreement, variations = runs["agreement"], runs["variations"]
-    print(f"\n{agreement.result}")
-    if "calibration" in runs:
-        print(f"Calibration: {runs['calibration'].result.best}")
-    if "convergence" in runs:
-        print(f"Ceiling of any model: {runs['convergence'].result}")
-    findings = variations.metrics["counts"].items()
-    print("Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in findings))
-    _arrange(dataset, agreement, fo)
+    for name, run in runs.items():
+        print(HEADLINES[name](run))
+    _arrange(dataset, runs["agreement"], fo)
     if options.no_app:
         return 0
     session = fo.launch_app(
         dataset, spaces=dataset.load_workspace(WORKSPACE), port=options.port, address=options.address, remote=True
     )
-    address = f"http://{options.address}:{options.port}"
-    print(WHAT_TO_TRY.format(address=address, variation=variations.key, unit=agreement.names.unit), flush=True)
+    names = {"variation": kf.RunNames("variations").main, "unit": kf.RunNames("agreement").unit}
+    print(WHAT_TO_TRY.format(address=f"http://{options.address}:{options.port}", **names), flush=True)
     with suppress(KeyboardInterrupt):
         session.wait(-1)
     return 0
@@ -132,19 +127,30 @@ def _say_if_the_plugin_is_missing() -> None:
         )
 
 
-def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str, Any]]:
+def _findings(run: Any) -> str:
+    from kalos_core.figures import VARIATION_LABELS
+
+    counts = run.metrics["counts"].items()
+    return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
+
+
+HEADLINES: dict[str, Callable[[Any], str]] = {
+    "agreement": lambda run: f"\n{run.result}",
+    "variations": _findings,
+    "calibration": lambda run: f"Calibration: {run.result.best}",
+    "convergence": lambda run: f"Ceiling of any model: {run.result}",
+}
+"""Kind of run -> what it found, in a line."""
+
+
+def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str, Any]]:
     """The data set with all analyses on it, and their runs. An earlier demo's is replaced at the end only."""
     name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
     if fo.dataset_exists(name) and MADE_HERE not in fo.load_dataset(name).tags:
         raise InputError(f"The data set {name!r} was not made by a demo; rename it, or the file, to see the demo.")
     dataset = _own(options, kf) if options.labels else _synthetic(options, kf)
     try:
-        runs = {
-            "agreement": kf.compute_agreement(dataset, "agreement", progress=True),
-            "variations": kf.find_variations(dataset, "variations", progress=True),
-        }
-        runs |= _calibrate(dataset, kf)
-        runs |= _estimate(dataset, kf)
+        runs = _analyse(dataset, kf)
         if fo.dataset_exists(name):
             fo.delete_dataset(name)
         dataset.name = name
@@ -157,23 +163,18 @@ def _analyse(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[s
     return dataset, runs
 
 
-def _calibrate(dataset: Any, kf: Any) -> dict[str, Any]:
-    """The calibration, as far as the labels have one: a single image, say, has no chance to compare with."""
-    try:
-        return {"calibration": kf.calibrate_threshold(dataset, "calibration", bootstrap=REPLICATES, progress=True)}
-    except InputError as error:
-        print(f"Note: no calibration: {error}", file=sys.stderr)
-        return {}
-
-
-def _estimate(dataset: Any, kf: Any) -> dict[str, Any]:
-    """Label convergence, as far as the labels have one: a single image, say, has no subsets."""
-    try:
-        run = kf.estimate_convergence(dataset, "convergence", fraction=HALF, tags=True, progress=True)
-    except InputError as error:
-        print(f"Note: no label convergence: {error}", file=sys.stderr)
-        return {}
-    return {"convergence": run}
+def _analyse(dataset: Any, kf: Any) -> dict[str, Any]:
+    """A run of each kind, called like it; after the first as far as the labels have one: one image has no subsets."""
+    runs: dict[str, Any] = {}
+    for name, settings in RUNS.items():
+        kind = kf.KINDS[name]
+        try:
+            runs[name] = getattr(kf, kind.operator)(dataset, name, progress=True, **settings)
+        except InputError as error:
+            if not runs:
+                raise
+            print(f"Note: no {kind.title.lower()}: {error}", file=sys.stderr)
+    return runs
 
 
 def _synthetic(options: argparse.Namespace, kf: Any) -> Any:

@@ -13,7 +13,7 @@ from benchmarks.timing import Subject, alternate, peak_memory
 
 
 def synthetic(images: int = 4, seed: int = 0) -> dict:
-    """Two raters, squares with their outlines; the last picture is empty by agreement."""
+    """Two raters, squares with their outlines; the last image is empty by agreement."""
     rng = np.random.default_rng(seed)
     annotations = []
     for image in range(1, images):
@@ -244,10 +244,14 @@ def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
         assert dict(zip(expected, clone.values(list(expected)), strict=True)) == expected
         clone.delete()
         written[analysis.name] = sorted([*bare.of_samples, *bare.of_labels])
-    labels = [f"{field}.detections.{bridge.KEY}" for field in kf.rater_fields(dataset).values()]
-    assert written["compute_agreement"] == sorted([f"{bridge.KEY}_alpha", *(f"{path}_unit" for path in labels)])
+    lists, names = [f"{field}.detections" for field in kf.rater_fields(dataset).values()], kf.RunNames(bridge.KEY)
+    of_images = ["alpha", "class_names", "class_alphas", "rater_alphas", "class_rater_alphas", "pair_alphas"]
+    of_labels = ["main", "all", "raters", "classes", "similarities", "similarity", "match"]
+    assert written["compute_agreement"] == sorted(
+        [getattr(names, name) for name in of_images] + [f"{path}.{names.unit}" for path in lists]
+    )
     assert written["find_variations"] == sorted(
-        path + name for path in labels for name in ("", "_similarity", "_match")
+        f"{path}.{getattr(names, name)}" for path in lists for name in of_labels
     )
     dataset.delete()
 

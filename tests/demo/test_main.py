@@ -62,7 +62,7 @@ def test_the_drawn_demo(demo, tmp_path):
     assert "Findings: 1,284 correct" in done.stdout
     assert "Calibration: polygon_iou: KS = 0.870" in done.stdout
     assert "Ceiling of any model: label convergence " in done.stdout
-    assert "inferred from alpha of all raters, KαLOS(polygon_iou, τ=0.5, S=shm, ψ_neg)" in done.stdout
+    assert "inferred from alpha of all raters, KαLOS(polygon_iou, τ_s=0.5, S=shm, ψ_neg)" in done.stdout
     assert "Traceback" not in done.stderr
     assert len(list((tmp_path / "demo" / "scenes" / "images").iterdir())) == 72
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()

@@ -198,8 +198,8 @@ def test_write_saves_images_and_labels(tmp_path: Path) -> None:
     folder = write(tmp_path / "a" / "demo", scenes, labels)
     assert json.loads((folder / "labels.json").read_text(encoding="utf-8")) == labels
     for image in labels["images"]:
-        with Image.open(folder / "images" / image["file_name"]) as picture:
-            assert picture.size == (image["width"], image["height"])
+        with Image.open(folder / "images" / image["file_name"]) as image_file:
+            assert image_file.size == (image["width"], image["height"])
     assert write(folder, scenes[:1], simulate(scenes[:1])) == folder  # an earlier demo is replaced
     assert [path.name for path in (folder / "images").iterdir()] == ["street-000.jpg"]
     assert [path.name for path in folder.parent.iterdir()] == ["demo"]

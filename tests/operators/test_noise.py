@@ -104,26 +104,26 @@ def test_one_field_whose_labels_name_their_rater(one_field):
 # ---- the preview ----
 
 
-def picture(inputs):
+def previewed(inputs):
     return [prop.default for name, prop in inputs.items() if name.startswith("preview_") and prop.default]
 
 
 def test_a_preview_is_part_of_the_form(annotated):
     reference = {"reference": "truth"}
-    (first,) = picture(form("inject_noise", annotated, reference))
+    (first,) = previewed(form("inject_noise", annotated, reference))
     assert first.startswith("data:image/svg+xml;base64,")
     inputs = form("inject_noise", annotated, {**reference, "magnitude": "4"})
-    (second,) = picture(inputs)
+    (second,) = previewed(inputs)
     assert first != second
     assert "1.png: " in inputs["preview_caption"].view.label
     selected = form("inject_noise", annotated, reference, selected=[annotated.skip(7).first().id])
     assert selected["preview_caption"].view.label.startswith("7.png: ")
-    assert picture(form("inject_noise", annotated, {"preview": False})) == []
+    assert previewed(form("inject_noise", annotated, {"preview": False})) == []
 
 
 def test_a_preview_that_cannot_be_says_why(annotated):
     inputs = form("inject_noise", annotated, {"magnitude": "-1"})
-    assert picture(inputs) == []
+    assert previewed(inputs) == []
     assert "No preview: magnitude: expected numbers" in inputs["no_preview"].view.label
 
 
