@@ -227,6 +227,22 @@ class TestShifts:
             density = np.log(found.density(size, seen.area)).sum()
             assert found.log_likelihood == pytest.approx(density)
 
+    def test_copies_and_equal_areas_grow_with_nothing(self):
+        rows = [
+            {"image": image, "rater": rater, "category": "cat", "box": [10, 10, 20 + image * grows, 20]}
+            for grows, images in ((0, range(40)), (1, range(40, 80)))
+            for image in images
+            for rater in ("ann", "bob")
+        ]
+        for some in (rows[:80], rows[80:], rows):
+            table = Annotations.from_rows(some, image_size=dict.fromkeys(range(80), (200, 100)))
+            model = NoiseModel.fit(table)
+            assert model.localization.width.growth == 0
+            made = model.generate(table, raters=1, reference="ann")
+            assert (
+                overlaps(made)[made.truth[:, 0] >= 0].min() > 0.99 or model.unmatched == NoiseModel.default().unmatched
+            )
+
     def test_the_density_of_a_growing_shift_adds_up_to_one(self):
         shift = Shift(0.1, 0.0, 3.0, 0.0, 0.05, growth=0.5)
         grid = np.linspace(0, 20, 400_001)

@@ -27,6 +27,9 @@ CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol"
 GROWTHS = (-1.0, 1.0)
 """Powers of the area between which the likeliest is sought."""
 
+LEAST_RANGE = 1e-6
+"""Of the logarithm of the areas: within less, they are the same."""
+
 LEAST_SIGMA = 1e-6
 """Of the scale of the data: where most annotations are copies, the likelihood has no other bound."""
 
@@ -97,7 +100,7 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool 
     (0.3, 0.2, 0.02)
     """
     found = fit_student(size, area)
-    if grows and np.ptp(area) > 0:
+    if grows and size.any() and np.ptp(np.log(area)) > LEAST_RANGE:
         found = min(found, fit_growing(size, area, found), key=lambda fit: fit.aic)
     return Shift(found.intercept, found.slope, found.nu, 0.0, found.sigma, found.growth or 0.0)
 
@@ -119,7 +122,8 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
     middle = float(np.exp(np.log(area).mean()))  # areas around 1, so that growth does not stand for the scale, too
     logarithm = np.log(area / middle)
     positive = size > 0
-    trend = np.polyfit(logarithm[positive], np.log(size[positive]), 1)[0] if np.ptp(logarithm[positive]) > 0 else 0.0
+    some = positive.any() and np.ptp(logarithm[positive]) > 0
+    trend = np.polyfit(logarithm[positive], np.log(size[positive]), 1)[0] if some else 0.0
     first = float(np.clip(trend, *GROWTHS))
     unit = _spread(size)
     centre, spread = float(area.mean()), float(area.std())
