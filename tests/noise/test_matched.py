@@ -238,10 +238,10 @@ class TestShifts:
             table = Annotations.from_rows(some, image_size=dict.fromkeys(range(80), (200, 100)))
             model = NoiseModel.fit(table)
             assert model.localization.width.growth == 0
-            made = model.generate(table, raters=1, reference="ann")
-            assert (
-                overlaps(made)[made.truth[:, 0] >= 0].min() > 0.99 or model.unmatched == NoiseModel.default().unmatched
-            )
+            found = variations(model.generate(table, raters=1, reference="ann").with_reference(), max_merge=2)
+            assert found.counts()["correct"] > 0.5 * len(table) / 2
+            # copies stay copies; scale of the residuals has no other bound
+            assert np.median(found.similarity[found.type == "correct"]) > 0.99
 
     def test_the_density_of_a_growing_shift_adds_up_to_one(self):
         shift = Shift(0.1, 0.0, 3.0, 0.0, 0.05, growth=0.5)
