@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, SOLVERS, correspond
+from kalos_core.correspondence.sizes import UnitSizes
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import (
@@ -188,6 +189,13 @@ class Agreement:
         """(I,) number of units of each image."""
         return np.bincount(self.units.image, minlength=len(self.image_alpha))
 
+    @cached_property
+    def unit_sizes(self) -> UnitSizes:
+        """How large the units are, and whether solvers of another kind would give clearly others (`UnitSizes.note`)."""
+        raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
+        candidates = self.pairs.at_least(self.configuration.threshold)
+        return UnitSizes.of(candidates, self.unit_of, raters, self.annotations.rater)
+
     def to_pandas(self) -> pd.DataFrame:
         """One row an image: its id, file, alpha, and how many units and annotations it has."""
         import pandas as pd
@@ -209,6 +217,7 @@ class Agreement:
         return (
             f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over {self.defined_images:,} images; "
             f"median {self.median_alpha:.3f}; {self.global_alpha:.3f} over all {len(self.units):,} units"
+            + (f"\n{self.unit_sizes.note}" if self.unit_sizes.note else "")
         )
 
 

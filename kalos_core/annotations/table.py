@@ -366,7 +366,20 @@ class Annotations:
             pixel_spacing=None if pixel_spacing is None else [pixel_spacing.get(key, np.nan) for key in image_keys],
             on_invalid=on_invalid,
         )
-        return build_annotations(table, source)
+        made = build_annotations(table, source)
+        if assigned is None and WARN:
+            made._warn_of_silent_raters()
+        return made
+
+    def _warn_of_silent_raters(self) -> None:
+        """Warn where it was taken for granted that raters saw an image in which they annotated nothing."""
+        annotated = np.zeros(self.assigned.shape, np.bool_)
+        annotated[self.image, self.rater] = True
+        partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))
+        if partly.any():
+            warnings.warn(
+                UNSAID.format(count=f"{partly.sum():,}", total=f"{len(partly):,}"), KalosWarning, stacklevel=3
+            )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an annotation, in the order of the table.

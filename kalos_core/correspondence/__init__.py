@@ -17,6 +17,7 @@ solver     joins                                                              tw
 * solvers: `SOLVERS`, `usable_solvers`, `Solver`, `greedy`, `shm`, `ahc`, `mgm`
 * costs: `COSTS`, `Cost`, `soft_cost`, `neg_cost`
 * the strict order: `strict_order`, `rank_rows`
+* how large units are, and whether they hang on the solver: `UnitSizes` (`Agreement.unit_sizes`)
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from kalos_core.correspondence.costs import COSTS, Cost, neg_cost, soft_cost
 from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
 from kalos_core.correspondence.order import rank_rows, strict_order
 from kalos_core.correspondence.sequential import shm
+from kalos_core.correspondence.sizes import UnitSizes
 from kalos_core.errors import lookup
 from kalos_core.pairs import Pairs
 
@@ -41,6 +43,7 @@ __all__ = [
     "SOLVERS",
     "Cost",
     "Solver",
+    "UnitSizes",
     "ahc",
     "correspond",
     "greedy",

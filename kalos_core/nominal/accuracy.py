@@ -185,7 +185,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
             f"reference: expected a rater, a LabelTable or a mapping of items to labels, got {type(reference).__name__}"
         )
     known = set(table.items.tolist())
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
         for item, label in reference.items()
         if item in known

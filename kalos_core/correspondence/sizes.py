@@ -1,0 +1,107 @@
+"""How large units are, and how far they depend on the kind of solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.pairs import Pairs
+
+MANY_OPEN, MANY_CUT = 0.1, 0.1
+"""From these shares on solvers of another kind give clearly other units."""
+
+
+@dataclass(frozen=True)
+class UnitSizes:
+    """How large the units of an agreement are, and how much in them hangs on the solver.
+
+    With two raters all solvers agree but for a few conflicts. With more, annotations of one object may be joined though
+    not every two of them reach the threshold (``greedy``, which asks for one pair, and ``shm``), or be kept apart
+    because of one pair that does not (``ahc``, which asks for all): the more raters an image has, the more pairs a unit
+    has, and the farther apart are the results.
+
+    Parameters
+    ----------
+    annotations_per_unit : float
+        Mean number of annotations of a unit; NaN without units.
+    raters_per_unit : float
+        Mean number of raters who were assigned to a unit.
+    open_share : float in [0, 1]
+        Of the annotations with a partner, the share in units of which two members do not reach the threshold.
+    cut_share : float in [0, 1]
+        Of the pairs that reach the threshold, the share whose annotations are of two units, neither of which has an
+        annotation of the other's rater.
+
+    Examples
+    --------
+    Three boxes in a row, the ends of which do not reach .5: greedy joins them all the same.
+
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 10, 10]} for r, x in zip("abc", (0, 3, 6))]
+    >>> table = Annotations.from_rows(rows)
+    >>> sizes = agreement(table).unit_sizes
+    >>> sizes.annotations_per_unit, sizes.open_share, sizes.cut_share
+    (3.0, 1.0, 0.0)
+    >>> agreement(table, solver="ahc").unit_sizes.cut_share
+    0.5
+    """
+
+    annotations_per_unit: float
+    raters_per_unit: float
+    open_share: float
+    cut_share: float
+
+    @classmethod
+    def of(
+        cls, pairs: Pairs, unit_of: NDArray[np.intp], raters: NDArray[np.intp], rater: NDArray[np.intp]
+    ) -> UnitSizes:
+        """Of the units (N,) of annotations and their raters (N,), from pairs at the threshold.
+
+        `raters` (U,) is how many raters were assigned to each unit.
+        """
+        size = np.bincount(unit_of, minlength=len(raters))
+        left, right = unit_of[pairs.left], unit_of[pairs.right]
+        linked = np.bincount(left[left == right], minlength=len(size))
+        open_ = linked < size * (size - 1) // 2
+        partnered = size >= 2
+        cut = left != right
+        if cut.any():  # not where a rater of the one has an annotation in the other already: they cannot be joined
+            own = np.unique(unit_of * (rater.max(initial=0) + 1) + rater)
+            for unit, other in ((left, pairs.right), (right, pairs.left)):
+                key = unit * (rater.max(initial=0) + 1) + rater[other]
+                cut &= own[np.minimum(np.searchsorted(own, key), len(own) - 1)] != key
+        return cls(
+            annotations_per_unit=float(size.mean()) if len(size) else float("nan"),
+            raters_per_unit=float(raters.mean()) if len(raters) else float("nan"),
+            open_share=float(size[open_ & partnered].sum() / max(size[partnered].sum(), 1)),
+            cut_share=float(cut.sum() / max(len(cut), 1)),
+        )
+
+    @property
+    def note(self) -> str:
+        """When solvers of another kind would give clearly other units, and why; "" where they would not.
+
+        Examples
+        --------
+        >>> UnitSizes(3.0, 3.0, 1.0, 0.0).note[:84]
+        'units depend on the solver: a unit has 3.0 annotations of 3.0 raters on average, and'
+        >>> UnitSizes(1.9, 2.0, 0.0, 0.02).note
+        ''
+        """
+        if self.open_share < MANY_OPEN and self.cut_share < MANY_CUT:
+            return ""
+        start = (
+            f"units depend on the solver: a unit has {self.annotations_per_unit:.1f} annotations of "
+            f"{self.raters_per_unit:.1f} raters on average, and "
+        )
+        if self.open_share >= MANY_OPEN:
+            return start + (
+                f"{self.open_share:.0%} of the annotations with a partner are in units of which some two members do not"
+                " reach the threshold; 'ahc', which asks every two of them to, splits these units: its alpha is lower"
+            )
+        return start + (
+            f"{self.cut_share:.0%} of the pairs that reach the threshold are of two units, neither of which has the "
+            "other's rater; 'greedy', which asks for one such pair, joins them: its alpha is higher"
+        )
