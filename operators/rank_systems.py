@@ -54,8 +54,9 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
         return super().settings(params) | {"tree": read_tree(params.get("tree"))}
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
-        usual = kf.scored_fields(samples)  # calls from the SDK fill in no defaults
-        return super().analyse(samples, run_key, **{"systems": usual, **settings})
+        if "systems" not in settings:  # calls from the SDK fill in no defaults
+            settings["systems"] = kf.scored_fields(samples)
+        return super().analyse(samples, run_key, **settings)
 
     def summary(self, run: Run) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
