@@ -3,11 +3,16 @@
 import fiftyone.operators.types as types
 
 from kalos_core import SIMILARITIES
-from kalos_core.figures import calibration_title, significant, with_interval
+from kalos_core.figures import calibration_title, with_interval
 
 from . import base, forms, widgets
 from .base import Run
 from .widgets import Context
+
+COORDINATES = {"relative": "relative to their size (as the paper)", "pixels": "in pixels"}
+
+COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
+"""What annotations of two images were compared in."""
 
 
 class CalibrateThreshold(base.Analysis):
@@ -33,6 +38,15 @@ class CalibrateThreshold(base.Analysis):
             widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
         description = "How many raters of other images each annotation is compared with"
         widgets.add_number(ctx, inputs, "repeats", 1, default=1, label="Draws of chance", description=description)
+        description = "Shifts of equal size weigh more in smaller images; pixels where a size is unknown"
+        widgets.add_dropdown(
+            inputs,
+            "coordinates",
+            COORDINATES,
+            default="relative",
+            label="Compare annotations of two images",
+            description=description,
+        )
         forms.add_bootstrap(ctx, inputs, 100)
         inputs.int("seed", default=0, label="Seed")
 
@@ -41,14 +55,16 @@ class CalibrateThreshold(base.Analysis):
         found = run.metrics["similarities"]
         best = found[0]
         rows = "\n".join(
-            f"| {entry['name']} | {with_interval(entry['ks'], entry['ks_interval'])} | {significant(entry['tau'])} | "
-            f"{with_interval(entry['threshold'], entry['threshold_interval'])} |"
+            f"| {entry['name']} | "
+            + " | ".join(with_interval(entry[name], entry[f"{name}_interval"]) for name in ("ks", "tau", "threshold"))
+            + f" | {COMPARED[entry['coordinates']]} | {'yes' if entry['trusted'] else 'no'} |"
             for entry in found
         )
-        notes = "".join(f"\n- {entry['name']}: {entry['reason']}" for entry in found if entry["reason"])
+        notes = "".join(f"\n- {entry['name']}: not to be trusted: {entry['why']}" for entry in found if entry["why"])
         return (
-            f"**{calibration_title(best['name'], best['ks'], best['tau'], best['reason'])}**\n\n"
-            f"| Similarity | KS | τ* | Threshold (1 − τ*) |\n|---|---|---|---|\n{rows}\n{notes}\n\n"
+            f"**{calibration_title(best['name'], best['ks'], best['tau'], best['reason'], best['why'])}**\n\n"
+            "| Similarity | KS | τ* (distance) | τ*_s (similarity, 1 − τ*) | Compared | Trusted |\n"
+            f"|---|---|---|---|---|---|\n{rows}\n{notes}\n\n"
             "Nothing is written on samples or labels. The panel **Calibration** makes a threshold the default of later "
             "forms."
         )

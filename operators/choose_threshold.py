@@ -1,11 +1,12 @@
 """Make a calibrated threshold the default of later forms."""
 
+import warnings
 from typing import Any
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import SIMILARITIES
+from kalos_core import SIMILARITIES, KalosWarning
 from kalos_core.figures import significant
 
 from . import base, forms, widgets
@@ -51,10 +52,13 @@ class ChooseThreshold(base.Action):
         value = forms.threshold_of(params, similarity)
         if value in [forms.shown_threshold(entry["threshold"]) for entry in found if entry["name"] == similarity]:
             value = None  # the calibrated one itself, of which the form shows three digits
-        run = kf.choose_threshold(ctx.dataset, key, similarity, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # the summary says it
+            run = kf.choose_threshold(ctx.dataset, key, similarity, value)
+        doubt = "".join(_doubt(entry) for entry in found if entry["name"] == similarity and value is None)
         value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
         base.reload_panels(ctx)
-        summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}."
+        summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}.{doubt}"
         return {"run_key": key, "similarity": similarity, "threshold": value, "summary": summary}
 
 
@@ -62,4 +66,9 @@ def _finding(entry: dict[str, Any]) -> str:
     """What the calibration found of a similarity."""
     if entry["threshold"] is None:
         return f"Not calibrated: {entry['reason']}"
-    return f"Calibrated: {significant(entry['threshold'])} (KS {significant(entry['ks'])})"
+    return f"Calibrated: {significant(entry['threshold'])} (KS {significant(entry['ks'])}).{_doubt(entry)}"
+
+
+def _doubt(entry: dict[str, Any]) -> str:
+    """What speaks against a calibrated threshold."""
+    return "" if entry["trusted"] else f" Not to be trusted: {entry['why']}"

@@ -1,20 +1,27 @@
 """From which similarity on two annotations may be the same object: annotations of one image against chance."""
 
+import warnings
+
+import fiftyone.operators.types as types
+
 import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning
 from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
 
 from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
 
-COLUMNS = (("name", "Similarity"), ("ks", "KS"), ("tau", "τ*"), ("threshold", "Threshold (1 − τ*)"))
+COLUMNS = (
+    ("name", "Similarity"),
+    ("ks", "KS"),
+    ("tau", "τ* (distance)"),
+    ("threshold", "τ*_s (similarity, 1 − τ*)"),
+)
 
 SIZE_COLUMNS = (("size", "Size"), *COLUMNS[1:])
 
 PUBLISHED_COLUMNS = (
     ("dataset", "Data set"),
-    ("name", "Similarity"),
-    ("ks", "KS"),
-    ("tau", "τ*"),
-    ("threshold", "Threshold"),
+    *COLUMNS,
     ("source", "Source"),
 )
 
@@ -47,6 +54,7 @@ class CalibrationPanel(RunPanel):
         state.headline = _headline(run, found[0]) + changed_since(ctx, key)
         state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
         state.thresholds = {entry["name"]: entry["threshold"] for entry in found}
+        state.doubts = {entry["name"]: entry["why"] for entry in found}
         ctx.panel.set_data("similarities", [_row(entry, state) for entry in found])
         self._load_similarity(ctx, key)
 
@@ -55,7 +63,7 @@ class CalibrationPanel(RunPanel):
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
         shown = next(entry for entry in run.details["similarities"] if entry["name"] == state.similarity)
         part = kf.figures_of(run)[state.similarity]
-        state.finding = part.title
+        state.finding, state.note = part.title, part.note
         put_figures(ctx, {"distances": part.figure})
         state.has_sizes = bool(shown["strata"])
         ctx.panel.set_data("sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
@@ -63,13 +71,20 @@ class CalibrationPanel(RunPanel):
 
     @guarded
     def on_click_similarity(self, ctx):
-        ctx.panel.state.similarity = ctx.panel.state.names[ctx.params["row"]]
+        ctx.panel.state.similarity, ctx.panel.state.asked = ctx.panel.state.names[ctx.params["row"]], None
         self.load_run(ctx, ctx.panel.state.run)
 
     @guarded
     def use_threshold(self, ctx):
         state = ctx.panel.state
-        kf.choose_threshold(ctx.dataset, state.run, state.similarity)
+        shown = [state.run, state.similarity]
+        if state.doubts[state.similarity] and state.thresholds[state.similarity] is not None and state.asked != shown:
+            state.asked = shown  # once more
+            return
+        state.asked = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KalosWarning)  # it was said
+            kf.choose_threshold(ctx.dataset, state.run, state.similarity)
         self.load_run(ctx, state.run)
         value = significant(state.defaults[state.similarity])
         ctx.ops.notify(f"Later forms offer {value} for {state.similarity}", variant="success")
@@ -81,7 +96,7 @@ class CalibrationPanel(RunPanel):
         panel.md(f"**{state.finding}**", name="found")
         self._add_threshold(panel, state)
         add_figure(panel, ctx, "distances")
-        add_caption(panel, CAPTION)
+        add_caption(panel, f"{CAPTION} {state.note}")
         if state.has_sizes:
             label = (
                 f"{state.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)"
@@ -101,9 +116,14 @@ class CalibrationPanel(RunPanel):
                 name="is_default",
             )
             return
+        label = f"Use {significant(threshold)} as the default threshold of {state.similarity}"
+        if state.asked == [state.run, state.similarity]:
+            doubt = types.Warning(label="Not to be trusted", description=state.doubts[state.similarity])
+            panel.view("doubt", doubt)
+            label += " all the same"
         panel.btn(
             "use",
-            label=f"Use {significant(threshold)} as the default threshold of {state.similarity}",
+            label=label,
             icon="check",
             on_click=self.use_threshold,
             variant="contained",
@@ -124,14 +144,16 @@ def _headline(run, best):
 
 
 def _row(found, state=None):
-    """What a calibration found, as texts; why there is no threshold where there is none."""
+    """What a calibration found, as texts; why there is no threshold, or what speaks against it."""
     name, threshold = found["name"], found["reason"] or _stacked(found["threshold"], found["threshold_interval"])
+    if found["threshold"] is not None and not found["trusted"]:
+        threshold = f"{threshold}\n⚠ not to be trusted: {found['why']}"
     shown = state is not None and name == state.similarity
     default = state is not None and found["threshold"] is not None and state.defaults[name] == found["threshold"]
     return {
         "name": f"▸ {name}" if shown else name,
         "ks": _stacked(found["ks"], found["ks_interval"]),
-        "tau": significant(found["tau"]),
+        "tau": _stacked(found["tau"], found["tau_interval"]),
         "threshold": f"{threshold}\n✓ default" if default else threshold,
     }
 
@@ -148,10 +170,10 @@ def _published(similarity):
         {
             "dataset": record.dataset,
             "name": record.similarity,
-            "ks": significant(record.ks),
-            "tau": significant(record.tau),
+            "ks": _stacked(record.ks, record.ks_interval),
+            "tau": _stacked(record.tau, record.tau_interval),
             "threshold": significant(record.threshold),
-            "source": record.source,
+            "source": f"{record.source}\n{record.note}".rstrip(),
         }
         for record in records
     ]

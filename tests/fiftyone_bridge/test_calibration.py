@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, calibrate
+from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs.plain import plain
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, documents, make_samples
@@ -43,10 +43,47 @@ class TestTheRun:
                 "tau_interval",
                 "threshold_interval",
                 "reason",
+                "trusted",
+                "why",
+                "coordinates",
+                "crosses",
             ):
                 assert entry[name] == plain(getattr(found, name)), name
         assert (run.metrics["images"], run.metrics["annotations"]) == (len(dataset), len(annotations))
-        assert run.settings == {"similarities": ["box_iou", "box_giou"], "repeats": 2, "bootstrap": 10, "seed": 3}
+        assert run.settings == {
+            "similarities": ["box_iou", "box_giou"],
+            "repeats": 2,
+            "bootstrap": 10,
+            "seed": 3,
+            "coordinates": "relative",
+        }
+
+    def test_compares_in_pixels_if_told_so(self, make: Make) -> None:
+        """Images of two sizes: relative to them, boxes of equal pixels are not alike."""
+        samples = make_samples(crowded(8))
+        for sample in samples[::2]:
+            sample.metadata.width *= 2
+        dataset = make(samples)
+        annotations = kf.read_annotations(dataset, raters=THREE)
+        for coordinates in ("relative", "pixels"):
+            run = run_it(dataset, coordinates, coordinates=coordinates, similarities=["box_iou"])
+            expected = calibrate(annotations, ["box_iou"], coordinates=coordinates)
+            assert run.metrics["similarities"][0]["coordinates"] == coordinates
+            loaded = kf.load_run(dataset, coordinates)
+            for found in (run.result, loaded.result):
+                np.testing.assert_array_equal(found["box_iou"].expected, expected["box_iou"].expected)
+        note = kf.figures_of(kf.load_details(dataset, "pixels"))["box_iou"].note
+        assert note == "Annotations of two images are compared in pixels."
+        with pytest.raises(InputError, match="coordinates: expected"):
+            run_it(dataset, "other", coordinates="metres")
+
+    def test_samples_without_a_size_are_compared_in_pixels_and_it_is_said(self, make: Make) -> None:
+        samples = make_samples(crowded(8))
+        samples[0].metadata = None
+        dataset = make(samples)
+        with pytest.warns(KalosWarning, match="coordinates: the sizes of 1 of 12 images are unknown"):
+            run = run_it(dataset, similarities=["box_iou"])
+        assert run.metrics["similarities"][0]["coordinates"] == "pixels"
 
     def test_holds_what_is_plotted(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset)
@@ -115,7 +152,15 @@ class TestTheRun:
         assert dataset.list_runs() == []
 
 
+@pytest.mark.filterwarnings("ignore:box_:kalos_core.errors.KalosWarning")
 class TestChosenThreshold:
+    def test_one_that_is_not_to_be_trusted_is_said(self, dataset: fo.Dataset) -> None:
+        found = run_it(dataset).metrics["similarities"]
+        why = next(entry["why"] for entry in found if entry["name"] == "box_iou")
+        assert why.startswith("observed and expected distances hardly part")
+        with pytest.warns(KalosWarning, match=f"box_iou: the calibrated threshold .* is not to be trusted: {why[:40]}"):
+            kf.choose_threshold(dataset, "run", "box_iou")
+
     def test_is_the_default_of_its_similarity(self, dataset: fo.Dataset) -> None:
         run_it(dataset)
         assert kf.default_threshold(dataset, "box_iou") is None

@@ -11,7 +11,7 @@ from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, calibrate
-from tests.fiftyone_bridge.scenes import SCENES, make_samples, polylines
+from tests.fiftyone_bridge.scenes import SCENES, THREE, crowded, make_samples, polylines
 from tests.operators.calls import last_line, notices, run, send, shares, summaries
 from tests.plugin import defaults, form, refused, stream, uri
 
@@ -50,6 +50,7 @@ def test_every_similarity_that_is_offered_is_explained(outlines):
         ({"similarities": []}, "similarities", "Choose at least one similarity"),
         ({"similarities": ["polygon_iou"]}, "similarities", "Not every label has what polygon_iou compares"),
         ({"similarities": ["box_iou"]}, None, ""),
+        ({"coordinates": "pixels"}, None, ""),
         ({"repeats": 0}, "repeats", "A number of at least 1"),
         ({"bootstrap": -1}, "bootstrap", "A number of at least 0"),
         ({"run_key": "not a key"}, "run_key", "expected a name of letters"),
@@ -148,6 +149,20 @@ def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(fields
     found = run("choose_threshold", fields, **defaults(inputs))
     assert found["threshold"] == best["threshold"]  # to the last digit
     assert kf.default_threshold(fields, best["name"]) == best["threshold"]
+
+
+def test_one_that_is_not_to_be_trusted_is_said():
+    """As alike in one image as across images."""
+    fields = fo.Dataset()
+    fields.add_samples(make_samples(crowded(8)), progress=False)
+    answer = run("calibrate_threshold", fields, similarities=["box_iou"], raters=list(THREE), run_key="first")
+    (found,) = kf.load_metrics(fields, "first").metrics["similarities"]
+    assert not found["trusted"]
+    assert f"- box_iou: not to be trusted: {found['why']}" in answer["summary"]
+    inputs = form("choose_threshold", fields)
+    assert f"Not to be trusted: {found['why']}" in inputs["threshold"].view.description
+    assert f"Not to be trusted: {found['why']}" in run("choose_threshold", fields, **defaults(inputs))["summary"]
+    assert "trusted" not in run("choose_threshold", fields, similarity="box_iou", threshold=0.5)["summary"]
 
 
 def test_another_similarity_and_threshold_can_be_chosen(fields):

@@ -43,7 +43,7 @@ INTERVAL = {"bootstrap": 5, "seed": 3}
 OFFERED: dict[str, dict[str, Any]] = {
     "agreement": {**COMPARED, "advanced": True, "solver": "shm", "cost": "neg", **INTERVAL},
     "variations": {**COMPARED, "max_merge": 2},
-    "calibration": {"similarities": ["centroid_box"], "repeats": 2, **INTERVAL},
+    "calibration": {"similarities": ["centroid_box"], "repeats": 2, "coordinates": "pixels", **INTERVAL},
     "convergence": {
         "similarity": "centroid_box",
         "least": 0.6,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
@@ -34,6 +35,21 @@ def lively() -> fo.Dataset:
     return dataset
 
 
+@pytest.fixture
+def unsure() -> fo.Dataset:
+    """As alike in one image as across images: a threshold would be a guess."""
+    rng = np.random.default_rng(0)
+    metadata = fo.ImageMetadata(width=100, height=100)
+    dataset = fo.Dataset()
+    for n in range(12):
+        boxes = {
+            name: fo.Detections(detections=[detection("cat", [*rng.uniform(0, 40, 2), 50, 50])]) for name in RATERS
+        }
+        dataset.add_sample(fo.Sample(f"{n}.jpg", metadata=metadata, raters=list(RATERS), **boxes))
+    kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"])
+    return dataset
+
+
 def test_the_best_similarity_comes_first_and_is_shown(lively):
     panel = Panel("calibration", lively).load()
     found = kf.load_metrics(lively, "calibration").metrics["similarities"]
@@ -61,7 +77,7 @@ def test_a_row_shows_another_similarity(lively):
     panel = Panel("calibration", lively).load()
     panel.send("on_click_similarity", row=1)
     found = kf.load_metrics(lively, "calibration").metrics["similarities"][1]
-    assert calibration_title(found["name"], found["ks"], found["tau"], found["reason"]) in panel.text()
+    assert calibration_title(found["name"], found["ks"], found["tau"], found["reason"], found["why"]) in panel.text()
     assert panel.data["similarities"][1]["name"] == f"▸ {found['name']}"
 
 
@@ -77,6 +93,20 @@ def test_the_button_makes_the_threshold_the_default(lively):
     assert "is what later forms offer" in panel.text()
     assert panel.data["similarities"][0]["threshold"].endswith("✓ default")
     assert Panel("calibration", lively).load().state["defaults"] == panel.state["defaults"]
+
+
+def test_a_threshold_that_is_not_to_be_trusted_is_asked_for_once_more(unsure):
+    panel = Panel("calibration", unsure).load()
+    (found,) = kf.load_metrics(unsure, "calibration").metrics["similarities"]
+    assert not found["trusted"]
+    assert panel.data["similarities"][0]["threshold"].endswith(f"⚠ not to be trusted: {found['why']}")
+    assert f"box_iou is not to be trusted: {found['why']}" in panel.text()
+    panel.send("use_threshold")
+    assert kf.default_threshold(unsure, "box_iou") is None
+    assert "doubt" in panel.shown
+    assert f"Use {significant(found['threshold'])} as the default threshold of box_iou all the same" in panel.text()
+    panel.send("use_threshold")
+    assert kf.default_threshold(unsure, "box_iou") == found["threshold"]
 
 
 def test_where_there_is_no_threshold_the_reason_is_shown_and_there_is_no_button():
@@ -104,8 +134,8 @@ def test_published_calibrations_stand_below_the_same_similarity_first(lively):
     assert rows[0] == {
         "dataset": "LVIS",
         "name": "box_iou",
-        "ks": "0.798",
-        "tau": "0.654",
+        "ks": "0.798\n[0.786, 0.807]",
+        "tau": "0.654\n[0.643, 0.668]",
         "threshold": "0.346",
         "source": "KαLOS, CVPR 2026 Table 4",
     }

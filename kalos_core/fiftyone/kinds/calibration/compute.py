@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kalos_core.calibration import calibrate
-from kalos_core.errors import InputError, lookup
+from kalos_core.calibration.relative import Coordinates
+from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
@@ -38,6 +40,7 @@ def calibrate_threshold(
     repeats: int = 1,
     bootstrap: int = 0,
     seed: int = 0,
+    coordinates: Coordinates = "relative",
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> CalibrationRun:
@@ -52,13 +55,18 @@ def calibrate_threshold(
         As in `compute_agreement`.
     similarities : names in `SIMILARITIES`, optional
         By default all that fit the labels, see `fitting_similarities`.
-    repeats, bootstrap, seed
+    repeats, bootstrap, seed, coordinates
         As in `kalos_core.calibrate`.
 
     Returns
     -------
     Run
         Its `result` is a `Calibration`; its `details` are described at `CalibrationDetails`.
+
+    Warns
+    -----
+    KalosWarning
+        As `kalos_core.calibrate`: samples without metadata have no size.
 
     Raises
     ------
@@ -88,8 +96,10 @@ def calibrate_threshold(
             lookup(SIMILARITIES, name, "similarities")
         labels = read_labels(samples, chosen, names)
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations by {len(names)} similarities")
-        result = calibrate(labels.annotations, names, repeats=repeats, bootstrap=bootstrap, seed=seed)
-        settings = CalibrationSettings(similarities=names, repeats=repeats, bootstrap=bootstrap, seed=seed)
+        settings = CalibrationSettings(
+            similarities=names, repeats=repeats, bootstrap=bootstrap, seed=seed, coordinates=coordinates
+        )
+        result = calibrate(labels.annotations, **settings)
         report(STORING, "Storing the calibration")
         with writing(CALIBRATION, labels, run_key, settings) as draft:
             draft.metrics = {
@@ -123,6 +133,11 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     Run
         With the threshold among its metrics: ``chosen`` lists ``similarity`` and ``threshold``.
 
+    Warns
+    -----
+    KalosWarning
+        If the calibrated threshold is not to be trusted (`Separation.why`).
+
     Raises
     ------
     InputError
@@ -133,6 +148,9 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     if threshold is None and found["threshold"] is None:
         raise InputError(f"{similarity}: expected a calibrated threshold, got none: {found['reason']}")
     value = check_threshold(found["threshold"] if threshold is None else threshold)
+    if threshold is None and not found["trusted"]:
+        text = f"{similarity}: the calibrated threshold {value:.3g} is not to be trusted: {found['why']}"
+        warnings.warn(text, KalosWarning, stacklevel=2)
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]
     update_metrics(samples, run_key, {**run.metrics, "chosen": chosen})

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.calibration import GRID, Calibration, Sample, Separation, densities, once_each
+from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.fiftyone.runs.plain import plain
 
 BINS = 50
@@ -26,10 +27,11 @@ class CalibrationSettings(TypedDict):
     repeats: int
     bootstrap: int
     seed: int
+    coordinates: Coordinates
 
 
 class SeparationMetrics(TypedDict):
-    """What a calibration says of one similarity; None for what is undefined, with the reason."""
+    """What a calibration says of one similarity; None for what is undefined, with the reason, as in `Separation`."""
 
     name: str
     ks: float | None
@@ -40,6 +42,10 @@ class SeparationMetrics(TypedDict):
     threshold: float | None
     threshold_interval: Ends
     reason: str
+    trusted: bool
+    why: str
+    coordinates: Compared
+    crosses: bool
 
 
 class Chosen(TypedDict):
