@@ -23,7 +23,8 @@ from fiftyone import ViewField as F
 import kalos_core.fiftyone as kf
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate
-from kalos_core import Annotations, KalosWarning, variations
+from kalos_core import Annotations, KalosWarning, boundary_quality, variation_shares, variations
+from kalos_core.fiftyone.kinds.variations.compute import THRESHOLDS
 from kalos_core.shapes import Boxes
 
 SAMPLES, MANY_SAMPLES, LABELS, SIDE, CLASSES = 20_000, 100_000, 9, 640, 10
@@ -131,12 +132,12 @@ def _call(look: Callable[[], Any], _: Any) -> Any:
 
 def raters(count: int, samples: int, repeats: int) -> Table:
     """Variations of many raters through FiftyOne, against the same work in the library."""
-    annotations = table_of(samples, raters=count)
-    with dataset_of(annotations) as dataset:
+    with dataset_of(table_of(samples, raters=count)) as dataset:
+        annotations = kf.read_annotations(dataset)
         ours, other = alternate(
             [
                 Subject(lambda _: kf.find_variations(dataset, "run"), tidy=lambda _: kf.delete_run(dataset, "run")),
-                Subject(lambda _: variations(annotations)),
+                Subject(lambda _: _in_the_library(annotations)),
             ],
             repeats,
         )
@@ -144,6 +145,13 @@ def raters(count: int, samples: int, repeats: int) -> Table:
     return Table(
         title, (Row("find_variations", ours.took, other.took, OF_THE_LIBRARY),), other="library", speedup=False
     )
+
+
+def _in_the_library(annotations: Annotations) -> None:
+    """The same work without a database."""
+    found = variations(annotations)
+    variation_shares(annotations, THRESHOLDS, pairs=found.pairs)
+    boundary_quality(found)
 
 
 def work(samples: int) -> Table:

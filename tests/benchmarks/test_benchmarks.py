@@ -294,3 +294,15 @@ def test_labels_are_the_same_work() -> None:
     assert table.notes[0].startswith("same alpha")
     for table in labels.many_categories(1, items=20):
         check_table(table)
+
+
+def test_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import clicks
+
+    for name, value in {"SAMPLES": 20, "MANY_SAMPLES": 30, "MANY_RATERS": 3, "FEW_SAMPLES": 2}.items():
+        monkeypatch.setattr(clicks, name, value)
+    asked, many, long_work, longer = clicks.all_tables(1, large=True, say=lambda _: None)
+    for table in (asked, many, long_work, longer):
+        check_table(table)
+    assert "view: missing" in [row.what for row in asked.rows]
+    assert [row.what for row in long_work.rows][1] == "load_raters: memory"
