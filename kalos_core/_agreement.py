@@ -135,7 +135,7 @@ class Agreement:
     Two raters, one image that both found empty and one with an annotation of one rater only:
 
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
-    >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"]))
+    >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
     >>> result.image_alpha.tolist(), result.alpha, result.empty_images, result.alpha_without_empty
     ([0.0, 1.0], 0.5, 1, 0.0)
     """

@@ -90,7 +90,7 @@ def tables(
         {"id": key, "image": image, "rater": rater, "category": name, "polygon": polygon, "box": bounds(polygon)}
         for key, (image, rater, name, polygon) in zip(ids, drawn, strict=True)
     ]
-    assigned = None
+    assigned: Any = "all"
     if not everyone:
         assigned = {
             image: sorted(

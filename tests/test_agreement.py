@@ -35,7 +35,7 @@ def table(*marks, images=(1,), raters=("ann", "bob"), **more):
         {"image": image, "rater": rater, "category": name, "box": box}
         for rater, name, box, image in ((*mark, 1)[:4] for mark in marks)
     ]
-    return Annotations.from_rows(rows, images=images, raters=raters, **more)
+    return Annotations.from_rows(rows, images=images, raters=raters, **{"assigned": "all"} | more)
 
 
 def of_image(*marks, **more):

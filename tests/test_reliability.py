@@ -146,6 +146,7 @@ def test_one_class_of_a_unit_is_enough_to_have_been_assigned():
         rows,
         raters=["ann", "bob", "cid", "dan"],
         categories=["cat", "dog", "fox"],
+        assigned="all",
         assigned_categories={"cid": ["dog"], "dan": ["fox"]},
     )
     assert build_units(annotations, np.array([0, 0])).values.tolist() == [[0, 1, NO_OBJECT, NOT_ASSIGNED]]

@@ -26,7 +26,7 @@ def join(tables: Sequence[Annotations]) -> Annotations:
     --------
     >>> def one(image, category):
     ...     row = {"image": image, "rater": "ann", "category": category, "box": [0, 0, 9, 9], "id": image}
-    ...     return Annotations.from_rows([row], raters=["ann", "bob"])
+    ...     return Annotations.from_rows([row], raters=["ann", "bob"], assigned="all")
     >>> both = join([one(1, "dog"), one(2, "cat")])
     >>> both.images.tolist(), both.categories.tolist(), both.category.tolist(), both.shapes["box"].area().tolist()
     ([1, 2], ['cat', 'dog'], [1, 0], [81.0, 81.0])

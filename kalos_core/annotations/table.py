@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 AssignedRule = Literal["all", "drew"]
 """Who is assigned to an image: every rater, or those who annotated something there."""
 
-WARN = False
 UNSAID = (
     "rows: it is not said who was assigned, and {count} of {total} images have annotations of some raters only: the "
     "others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated nothing', which "
@@ -367,7 +366,7 @@ class Annotations:
             on_invalid=on_invalid,
         )
         made = build_annotations(table, source)
-        if assigned is None and WARN:
+        if assigned is None:
             made._warn_of_silent_raters()
         return made
 

@@ -73,7 +73,7 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     >>> from kalos_core.similarity import get_similarity
     >>> mark = {"image": 1, "category": "cat"}
     >>> rows = [{**mark, "rater": rater, "box": [0, 0, 10, height]} for rater, height in [("ann", 10), ("bob", 8)]]
-    >>> annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"])
+    >>> annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], assigned="all")
     >>> found = observed_distances(annotations, get_similarity("box_iou"))
     >>> found.row.tolist(), found.distance.round(3).tolist()
     ([0, 0, 1, 1], [0.2, 1.0, 0.2, 1.0])

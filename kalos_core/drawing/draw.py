@@ -144,7 +144,8 @@ def draw_unit(
     ...     {"image": "a.jpg", "rater": rater, "category": name, "box": [10, 20, 30, height]}
     ...     for rater, name, height in (("ann", "cat", 40), ("bob", "dog", 35))
     ... ]
-    >>> table = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], image_size={"a.jpg": (100, 80)})
+    >>> size = {"a.jpg": (100, 80)}
+    >>> table = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], image_size=size, assigned="all")
     >>> draw_unit(agreement(table), 0).legend
     {0: 'ann: cat', 1: 'bob: dog', 2: 'cid: annotated nothing here'}
     """

@@ -21,7 +21,8 @@ from kalos_core.figures.common import (
     as_plain,
     framed,
 )
-from kalos_core.sparse import RemovalExperiment, RunningCurve
+from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve
+from kalos_core.sparse.independence import SUSPECT
 
 SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
 """Agreement as it is, and corrected for chance."""
@@ -145,6 +146,50 @@ def plot_weights(result: RemovalExperiment) -> go.Figure:
     title = f"{best} has the least variance in sum"
     figure = _curves(curves, "annotations in usable items", "variance − that of flat", title)
     return figure.update_layout(hovermode="x unified")
+
+
+def independence_title(rho: float | None, p: float | None) -> str:
+    """Whether agreement depends on the number of annotations, in one line.
+
+    Examples
+    --------
+    >>> independence_title(0.57, 0.001)
+    'Raters agree more on items with more annotations: compare equal weights'
+    >>> independence_title(0.05, 0.4), independence_title(None, None)
+    ('Agreement shows no dependence on the number of annotations', 'All items have as many annotations, or agree alike')
+    """
+    if rho is None or p is None or np.isnan(rho):
+        return "All items have as many annotations, or agree alike"
+    if p >= SUSPECT:
+        return "Agreement shows no dependence on the number of annotations"
+    return f"Raters agree {'more' if rho > 0 else 'less'} on items with more annotations: compare equal weights"
+
+
+def plot_independence(result: Independence) -> go.Figure:
+    """Mean agreement of the items with each number of annotations, which is level where sparse agreement is unbiased.
+
+    Dots are as large as they have items; bars reach 1.96 standard errors, so that one in twenty misses by chance.
+    """
+    error = 1.96 * result.deviation / np.sqrt(result.items)
+    texts = [
+        f"{significant(mean)} of {items:,} items with {n:,} annotations"
+        for mean, items, n in zip(result.agreement, result.items.tolist(), result.annotations.tolist(), strict=True)
+    ]
+    level = float((result.agreement * result.items).sum() / max(result.items.sum(), 1))
+    dots = go.Scatter(
+        x=result.annotations.tolist(),
+        y=as_plain(result.agreement),
+        mode="markers",
+        marker={"color": SPA_COLOUR, "size": (8 + 16 * np.sqrt(result.items / result.items.max(initial=1))).tolist()},
+        error_y={"type": "data", "array": as_plain(error), "color": WHISKER},
+        customdata=texts,
+        hovertemplate="%{customdata}<extra></extra>",
+        name="items",
+    )
+    title = independence_title(result.rho, result.p)
+    figure = framed([dots], title, "annotations of an item", "probability of agreement", 380)
+    figure.update_yaxes(range=[-0.02, 1.02], zeroline=False).update_xaxes(zeroline=False)
+    return figure.add_hline(y=level, line={"width": 2, "dash": "dot", "color": NEUTRAL})
 
 
 def _positive(values: NDArray[np.float64]) -> list[float | None]:

@@ -156,7 +156,8 @@ class NoiseModel(NoiseParameters):
         ...     for rater in ("ann", "bob")
         ...     if rng.random() < 0.9
         ... ]
-        >>> annotations = Annotations.from_rows(rows, image_size={image: (100, 100) for image in range(30)})
+        >>> size = {image: (100, 100) for image in range(30)}
+        >>> annotations = Annotations.from_rows(rows, image_size=size, assigned="all")
         >>> model = NoiseModel.fit(annotations, rate="power")
         >>> model.unmatched.rate.form, model.shifts
         ('power', 'matched')

@@ -17,7 +17,8 @@ from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
-from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, sparse_agreement, tally
+from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, tally
+from kalos_core.sparse.estimate import estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +165,7 @@ def label_agreement(
 
 def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
     """The row of one question, without its name and kind."""
-    spa = sparse_agreement(found, weights, bootstrap=bootstrap, seed=seed)
+    spa = estimate(found, weights, None, bootstrap, seed)
     agreement = found.item_agreement[found.usable]
     ends = ratio_interval(agreement, np.ones(len(agreement)), bootstrap, seed, found.times[found.usable])
     chance = 1 / found.categories if found.categories > 1 else math.nan

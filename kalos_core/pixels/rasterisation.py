@@ -39,7 +39,7 @@ def mask_stacks(annotations: Annotations, category: str | None = None) -> Iterat
     Examples
     --------
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]}]
-    >>> table = Annotations.from_rows(rows, raters=["ann", "bob"], image_size={1: (3, 1)})
+    >>> table = Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all", image_size={1: (3, 1)})
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in mask_stacks(table)]
     [(1, [[[1, 1, 0]], [[0, 0, 0]]])]
     """

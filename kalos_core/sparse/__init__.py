@@ -5,6 +5,7 @@ raters put each item into each category, as an array or a `scipy.sparse` matrix.
 
 * Counts: `Counts`, `tally`, `Tally`.
 * Agreement: `sparse_agreement`, `SparseAgreement`, `ratio_interval`; weights of items: `WEIGHTS`, `agreement_variance`.
+* What it assumes: `check_independence`, `Independence`.
 * While annotations arrive: `running_agreement`, `RunningAgreement`, `RunningCurve`.
 * Over the units of an `Agreement`: `unit_agreement`, `UnitAgreement`.
 * The paper's experiment: `removal_experiment`, `RemovalExperiment`.
@@ -12,6 +13,7 @@ raters put each item into each category, as an array or a `scipy.sparse` matrix.
 
 from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.estimate import SparseAgreement, ratio_interval, sparse_agreement
+from kalos_core.sparse.independence import Independence, check_independence
 from kalos_core.sparse.removal import RemovalExperiment, removal_experiment
 from kalos_core.sparse.running import RunningAgreement, RunningCurve, running_agreement
 from kalos_core.sparse.units import UnitAgreement, unit_agreement
@@ -20,6 +22,7 @@ from kalos_core.sparse.weights import WEIGHTS, agreement_variance
 __all__ = [
     "WEIGHTS",
     "Counts",
+    "Independence",
     "RemovalExperiment",
     "RunningAgreement",
     "RunningCurve",
@@ -27,6 +30,7 @@ __all__ = [
     "Tally",
     "UnitAgreement",
     "agreement_variance",
+    "check_independence",
     "ratio_interval",
     "removal_experiment",
     "running_agreement",

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
-from kalos_core.errors import check_whole
+from kalos_core.errors import KalosWarning, check_whole
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
-from kalos_core.sparse.counts import Counts, tally
+from kalos_core.sparse.counts import Counts, Tally, tally
+from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import item_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DEPENDENT = (
+    "raters agree {how} on items with more annotations (rho {rho:.2f}, p {p:.2g}), while sparse agreement assumes that "
+    "which labels are missing does not depend on that: with the weights {weighting!r}, which lean to these items, it "
+    "is {value:.3f}, with equal weights (weights='flat') {flat:.3f}"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +65,18 @@ class SparseAgreement:
     weighting: str
 
     @property
+    def flat(self) -> float:
+        """The same with equal weights, which lean to no item (see `independence`); NaN if no item has two."""
+        usable = self.annotations >= 2
+        times = self.times[usable]
+        return math.fsum(self.item_agreement[usable] * times) / int(times.sum()) if usable.any() else math.nan
+
+    @cached_property
+    def independence(self) -> Independence:
+        """Whether agreement depends on the number of annotations, which would bias `value` (`check_independence`)."""
+        return independence_of(self.annotations, self.item_agreement, self.times)
+
+    @property
     def usable_items(self) -> int:
         """How many items have at least two annotations."""
         return int(self.times[self.annotations >= 2].sum())
@@ -83,7 +104,8 @@ def sparse_agreement(
 
     SPA = sum k_i P_i / sum k_i with P_i = sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)) (Nørregaard & Derczynski, Eq. 7). It
     estimates without bias what complete data would give if which labels are missing does not depend on how well raters
-    agree on an item. It is not corrected for chance. Items with fewer than two annotations have no agreement
+    agree on an item (§4.3): `SparseAgreement.independence` tests that, and `SparseAgreement.flat` is what equal weights
+    give, which lean to no item. It is not corrected for chance. Items with fewer than two annotations have no agreement
     and leave numerator and denominator under every weight.
 
     Parameters
@@ -105,6 +127,11 @@ def sparse_agreement(
     -------
     SparseAgreement
 
+    Warns
+    -----
+    KalosWarning
+        If agreement depends on the number of annotations, unless weights are ``"flat"``.
+
     Raises
     ------
     InputError
@@ -121,7 +148,26 @@ def sparse_agreement(
     nan
     """
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
-    found = tally(counts)
+    result = estimate(tally(counts), weights, class_share, bootstrap, seed)
+    if weights != "flat" and is_doubtful(result.annotations, result.item_agreement, result.times):
+        found = result.independence
+        warnings.warn(
+            DEPENDENT.format(
+                how="more" if found.rho > 0 else "less",
+                rho=found.rho,
+                p=found.p,
+                value=result.value,
+                weighting=weights,
+                flat=result.flat,
+            ),
+            KalosWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def estimate(found: Tally, weights: str, class_share: ArrayLike | None, bootstrap: int, seed: int) -> SparseAgreement:
+    """`sparse_agreement` of a tally, without a look at what it assumes."""
     made = item_weights(found, weights, class_share)
     usable = found.usable
     weighted, weight, times = (made * found.item_agreement)[usable], made[usable], found.times[usable]

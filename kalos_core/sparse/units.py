@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from kalos_core.arrays import total
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.sparse.counts import Tally, tally
 from kalos_core.sparse.estimate import ratio_interval
+from kalos_core.sparse.independence import Independence, independence_of
 from kalos_core.sparse.weights import item_weights
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class UnitAgreement:
 
     >>> from kalos_core import Annotations, agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
-    >>> result = unit_agreement(agreement(Annotations.from_rows(rows, raters=["ann", "bob", "cid"])))
+    >>> result = unit_agreement(agreement(Annotations.from_rows(rows, raters=["ann", "bob", "cid"], assigned="all")))
     >>> result.assigned.tolist(), result.agreeing.tolist(), result.unit_agreement.round(3).tolist()
     ([3], [2], [0.333])
     """
@@ -67,6 +69,11 @@ class UnitAgreement:
 
     def __len__(self) -> int:
         return len(self.image)
+
+    @cached_property
+    def independence(self) -> Independence:
+        """Whether raters agree more, or less, on objects of images with more raters (`check_independence`)."""
+        return independence_of(self.assigned, self.unit_agreement, np.ones(len(self), np.int64))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit."""
@@ -103,7 +110,8 @@ def unit_agreement(agreement: Agreement, weights: str = "annotations_m1") -> Uni
     --------
     >>> from kalos_core import Annotations, agreement
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
-    >>> result = unit_agreement(agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"])))
+    >>> table = Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all")
+    >>> result = unit_agreement(agreement(table))
     >>> result.value, result.global_alpha
     (0.5, 0.0)
     """

@@ -13,7 +13,8 @@ HERE, THERE = [0, 0, 10, 10], [50, 0, 10, 10]
 
 def table(*marks, exclusions=(), raters=("ann", "bob"), categories=("cat", "dog"), **more):
     rows = [{"image": 1, "rater": rater, "category": name, "box": box} for rater, name, box in marks]
-    return Annotations.from_rows(rows, images=[1], raters=raters, categories=categories, exclusions=exclusions, **more)
+    more = {"assigned": "all", "exclusions": exclusions} | more
+    return Annotations.from_rows(rows, images=[1], raters=raters, categories=categories, **more)
 
 
 # ---- by hand

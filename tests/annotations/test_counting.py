@@ -51,7 +51,7 @@ def test_only_annotations_have_an_overview():
 def test_a_row_an_annotation():
     people = {"raters": ["a1", "a2"], "person": ["ann", "ann"], "session": ["1", "2"]}
     rows = [mark(1, "a2", "dog", (1, 2, 3, 4), id="x"), mark(2, "a1", id="y")]
-    frame = Annotations.from_rows(rows, **people).to_pandas()
+    frame = Annotations.from_rows(rows, **people, assigned="all").to_pandas()
     assert frame.to_dict("list") == {
         "id": ["x", "y"], "image": [1, 2], "file": ["1", "2"], "rater": ["a2", "a1"], "person": ["ann", "ann"],
         "session": ["2", "1"], "category": ["dog", "cat"], "x": [1, 0], "y": [2, 0], "width": [3, 9], "height": [4, 9],

@@ -12,7 +12,7 @@ def test_crowd_regions_are_joined_and_stored():
             {"image": image, "rater": "ann", "category": category, "box": [0, 0, 9, 9], "id": f"{image}{number}"}
             for number in (1, 2)
         ]
-        table = Annotations.from_rows(rows, raters=["ann", "bob"])
+        table = Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all")
         return replace(table.select(rows=[0]), crowd_regions=table.select(rows=[1]))
 
     both = join([one("a", "dog"), replace(one("b", "emu"), crowd_regions=None), one("c", "cat")])

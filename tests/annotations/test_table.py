@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import Annotations, InputError, KalosWarning
+from kalos_core import Annotations, InputError, KalosWarning, agreement
 from kalos_core.annotations import id_array, object_array
 from kalos_core.shapes import Boxes
 from tests.strategies import tables
@@ -26,7 +26,7 @@ def small():
         row(id=7, image="b"), row(id=8, rater="bob", image="b"), row(id=9, category="dog", image="a"),
         row(id=5, rater="bob", image="c"), row(id=6, rater="cid", image="c"),
     ]  # fmt: skip
-    return Annotations.from_rows(rows, assigned_categories={"bob": ["cat"]}, session=["1", "2", "3"])
+    return Annotations.from_rows(rows, assigned="all", assigned_categories={"bob": ["cat"]}, session=["1", "2", "3"])
 
 
 # ---- from_rows
@@ -371,3 +371,46 @@ def test_select_keeps_every_row_together(annotations, data):
 
 def test_a_table_reads_as_a_sentence():
     assert repr(small()) == "Annotations(5 annotations of 3 raters on 3 images, 2 categories, shapes: box)"
+
+
+# ---- who was assigned, where it is not said
+
+
+def test_it_is_said_once_that_everybody_is_taken_as_assigned():
+    rows = [row(), row(rater="bob"), row(image=2), row(image=3, rater="bob")]
+    with pytest.warns(
+        KalosWarning, match=r"2 of 4 images have annotations of some raters only.*assigned='drew'"
+    ) as got:
+        table = Annotations.from_rows(rows, images=[1, 2, 3, 4])
+    assert len(got) == 1
+    assert got[0].filename == __file__
+    assert table.assigned.all()
+    with pytest.warns(KalosWarning, match="1 of 1 images"):
+        Annotations.from_rows([row()], raters=["ann", "bob"])
+
+
+def test_nothing_is_said_where_it_does_not_matter():
+    rows = [row(), row(rater="bob")]
+    for images in ([1], [1, 2]):  # nobody annotated anything in the second
+        Annotations.from_rows(rows, images=images)
+    Annotations.from_rows([row(), row(image=2)])  # one rater
+    Annotations.from_rows([], images=[1], raters=["ann", "bob"])
+    Annotations.from_rows([row()], raters=["ann", "bob"], assigned={1: ["ann"]})
+
+
+def test_who_was_assigned_in_a_word():
+    rows = [row(), row(rater="bob"), row(image=2)]
+    assert Annotations.from_rows(rows, images=[1, 2, 3], assigned="all").assigned.all()
+    drew = Annotations.from_rows(rows, images=[1, 2], assigned="drew")
+    assert drew.assigned.tolist() == [[True, True], [True, False]]
+    with pytest.raises(
+        InputError, match="assigned: expected a mapping of images to raters, 'all' or 'drew', got 'some'"
+    ):
+        Annotations.from_rows(rows, assigned="some")
+
+
+def test_the_two_readings_by_hand():
+    # ann and bob agree on image 1; on image 2 there is only ann. If bob saw it, image alphas are 1 and 0, else 1 alone
+    rows = [row(), row(rater="bob"), row(image=2)]
+    means = [agreement(Annotations.from_rows(rows, assigned=word), bootstrap=0).alpha for word in ("all", "drew")]
+    assert means == [0.5, 1]

@@ -46,7 +46,9 @@ def test_observed_distances_by_hand():
 
 def test_who_was_assigned_to_no_class_is_not_assigned():
     rows = [mark(1, "ann", 0), mark(1, "bob", 0)]
-    annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], assigned_categories={"cid": []})
+    annotations = Annotations.from_rows(
+        rows, raters=["ann", "bob", "cid"], assigned="all", assigned_categories={"cid": []}
+    )
     found = observed_distances(annotations, get_similarity("box_iou"))
     assert (found.row.tolist(), found.distance.tolist()) == ([0, 1], [0, 0])
 
@@ -149,7 +151,7 @@ def test_the_target_is_the_left_side():
         names = annotations.raters[annotations.rater]
         return ((names[left] == "ann") & (names[right] == "bob")).astype(float)
 
-    annotations = Annotations.from_rows([mark("a", "ann", 0), mark("b", "bob", 0)])
+    annotations = Annotations.from_rows([mark("a", "ann", 0), mark("b", "bob", 0)], assigned="all")
     drawn = Drawn(np.array([[1, 0]]), np.array([[1, 0]]))
     assert expected_distances(annotations, Similarity.of_function(only_from_ann), drawn).distance.tolist() == [0, 1]
 

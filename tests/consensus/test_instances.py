@@ -19,7 +19,8 @@ from tests.strategies import tables
 def boxes(*annotations, **more):
     keys = ("rater", "category", "box")
     return Annotations.from_rows(
-        [{"image": 1, **dict(zip(keys, annotation, strict=True))} for annotation in annotations], **more
+        [{"image": 1, **dict(zip(keys, annotation, strict=True))} for annotation in annotations],
+        **{"assigned": "all"} | more,
     )
 
 

@@ -26,7 +26,7 @@ def with_crowds(annotations, chosen):
 
 def boxes(rater, *starts, width=10):
     rows = [{**CAT, "rater": rater, "box": [x, 0, width, 10], "id": f"{rater}{x}"} for x in starts]
-    return Annotations.from_rows(rows, images=[1], raters=["ann", "bob"], categories=["cat", "dog"])
+    return Annotations.from_rows(rows, images=[1], raters=["ann", "bob"], categories=["cat", "dog"], assigned="all")
 
 
 def test_by_hand():

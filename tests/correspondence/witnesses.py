@@ -209,7 +209,7 @@ def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | 
         for x, y in places[image]
         if rng.random() < 0.9
     ]
-    return Annotations.from_rows(rows)
+    return Annotations.from_rows(rows, assigned="all")
 
 
 Solve = Callable[[Annotations, Pairs, str], set[frozenset]]

@@ -48,7 +48,7 @@ def marks(*rows, raters=("ann", "bob"), images=(1,), **more):
         {"image": image, "rater": rater, "category": name, "box": [x, 0, 10, 10]}
         for rater, name, x, image in ((*row, 1)[:4] for row in rows)
     ]
-    return Annotations.from_rows(records, images=images, raters=raters, **more)
+    return Annotations.from_rows(records, images=images, raters=raters, **{"assigned": "all"} | more)
 
 
 def several_raters(seed=0, *, images=30, raters=4, sparse=False):

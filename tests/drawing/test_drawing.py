@@ -24,7 +24,7 @@ def table(*shapes, size=(100, 80), raters=("ann", "bob", "cid"), **more):
     """Annotations of one image as (rater, class, shape)."""
     rows = [{"image": "a.jpg", "rater": rater, "category": name, **shape} for rater, name, shape in shapes]
     sizes = {"a.jpg": size} if size else None
-    return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, image_size=sizes, **more)
+    return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, image_size=sizes, **{"assigned": "all"} | more)
 
 
 def box(*xywh):

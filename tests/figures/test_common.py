@@ -83,7 +83,7 @@ def test_a_result_is_drawn_with_its_finding_as_title():
         for image, raters in ((1, ("ann", "bob")), (2, ("ann",)))
         for rater in raters
     ]
-    annotations = Annotations.from_rows(rows)
+    annotations = Annotations.from_rows(rows, assigned="all")
     result, found = agreement(annotations), variations(annotations)
     assert plot_agreement(result).layout.title.text == agreement_title(result.alpha, result.alpha_interval)
     assert plot_variations(found).layout.title.text == variations_title(found.counts())

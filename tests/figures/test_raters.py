@@ -151,7 +151,7 @@ def three_raters():
     """Ann and bob agree on both images; cid on neither, and has annotated one of them only."""
     marks = [("ann", 0, 1), ("bob", 0, 1), ("cid", 50, 1), ("ann", 0, 2), ("bob", 0, 2)]
     rows = [{"image": n, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x, n in marks]
-    return agreement(Annotations.from_rows(rows), bootstrap=20)
+    return agreement(Annotations.from_rows(rows, assigned="all"), bootstrap=20)
 
 
 def test_vitality_is_shown_by_the_primary_score_and_says_the_other():

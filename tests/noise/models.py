@@ -78,7 +78,9 @@ def table(
     """Annotations (image, category, box) of one rater."""
     rows = [{"image": image, "rater": "ann", "category": name, "box": box} for image, name, box in annotations]
     images = given.pop("images", list(dict.fromkeys(image for image, _, _ in annotations)))
-    return Annotations.from_rows(rows, images=images, image_size=dict.fromkeys(images, size), **given)
+    return Annotations.from_rows(
+        rows, images=images, image_size=dict.fromkeys(images, size), **{"assigned": "all"} | given
+    )
 
 
 class FixedFalsePositives:

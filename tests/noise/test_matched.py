@@ -112,7 +112,7 @@ def test_nothing_is_added_where_nobody_has_seen_anything():
     rows = [{"image": i, "rater": "ann", "category": "cat", "box": [*corners[i], 20, 20]} for i in range(50)]
     rows += [{**row, "rater": "bob", "image": 50 + row["image"]} for row in rows]
     sizes = dict.fromkeys(range(200), (200, 100))
-    annotations = Annotations.from_rows(rows, images=range(200), image_size=sizes)
+    annotations = Annotations.from_rows(rows, images=range(200), image_size=sizes, assigned="all")
     where = {}
     for name, empty in (("paper", None), ("faithful", 2.0)):
         rate = EventRate(np.log(2.0), 0.0, empty=empty)
@@ -128,10 +128,9 @@ def test_the_rate_of_empty_images_is_what_the_other_has_there():
     rows = [
         {"image": i, "rater": "ann", "category": "cat", "box": [10 * x, 0, 9, 9]} for i in range(1, 4) for x in range(i)
     ]
+    sizes = dict.fromkeys(range(40), (99, 99))
     seen = observe(
-        Annotations.from_rows(
-            rows, images=range(40), raters=["ann", "bob"], image_size=dict.fromkeys(range(40), (99, 99))
-        )
+        Annotations.from_rows(rows, images=range(40), raters=["ann", "bob"], image_size=sizes, assigned="all")
     )
     found = estimate_rate(seen, "power").distribution
     assert found.empty == (1 + 2 + 3) / 3

@@ -100,6 +100,7 @@ def lidc_annotations(scans):
         rows,
         images=[scan["series_uid"] for scan in scans],
         raters=[f"session {number}" for number in range(1, 5)],
+        assigned="all",
         image_size={scan["series_uid"]: (scan["width"], scan["height"]) for scan in scans},
         slice_positions={scan["series_uid"]: scan["slice_z"] for scan in scans},
         pixel_spacing={scan["series_uid"]: scan["pixel_spacing"] for scan in scans},

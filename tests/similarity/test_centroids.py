@@ -59,7 +59,7 @@ def test_across_images_the_diagonal_of_the_left_one():
 def test_images_of_unknown_size_are_named():
     rows = [{**CAT, "rater": f"r{i}", "image": f"{i}.jpg", "box": [0, 0, 2, 2]} for i in range(7)]
     with pytest.raises(InputError, match=r"centroid: expected the size of every image .* 6 images \(1.jpg, .* 1 more"):
-        agreement(Annotations.from_rows(rows, image_size={"0.jpg": (9, 9)}), "centroid")
+        agreement(Annotations.from_rows(rows, image_size={"0.jpg": (9, 9)}, assigned="all"), "centroid")
 
 
 def test_images_without_annotations_may_have_any_size():

@@ -15,7 +15,7 @@ def table(*marks, raters=("ann", "bob", "cid"), **more):
         {"id": 10 + place, "image": "a.jpg", "rater": rater, "category": name, "box": [x, 0, width, 10]}
         for place, (rater, name, x, width) in enumerate(marks)
     ]
-    return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, **more)
+    return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, **{"assigned": "all"} | more)
 
 
 def example():

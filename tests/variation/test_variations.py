@@ -18,7 +18,7 @@ every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES_OF_TABLES)
 def table(*marks, **more):
     """Boxes of height 10: rater, class, x, width; in image 1. ann comes before bob before cid."""
     rows = [{"image": 1, "rater": rater, "category": name, "box": [x, 0, w, 10]} for rater, name, x, w in marks]
-    more = {"images": [1], "raters": ["ann", "bob"]} | more
+    more = {"images": [1], "raters": ["ann", "bob"], "assigned": "all"} | more
     return Annotations.from_rows(rows, **more)
 
 

@@ -1,0 +1,133 @@
+"""Whether agreement depends on the number of annotations: by hand, by simulation, and the warning."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from kalos_core import Annotations, KalosWarning, agreement
+from kalos_core.sparse import check_independence, sparse_agreement, tally, unit_agreement
+from kalos_core.sparse.independence import independence_of
+
+
+def counts_of(number, share, rng):
+    """Two classes; each item has a number of annotations and a share of the first."""
+    first = rng.binomial(number, share)
+    return np.stack([first, number - first], axis=1)
+
+
+def test_by_hand():
+    # n 2, 2, 3, 3 with P 0, 1, 1, 1: mean ranks 1.5 and 3.5, P less its mean -3/4, 1/4, 1/4, 1/4
+    result = check_independence([[1, 1], [2, 0], [3, 0], [0, 3]])
+    assert result.rho == pytest.approx(1 / math.sqrt(3))  # sum of products 2, over sqrt(4 * 3/4)
+    # of the four places of the 0 all are as far from equal ranks: two on either side
+    assert (result.p, result.permutations) == (1, 1000)
+    assert (result.annotations.tolist(), result.agreement.tolist(), result.items.tolist()) == ([2, 3], [0.5, 1], [2, 2])
+    assert result.deviation.tolist() == pytest.approx([math.sqrt(0.5), 0])
+    assert not result.doubtful
+
+
+@pytest.mark.parametrize("counts", [[[2, 0], [1, 1]], [[2, 0], [3, 0]], [[1, 0]], np.zeros((0, 2), int)])
+def test_nothing_varies(counts):
+    result = check_independence(counts)
+    assert np.isnan([result.rho, result.p]).all()
+    assert not result.doubtful
+    assert "nothing to test" in repr(result)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
+def test_rho_is_the_correlation_of_the_rank_with_agreement(rows):
+    found = tally(np.array(rows))
+    n, p = found.annotations[found.usable], found.item_agreement[found.usable]
+    rho = check_independence(rows, permutations=5).rho
+    if len(n) < 2 or np.ptp(n) == 0 or np.ptp(p) == 0:
+        assert np.isnan(rho)
+    else:
+        assert rho == pytest.approx(np.corrcoef(stats.rankdata(n), p)[0, 1])
+
+
+def test_items_that_stand_for_several():
+    rng = np.random.default_rng(0)
+    counts = counts_of(rng.choice([2, 3, 5], 300), 0.8, rng)
+    found = tally(counts)
+    kinds, times = np.unique(counts, axis=0, return_counts=True)
+    few = tally(kinds)
+    alone = independence_of(found.annotations, found.item_agreement, found.times, permutations=5)
+    together = independence_of(few.annotations, few.item_agreement, times, permutations=5)
+    assert together.rho == pytest.approx(alone.rho)
+    assert together.items.tolist() == alone.items.tolist()
+    np.testing.assert_allclose(together.agreement, alone.agreement)
+    np.testing.assert_allclose(together.deviation, alone.deviation)
+
+
+def test_independent_numbers_are_rarely_doubted_though_spearman_would():
+    rng = np.random.default_rng(1)
+    ours, spearman = [], []
+    for _ in range(100):
+        number = rng.choice([2, 10], 100)
+        found = tally(counts_of(number, rng.beta(8, 2, 100), rng))
+        ours.append(check_independence(found, permutations=200).p)
+        spearman.append(stats.spearmanr(found.annotations, found.item_agreement).pvalue)
+    assert np.mean(np.array(ours) < 0.05) < 0.12
+    assert np.mean(np.array(spearman) < 0.05) > 0.4  # the reason why P is not ranked
+
+
+def test_permutations_and_the_normal_distribution_say_the_same():
+    rng = np.random.default_rng(2)
+    found = tally(counts_of(rng.choice([2, 4, 8], 4000), 0.8, rng))
+    arguments = found.annotations, found.item_agreement
+    permuted = independence_of(*arguments, found.times)
+    normal = independence_of(*arguments, found.times * 2)  # above the limit; the statistic grows by the root of 2
+    assert (permuted.permutations, normal.permutations) == (1000, 0)
+    statistic = stats.norm.isf(normal.p / 2) / math.sqrt(2)
+    assert 2 * stats.norm.sf(statistic) == pytest.approx(permuted.p, abs=0.05)
+
+
+def hard_and_easy(seed=0, items=150):
+    """Few annotations of what is hard, many of what is easy; and all that there would be."""
+    rng = np.random.default_rng(seed)
+    share = np.repeat([0.55, 0.95], items)
+    whole = counts_of(np.full(2 * items, 8), share, rng)
+    number = np.repeat([2, 8], items)
+    return np.stack([rng.multivariate_hypergeometric(row, n) for row, n in zip(whole, number, strict=True)]), whole
+
+
+def test_the_warning_says_what_equal_weights_give():
+    part, whole = hard_and_easy()
+    expected = sparse_agreement(whole, bootstrap=0).value
+    message = r"raters agree more on items with more annotations \(rho 0\.\d\d, p 0\.001\).*'annotations_m1'.* 0\.\d{3}"
+    with pytest.warns(KalosWarning, match=message) as got:
+        result = sparse_agreement(part, bootstrap=0)
+    assert got[0].filename == __file__
+    assert f"it is {result.value:.3f}, with equal weights (weights='flat') {result.flat:.3f}" in str(got[0].message)
+    assert result.value > expected + 0.1  # 2 annotations on hard items and 8 on easy ones: far too high
+    assert result.flat == pytest.approx(expected, abs=0.04)
+    assert result.flat == pytest.approx(sparse_agreement(part, "flat", bootstrap=0).value)  # which does not warn
+    assert result.independence.doubtful
+    assert "depends on" in repr(result.independence)
+    with pytest.warns(KalosWarning, match="raters agree less on items with more"):
+        sparse_agreement(np.concatenate([part[:150] * 4, np.minimum(part[150:], 2)]), bootstrap=0)
+
+
+def test_labels_missing_at_random_do_not_warn():
+    warned = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        counts = counts_of(rng.integers(0, 9, 200), rng.choice([0.55, 0.95], 200), rng)
+        with warnings.catch_warnings(record=True) as got:
+            warnings.simplefilter("always")
+            sparse_agreement(counts, bootstrap=0)
+        warned += len(got)
+    assert warned <= 3
+
+
+def test_units_have_it_too():
+    rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in (1, 2) for r in "abc"[: i + 1]]
+    result = unit_agreement(agreement(Annotations.from_rows(rows, assigned="drew"), bootstrap=0))
+    assert result.independence.annotations.tolist() == [2, 3]
+    assert result.independence.to_pandas()["agreement"].tolist() == [1, 1]
