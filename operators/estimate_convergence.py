@@ -48,9 +48,9 @@ class EstimateConvergence(base.Analysis):
     def _add_thresholds(self, ctx: Context, inputs: types.Object) -> None:
         description = "mAP is the mean over thresholds in steps of 0.05"
         widgets.add_number(
-            ctx, inputs, "least", STEP, 1.0, default=LEAST, label="Least threshold", description=description
+            ctx, inputs, "least", STEP, 1.0, default=LEAST, label="Least threshold τ_s", description=description
         )
-        prop = widgets.add_number(ctx, inputs, "greatest", STEP, 1.0, default=GREATEST, label="Greatest threshold")
+        prop = widgets.add_number(ctx, inputs, "greatest", STEP, 1.0, default=GREATEST, label="Greatest threshold τ_s")
         least, greatest = ctx.params.get("least", LEAST), ctx.params.get("greatest", GREATEST)
         if widgets.is_number(least) and widgets.is_number(greatest) and greatest < least:
             widgets.refuse(prop, f"A number of at least {least:g}, the least threshold")
@@ -106,18 +106,25 @@ class EstimateConvergence(base.Analysis):
         f = run.metrics
         rows = "\n".join(
             f"| {'**' + row['figure'] + '**' if row['is_convergence'] else row['figure']} | "
-            f"{' | '.join(_scaled(row, name) for name in ('mean', 'std', 'min', 'max'))} | "
-            f"{_scaled(row, 'low')} to {_scaled(row, 'high')} |"
+            f"{' | '.join(_scaled(row, name) for name in ('whole', 'mean', 'std', 'min', 'max'))} | "
+            f"{_ends(row)} |"
             for row in f["summary"]
         )
         models = "\n".join(f"- **{model['name']}**: {model['meaning']}" for model in f["models"])
         checks = "\n".join(
             f"| {VERDICTS[line['verdict']]} | {line['criterion']} | {line['finding']} |" for line in f["checklist"]
         )
+        sizes = "\n".join(
+            f"| {row['images']:,} | {100 * row['convergence']:.2f} | "
+            f"{'all images: the number to quote' if row['low'] is None else _ends(row)} |"
+            for row in run.details["sizes"]
+        )
+        title = convergence_title(f["mean"], f["interval"], f["images_per_subset"], f["whole"], f["images"])
         return (
-            f"**{convergence_title(f['mean'], f['interval'], f['images_per_subset'])}**\n\n{f['route']}; "
-            f"{f['subsets']:,} subsets of {f['images']:,} images\n\n"
-            f"| Metric | Mean | Std | Min | Max | 95 % interval |\n|---|---|---|---|---|---|\n{rows}\n\n"
+            f"**{title}**\n\n{f['route']}; {f['subsets']:,} subsets of {f['images']:,} images\n\n"
+            "| Metric | All images | Mean | Std | Min | Max | 95 % interval |\n"
+            f"|---|---|---|---|---|---|---|\n{rows}\n\n"
+            f"| Images | Label convergence | 95 % interval of subsets |\n|---|---|---|\n{sizes}\n\n"
             + (f"{models}\n\n" if models else "")
             + f"| | Can the data carry this? | Finding |\n|---|---|---|\n{checks}"
         )
@@ -129,7 +136,11 @@ def thresholds_between(least: float | None, greatest: float | None) -> list[floa
     return [float(threshold) for threshold in np.linspace(low, high, round((high - low) / STEP) + 1)]
 
 
+def _ends(row: dict[str, Any]) -> str:
+    return f"{_scaled(row, 'low')} to {_scaled(row, 'high')}"
+
+
 def _scaled(row: dict[str, Any], name: str) -> str:
     """mAP in points, alpha as it is."""
     value = row[name]
-    return significant(value) if row["figure"] == "alpha" or value is None else f"{100 * value:.2f}"
+    return significant(value) if row.get("figure") == "alpha" or value is None else f"{100 * value:.2f}"

@@ -5,10 +5,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
-from kalos_core.figures import (
-    convergence_title,
-    significant,
-)
+from kalos_core.figures import convergence_title, significant
 
 from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, show_view
 
@@ -17,10 +14,18 @@ SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 MOST_ROWS = 100
 """Rows of the table of tags."""
 
-PART_COLUMNS = (("name", "Images"), ("images", "Number"), ("size", "In a subset"), ("mean", "Mean"), ("ends", "95 %"))
+PART_COLUMNS = (
+    ("name", "Images"),
+    ("images", "Number"),
+    ("whole", "All at once"),
+    ("size", "In a subset"),
+    ("mean", "Mean"),
+    ("ends", "95 %"),
+)
 
 SUMMARY_COLUMNS = (
     ("figure", "Metric"),
+    ("whole", "All images"),
     ("mean", "Mean"),
     ("std", "Std"),
     ("min", "Min"),
@@ -40,9 +45,14 @@ NOTHING_YET = (
 
 CAPTIONS = {
     "bars": (
-        "Bars: mean ∓ 1.96 standard deviations over the subsets, in mAP from 0 to 100; tick: mean; diamonds: models. "
+        "Thick line: all images at once, in mAP from 0 to 100, the number to quote; bars: mean ∓ 1.96 standard "
+        "deviations over the subsets; thin tick: their mean; diamonds: models. "
         "Intervals belong to subsets of their size: compare the means of tags, not the widths. **Click the bar of a "
         "tag to see its images.**"
+    ),
+    "sizes": (
+        "Mean over subsets of that many images with their 95 % interval; diamond: all images, the number to quote. mAP "
+        "depends on how many images it is computed on: compare data sets at one size."
     ),
     "scatter": (
         "A point for each subset and threshold: modified mAP over mean α (S=shm, ψ_neg). The published line is that of "
@@ -147,6 +157,7 @@ class ConvergencePanel(RunPanel):
             if state.has_tags:
                 add_table(panel, "parts", "All images and each tag", PART_COLUMNS)
         elif state.section == "Subsets":
+            add_part(panel, ctx, "sizes", CAPTIONS["sizes"])
             add_part(panel, ctx, "scatter", CAPTIONS["scatter"])
             add_table(panel, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
         elif state.section == "Raters":
@@ -190,12 +201,16 @@ class ConvergencePanel(RunPanel):
 
 
 def headline(found):
-    """The interval first, then how it came about and what it is over."""
+    """All images first, then the subsets, then how it came about and what it is over."""
     low, high = found["thresholds"][0], found["thresholds"][-1]
-    title = convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+    title = convergence_title(
+        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
+    )
     text = (
         f"###### {title}\n\n{found['subsets']:,} subsets of {found['images']:,} images, {len(found['raters'])} raters, "
-        f"thresholds {low:.3g} to {high:.3g}; {_route(found)}."
+        f"thresholds {low:.3g} to {high:.3g}; {_route(found)}. "
+        "It depends on how many images it is computed on: **quote the value of all images**; the interval belongs to "
+        "subsets of its size."
     )
     if found["images_per_subset"] < FEW_IMAGES:
         text += (
@@ -233,6 +248,7 @@ def _part_row(part):
         "name": part["name"],
         "images": f"{part['images']:,}",
         "size": "" if size is None else f"{size:,}",
+        "whole": _points(part["whole"]),
         "mean": _points(part["mean"]),
         "ends": part["reason"] or _ends(*part["interval"]),
     }
@@ -241,7 +257,7 @@ def _part_row(part):
 def _summary_row(row):
     shown = significant if row["figure"] == "alpha" else _points
     name = f"▸ {row['figure']}" if row["is_convergence"] else row["figure"]
-    numbers = {key: shown(row[key]) for key in ("mean", "std", "min", "max")}
+    numbers = {key: shown(row[key]) for key in ("whole", "mean", "std", "min", "max")}
     return {"figure": name, **numbers, "ends": f"{shown(row['low'])} to {shown(row['high'])}"}
 
 

@@ -68,6 +68,7 @@ class TestTheRun:
     def test_holds_what_the_library_computes(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
         expected = own(dataset)
+        assert run.metrics["whole"] == pytest.approx(expected.whole_convergence, abs=1e-12)
         assert run.metrics["mean"] == pytest.approx(expected.convergence.mean, abs=1e-12)
         np.testing.assert_allclose(run.metrics["interval"], expected.interval, atol=1e-12)
         assert run.metrics["route"] == expected.route
@@ -82,12 +83,22 @@ class TestTheRun:
             np.array(run.details["matrix"], float), expected.whole.directions.mean(axis=0), atol=1e-12
         )
 
+    def test_sizes_lead_to_all_images(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        stored, expected = kf.load_details(dataset, "kept").details["sizes"], own(dataset).by_size()
+        assert [row["images"] for row in stored] == expected["images"].tolist() == [2, 6, 12, 24]
+        assert (stored[-1]["convergence"], stored[-1]["low"]) == (run.metrics["whole"], None)
+        for name in ("convergence", "low", "std", "map", "alpha"):
+            np.testing.assert_allclose(np.array([row[name] for row in stored], float), expected[name], atol=1e-12)
+
     def test_replicates_give_the_metrics_of_some_thresholds(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
         assert kf.convergence_metrics(dataset, "kept") == json.loads(json.dumps(run.details))
         found = kf.convergence_metrics(dataset, "kept", least=0.6, greatest=0.9)
         alone = own(dataset, thresholds=LEVELS[1:])
         assert found["thresholds"] == [0.7, 0.9]
+        assert found["whole"] == found["summary"][1]["whole"] == pytest.approx(alone.whole_convergence)
+        assert found["sizes"] == run.details["sizes"]
         np.testing.assert_allclose(found["interval"], alone.interval, atol=1e-12)
         naive = 0.836 * alone.alpha.mean(axis=1) + 0.197  # Eq. 1 of the paper
         assert found["mean"] == pytest.approx(naive.mean())
@@ -104,11 +115,12 @@ class TestTheRun:
         dataset, run = estimated
         whole, day, night, rare = run.details["parts"]
         assert [part["name"] for part in (whole, day, night, rare)] == ["all images", "day", "night", "rare"]
-        assert whole["mean"] == run.metrics["mean"]
+        assert (whole["mean"], whole["whole"]) == (run.metrics["mean"], run.metrics["whole"])
         for part in (day, night):
             view = dataset.match_tags(part["name"])
             alone = own(view)
             np.testing.assert_allclose(part["interval"], alone.interval, atol=1e-12)
+            assert part["whole"] == pytest.approx(alone.whole_convergence, abs=1e-12)
             assert (part["images"], part["images_per_subset"]) == (len(view), alone.images_per_replicate)
             other = run_it(view, part["name"], predictions="net")
             assert part["predicted"] == pytest.approx(other.metrics["models"][0]["map"], abs=1e-12)

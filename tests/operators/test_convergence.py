@@ -95,8 +95,9 @@ def test_it_answers_what_the_library_answers(annotated):
     own = kf.estimate_convergence(annotated, "own", raters=RATERS, **SMALL)
     assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
-    low, high = (100 * end for end in own.metrics["interval"])
-    assert f"**Label convergence {100 * found['mean']:.1f} [{low:.1f}, {high:.1f}] mAP" in found["summary"]
+    title = f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on all 8 images; {100 * found['mean']:.1f} ["
+    assert title in found["summary"]
+    assert f"| 8 | {100 * own.metrics['whole']:.2f} | all images: the number to quote |" in found["summary"]
     assert "- **YOLO**: 1.0 mAP is below label convergence" in found["summary"]
     assert "| ✓ | raters contribute equally |" in found["summary"]
     assert "| **mAP inferred from alpha** |" in found["summary"]
@@ -127,7 +128,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
     assert [given["name"] for name, given in operations if name == "open_panel"] == ["convergence"]
     figures = kf.load_metrics(annotated, "convergence").metrics
     (summary,) = summaries(operations)
-    assert convergence_title(figures["mean"], figures["interval"], 4) in summary
+    assert convergence_title(figures["mean"], figures["interval"], 4, figures["whole"], 8) in summary
     assert "**Note:** label convergence is " in summary
 
 

@@ -47,7 +47,9 @@ def estimate(dataset, key, **options):
 
 
 def title(found):
-    return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+    return convergence_title(
+        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
+    )
 
 
 def test_the_interval_comes_first(annotated):
@@ -59,7 +61,8 @@ def test_the_interval_comes_first(annotated):
         in panel.text()
     )
     assert "Subsets of fewer than 100 images" in panel.text()
-    bars, _, diamonds = panel.data["bars"]
+    bars, _, wholes, diamonds = panel.data["bars"]
+    assert wholes["name"] == "all images"
     assert panel.state["tags"] == ["all images", "day", "night"]  # the rare tag has no interval
     np.testing.assert_allclose(bars["base"], [100 * part["interval"][0] for part in found["parts"][:3]])
     models = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
@@ -67,6 +70,7 @@ def test_the_interval_comes_first(annotated):
     assert diamonds["customdata"].count("net") == 3
     rows = panel.data["parts"]
     assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
+    assert rows[0]["whole"] == f"{100 * found['whole']:.2f}"
     assert rows[0]["mean"] == f"{100 * found['mean']:.2f}"
     assert rows[3]["ends"].startswith("fraction: expected at least one image in a subset")
 
@@ -100,7 +104,7 @@ def test_sliders_choose_thresholds_from_the_stored_replicates(annotated, monkeyp
 def test_every_section_shows_its_part(annotated):
     panel = Panel("convergence", annotated).load()
     found = kf.convergence_metrics(annotated, "convergence")
-    shown = {"Subsets": {"scatter", "summary"}, "Raters": {"matrix"}, "Checks": {"checks"}}
+    shown = {"Subsets": {"sizes", "scatter", "summary"}, "Raters": {"matrix"}, "Checks": {"checks"}}
     for section, parts in shown.items():
         panel.send("on_change_section", value=section)
         assert parts <= set(panel.shown), section
@@ -119,6 +123,20 @@ def test_every_section_shows_its_part(annotated):
     ]
     assert [row["criterion"] for row in panel.data["checks"]] == [row["criterion"] for row in found["checklist"]]
     assert panel.data["checks"][0]["verdict"] == "? cannot know"
+
+
+def test_the_curve_of_sizes_ends_at_all_images(annotated):
+    panel = Panel("convergence", annotated).load()
+    panel.send("on_change_section", value="Subsets")
+    sizes = kf.convergence_metrics(annotated, "convergence")["sizes"]
+    curve = panel.data["sizes"][1]
+    assert curve["x"] == [row["images"] for row in sizes] == [1, 3, 6, 12]
+    np.testing.assert_allclose(curve["y"], [100 * row["convergence"] for row in sizes])
+    assert f"{100 * sizes[-1]['convergence']:.1f} mAP on all 12 images" in panel.text()
+    assert "Over all thresholds of the run." not in panel.text()
+    panel.send("on_change_least", value=0.9)
+    assert panel.data["sizes"][1]["y"] == curve["y"]
+    assert "Over all thresholds of the run." in panel.text()
 
 
 def test_two_raters_have_a_fitted_line_with_its_quality(annotated):
@@ -141,7 +159,7 @@ def test_models_are_placed_without_a_new_run(annotated):
     assert "could not be placed" not in panel.text()
     mine = kf.convergence_metrics(annotated, "convergence", models="mine 0.99")["models"][1]
     assert f"- **mine**: {mine['meaning']}" in panel.text()
-    assert "mine" in panel.data["bars"][2]["customdata"]
+    assert "mine" in panel.data["bars"][3]["customdata"]
     assert kf.list_runs(annotated) == ["convergence"]
     panel.send("on_change_least", value=0.7)
     assert "- **mine**" in panel.text()

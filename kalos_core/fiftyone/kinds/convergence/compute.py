@@ -44,6 +44,7 @@ from kalos_core.fiftyone.kinds.convergence.metrics import (
     line_record,
     metrics_of,
     models_of,
+    sizes_of,
 )
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -217,6 +218,7 @@ def _estimate(
     for number, (tag, images) in enumerate(tagged.items(), 1):
         parts.append(_part(annotations, tag, images, settings, pairs, model, tell(number, f"{tag}: ")))
     _warn_of_small(parts[1:])
+    report(STORING, "Looking at subsets of other sizes")
     return result, Estimate(
         parts=tuple(parts),
         raters=tuple(annotations.raters),
@@ -225,6 +227,7 @@ def _estimate(
         predictions=settings["predictions"],
         predicted=predicted,
         checklist=[asdict(line) for line in checklist],
+        sizes=sizes_of(result),
     )
 
 

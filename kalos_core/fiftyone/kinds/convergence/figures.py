@@ -12,6 +12,7 @@ from kalos_core.fiftyone.kinds.convergence.metrics import (
     LineMetrics,
     ModelMetrics,
     PartMetrics,
+    SizeMetrics,
     shown_parts,
 )
 from kalos_core.fiftyone.runs.table import Part, Run
@@ -22,6 +23,7 @@ from kalos_core.figures import (
     interval_bars,
     replicate_scatter,
     significant,
+    size_curve,
 )
 
 
@@ -30,7 +32,7 @@ def figures(
     found: ConvergenceDetails | None = None,
     points: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Part]:
-    """``bars``, ``matrix`` and, where the points of the replicates are given, ``scatter``.
+    """``bars``, ``sizes``, ``matrix`` and, where the points of the replicates are given, ``scatter``.
 
     Parameters
     ----------
@@ -43,6 +45,7 @@ def figures(
     shown: ConvergenceDetails = run.details if found is None else found
     parts = {
         "bars": Part("", _bars(shown_parts(shown["parts"]), shown["models"])),
+        "sizes": _sizes(shown["sizes"], len(shown["thresholds"]) < len(run.settings["thresholds"])),
         "matrix": Part(
             directions_title(shown["raters"], shown["matrix"]), directions_heatmap(shown["raters"], shown["matrix"])
         ),
@@ -58,7 +61,23 @@ def _bars(parts: Sequence[PartMetrics], models: Sequence[ModelMetrics]) -> Any:
     diamonds: list[dict[str, float]] = [{model["name"]: model["map"] for model in models}]
     diamonds += [{} if part["predicted"] is None else {field: part["predicted"]} for part in parts[1:]]
     names = [part["name"] for part in parts]
-    return interval_bars(names, [part["mean"] for part in parts], [part["interval"] for part in parts], diamonds)
+    means, wholes = ([part[name] for part in parts] for name in ("mean", "whole"))
+    return interval_bars(names, means, [part["interval"] for part in parts], diamonds, wholes=wholes)
+
+
+def _sizes(rows: Sequence[SizeMetrics], narrowed: bool) -> Part:
+    """Label convergence over the size of subsets, all images last; stored is that of all thresholds."""
+    first, last = rows[0], rows[-1]
+    return Part(
+        f"{100 * last['convergence']:.1f} mAP on all {last['images']:,} images, {100 * first['convergence']:.1f} on "
+        f"subsets of {first['images']:,}",
+        size_curve(
+            [row["images"] for row in rows],
+            [row["convergence"] for row in rows],
+            [(row["low"], row["high"]) for row in rows],
+        ),
+        "Over all thresholds of the run." if narrowed else "",
+    )
 
 
 def _scatter(points: Mapping[str, NDArray[Any]], lines: Sequence[LineMetrics]) -> Any:

@@ -21,7 +21,8 @@ from kalos_core.convergence import (
     label_convergence,
     read_models,
 )
-from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
+from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER, SHARES
+from kalos_core.errors import InputError
 from kalos_core.fiftyone.runs.plain import plain
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details
 from kalos_core.fiftyone.runs.table import Arrays
@@ -74,13 +75,30 @@ class LineMetrics(LineRecord):
     explained: float
 
 
+class SizeMetrics(TypedDict):
+    """A row of `LabelConvergence.by_size`, over all thresholds."""
+
+    share: float
+    images: int
+    subsets: int
+    convergence: float
+    std: float | None
+    low: float | None
+    high: float | None
+    percentile_low: float | None
+    percentile_high: float | None
+    map: float
+    alpha: float
+
+
 class PartMetrics(TypedDict):
-    """All images, or those with a tag: the interval, or the reason why there is none."""
+    """All images, or those with a tag: at once, and the interval of subsets, or the reason why there is none."""
 
     name: str
     images: int
     images_per_subset: int | None
     reason: str
+    whole: float | None
     mean: float | None
     std: float | None
     interval: Ends
@@ -98,8 +116,9 @@ class ModelMetrics(TypedDict, total=False):
 
 
 class ConvergenceSummary(TypedDict):
-    """The summary of label convergence; None for what is undefined."""
+    """The summary of label convergence: of all images at once, then over subsets; None for what is undefined."""
 
+    whole: float | None
     mean: float | None
     std: float | None
     interval: Ends
@@ -125,6 +144,7 @@ class ConvergenceDetails(ConvergenceSummary):
 
     lines: list[LineMetrics]
     parts: list[PartMetrics]
+    sizes: list[SizeMetrics]
     matrix: list[list[float | None]]
 
 
@@ -170,6 +190,8 @@ class Estimate:
         mAP of the predictions with each rater as ground truth, on all images; NaN without any.
     checklist : list of dict
         `Criterion` as plain values.
+    sizes : list of dict
+        Of all images, see `SizeMetrics`.
     """
 
     parts: tuple[Subsets, ...]
@@ -179,6 +201,7 @@ class Estimate:
     predictions: str | None
     predicted: NDArray[np.float64]
     checklist: list[dict[str, Any]]
+    sizes: list[SizeMetrics]
 
     @property
     def whole(self) -> Replicates:
@@ -211,10 +234,12 @@ def convergence_metrics(
     Returns
     -------
     dict
-        ``mean``, ``std``, ``interval`` and ``route`` of label convergence, ``images``, ``images_per_subset``,
-        ``subsets`` and ``thresholds`` it is over; ``summary``: rows as of `LabelConvergence.summary`; ``lines``:
+        ``whole``: label convergence of all images at once, the number to quote; its ``mean``, ``std`` and ``interval``
+        over subsets; its ``route``, and the ``images``, ``images_per_subset``, ``subsets`` and ``thresholds`` it is
+        over; ``summary``: rows as of `LabelConvergence.summary`; ``lines``:
         ``name``, ``slope``, ``intercept``, ``correlation``, ``explained`` and ``source``, the fitted one first;
-        ``parts``: all images and each tag with its interval, or the ``reason`` why it has none; ``models``: ``name``,
+        ``parts``: all images and each tag with its interval, or the ``reason`` why it has none; ``sizes``: rows of
+        `LabelConvergence.by_size`, over all thresholds of the run; ``models``: ``name``,
         ``map``, ``place`` and ``meaning``, and ``by_rater`` for a field of predictions; ``matrix``: mAP with the rater
         of the row as ground truth and the rater of the column as detections; ``checklist``: rows of
         `check_convergence`. None for what is undefined.
@@ -255,6 +280,7 @@ def metrics_of(
     chosen = np.isin(estimate.whole.thresholds, whole.thresholds)
     found, models = whole.convergence, _placed(estimate, whole, chosen, more or {})
     return {
+        "whole": plain(whole.whole_convergence),
         "mean": plain(found.mean),
         "std": plain(found.std),
         "interval": plain(found.interval),
@@ -267,6 +293,7 @@ def metrics_of(
         "summary": [plain(row) for row in whole.summary().to_dict("records")],
         "lines": [_line_metrics(name, line) for name, line in _lines(whole)],
         "parts": [_part_metrics(part, least, greatest, chosen) for part in estimate.parts],
+        "sizes": estimate.sizes,
         "models": models,
         "matrix": plain(estimate.directions[chosen].mean(axis=0)),
         "checklist": estimate.checklist,
@@ -318,6 +345,7 @@ def _part_metrics(part: Subsets, least: float | None, greatest: float | None, ch
         "images": part.images,
         "images_per_subset": None if replicates is None else replicates.images_per_replicate,
         "reason": part.reason,
+        "whole": None if replicates is None else plain(replicates.whole_convergence),
         "mean": None if found is None else plain(found.mean),
         "std": None if found is None else plain(found.std),
         "interval": [None, None] if found is None else plain(found.interval),
@@ -354,6 +382,16 @@ def converge(
         pairs=pairs,
         progress=progress,
     )
+
+
+def sizes_of(result: LabelConvergence) -> list[SizeMetrics]:
+    """How label convergence depends on the size of subsets; only their own size where others leave subsets empty."""
+    shares = [share for share in SHARES if round(share * result.images)]
+    try:
+        table = result.by_size(shares)
+    except InputError:
+        table = result.by_size(())
+    return cast(list[SizeMetrics], plain(table.to_dict("records")))
 
 
 def line_record(line: Line) -> LineRecord:
@@ -415,6 +453,7 @@ def unpack_estimate(settings: ConvergenceSettings, stored: ConvergenceDetails, a
         predictions=settings["predictions"],
         predicted=arrays["predicted"],
         checklist=list(stored["checklist"]),
+        sizes=list(stored["sizes"]),
     )
 
 
