@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = [
     "errors",
     "arrays",
+    "display",
     "shapes",
     "annotations",
     "similarity",
@@ -35,7 +36,6 @@ ORDER = [
     "ranking",
     "readers",
     "noise",
-    "display",
     "drawing",
     "figures",
     "report",

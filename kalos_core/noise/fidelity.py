@@ -55,7 +55,13 @@ MOST_GAP = 95
 
 @dataclass(frozen=True)
 class FidelityRow:
-    """One quantity of `Fidelity`."""
+    """One quantity of `Fidelity`: of the real raters, of the synthetic ones, and the interval of the real.
+
+    Examples
+    --------
+    >>> FidelityRow("alpha", real=0.69, synthetic=0.7, low=0.63, high=0.74, inside=True).inside
+    True
+    """
 
     quantity: str
     real: float

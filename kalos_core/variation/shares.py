@@ -165,6 +165,7 @@ class BoundaryQuality:
 
     Examples
     --------
+    >>> from kalos_core import variations
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 7.5)]]
     >>> quality = boundary_quality(variations(Annotations.from_rows(rows)), bins=5)
     >>> quality.counts.tolist(), round(quality.median, 3), quality.identical
@@ -202,6 +203,7 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
 
     Examples
     --------
+    >>> from kalos_core import variations
     >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 10, 10]} for rater in ("ann", "bob")]
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
