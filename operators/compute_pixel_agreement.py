@@ -2,7 +2,7 @@
 
 import fiftyone.operators.types as types
 
-from kalos_core.figures import significant, smyth_title
+from kalos_core.figures import pixel_title, significant, smyth_note
 
 from . import mask_forms, widgets
 from .base import Run
@@ -16,6 +16,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
+        mask_forms.add_local(ctx, inputs)
         widgets.add_switch(
             inputs,
             "images",
@@ -26,14 +27,14 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
     def summary(self, run: Run) -> str:
         f = run.metrics
         rows = "\n".join(
-            f"| {row['name']} | {_percent(row['smyth_bound'])} | {significant(row['f1'])} | "
+            f"| {row['name']} | {significant(row['f1'])} | {_percent(row['smyth_bound'])} | "
             f"{_percent(row['all_agree'])} | {', '.join(row['outliers']) or 'nobody'} |"
             for row in f["classes"]
         )
         return (
-            f"**{smyth_title(f['smyth_bound'], len(f['raters']))}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
-            f"the field {run.names.rater_count!r} shows how many raters marked each\n\n"
-            "| Class | Smyth bound | Mean F1 | All agree on | Stand out |\n|---|---|---|---|---|\n" + rows
+            f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
+            f"the field {run.names.rater_count!r} shows how many raters marked each. {smyth_note(f['smyth_bound'])}\n\n"
+            "| Class | Mean F1 | Smyth bound | All agree on | Stand out |\n|---|---|---|---|---|\n" + rows
         )
 
 

@@ -16,7 +16,7 @@ METHODS = {
     "any": "what anybody marked",
     "0.5": "what half of the raters marked",
     "0.75": "what three of four raters marked",
-    "excl-0.5": "what half of those marked who do not stand out",
+    "excl-0.5": "what half of those marked who do not stand out over all images",
     "staple": "STAPLE: raters weighted by how good they seem",
     "simple": "SIMPLE: raters who fit least are left out, step by step",
     "lsml": "LSML: likely and smooth; slow",
@@ -48,6 +48,7 @@ class EstimateTruth(mask_forms.MaskAnalysis):
         if _of_pixels(ctx):
             _add_methods(ctx, inputs)
             mask_forms.add_ignored(ctx, inputs)
+            mask_forms.add_local(ctx, inputs)
         else:
             mask_forms.add_quorum(ctx, inputs)
             forms.add_similarity(ctx, inputs)
@@ -58,7 +59,8 @@ class EstimateTruth(mask_forms.MaskAnalysis):
     def summary(self, run: Run) -> str:
         f, rows = run.metrics, run.details["truths"]
         names = ", ".join(f"`{field}`" for field in f["fields"].values())
-        head = f"**{_title(f, rows)}**\n\n{f['images']:,} images, {len(f['raters'])} raters; written: {names}\n\n"
+        who = f"{len(f['raters']) or 'unnamed'} raters"
+        head = f"**{_title(f, rows)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
         return head + (_pixel_table(rows) if f["of"] == mask_forms.PIXELS else _object_table(rows))
 
 

@@ -103,6 +103,18 @@ def add_ignored(ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(ctx, inputs, "ignore_value", 1, 65535, label="Value to ignore", description=description)
 
 
+def add_local(ctx: Context, inputs: types.Object) -> None:
+    """Whether raters have names within an image only; as it is stored unless it is set."""
+    facts = kf.rater_facts(ctx.dataset)
+    widgets.add_switch(
+        inputs,
+        "raters_are_local",
+        default=any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts),
+        label="Raters have no names",
+        description="Rater 1 of one image is not rater 1 of the next: only raters of one image are compared",
+    )
+
+
 def pixels_of(ctx: Context) -> int:
     """About how many pixels there are to look at, those of every rater."""
     view = ctx.target_view()

@@ -29,7 +29,14 @@ class RankDetectors(mask_forms.MaskAnalysis):
         detectors = self._add_detectors(ctx, inputs)
         if not set(detectors).isdisjoint(kf.heatmap_fields(ctx.dataset)):
             widgets.add_list(inputs, "methods", TRUTH_METHODS, default=USUAL, label="Consensus next to the raters")
+            widgets.add_switch(
+                inputs,
+                "all_shares",
+                label="Thresholds of agreement, 1/N to 1, as references",
+                description="What at least 1, 2, ... of the N raters marked; every image needs as many raters",
+            )
             mask_forms.add_ignored(ctx, inputs)
+            mask_forms.add_local(ctx, inputs)
             self._add_skew(ctx, inputs)
             self._add_contours(ctx, inputs)
         else:
@@ -106,6 +113,8 @@ class RankDetectors(mask_forms.MaskAnalysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
         skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
+        if params.get("all_shares"):
+            found["shares"] = "all"
         if len(skew) == 2:
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found

@@ -18,6 +18,7 @@ CAPTIONS = {
         "The rank of each classifier against each rater's labels and the majority's; lines that cross are classifiers "
         "whose order depends on the reference. **Click a reference to see the images where it is not the majority's.**"
     ),
+    "shared": "The different rankings there are, each with the references that give it.",
     "tau": (
         "Kendall's τ between the rankings under every two references: 1 the same order, −1 the reverse. **Click a cell "
         "to see the images that the two answered differently.**"
@@ -88,5 +89,6 @@ class RankingSection:
             add_menu(panel, "measure", state.measures, self.on_change_measure, label="Measure")
             panel.md(state.ranking_text, name="ranking_text")
             add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_reference)
+            add_part(panel, ctx, "shared", CAPTIONS["shared"])
             add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
         panel.btn("rank", label="Rank classifiers", icon="leaderboard", on_click=self.rank)

@@ -60,7 +60,7 @@ CAPTIONS = {
         "open it.**"
     ),
     "accuracy": (
-        "Share of decisions on concepts that two raters took alike, of those both took; the last row is each rater "
+        "Share of questions that two raters answered alike, of those both answered; the last row is each rater "
         "against the majority. **Click a cell to see the images that the two answered differently.**"
     ),
     "cohen": "Cohen's kappa of every two raters on one question: agreement beyond that of their own shares of answers.",

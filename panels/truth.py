@@ -117,11 +117,11 @@ class TruthPanel(RunPanel):
         if state.category not in state.categories:
             state.category = state.categories[0]
         at, raters = state.categories.index(state.category), metrics["raters"]
-        state.headline = pixel_headline(metrics, metrics["classes"][at], classes[at]) + changed
+        parts = kf.figures_of(run, category=state.category)
+        state.headline = pixel_headline(parts.pop("agreement"), metrics, classes[at]) + changed
         state.leaves = [raters[code] for code in classes[at]["order"]]
         state.rater_names = raters
-        parts = kf.figures_of(run, category=state.category)
-        state.performance = parts.pop("performance").title  # its figure is the table
+        state.performance = parts.pop("performance").title if raters else None  # its figure is the table
         put_parts(ctx, parts)
         ctx.panel.set_data("raters", rater_rows(raters, classes[at]))
         images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
@@ -176,7 +176,10 @@ class TruthPanel(RunPanel):
         state.of, state.detectors = metrics["of"], metrics["detectors"]
         if state.detector not in state.detectors:
             state.detector = state.detectors[0]
-        parts = kf.figures_of(run, detector=state.detector)
+        state.references = metrics["truths"]
+        if state.reference not in state.references:
+            state.reference = state.references[0]
+        parts = kf.figures_of(run, detector=state.detector, reference=state.reference)
         undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
         text = detector_text(metrics, run.details)
         state.headline = f"###### {take_title(parts, 'bump')}\n\n{text}{undefined}{changed}"
@@ -187,6 +190,11 @@ class TruthPanel(RunPanel):
     @guarded
     def on_change_detector(self, ctx):
         ctx.panel.state.detector = ctx.params["value"]
+        self.load_run(ctx, ctx.panel.state.run)
+
+    @guarded
+    def on_change_reference(self, ctx):
+        ctx.panel.state.reference = ctx.params["value"]
         self.load_run(ctx, ctx.panel.state.run)
 
     # ---- layout ----
@@ -227,7 +235,10 @@ class TruthPanel(RunPanel):
         state = ctx.panel.state
         add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
         add_part(panel, ctx, "tree", CAPTIONS["tree"], self.on_click_tree)
-        add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
+        if state.performance:
+            add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
+        else:
+            panel.md("Raters without names over the images cannot stand out: see *Counts*.", name="no_raters")
 
     def _render_counts(self, panel, ctx):
         state = ctx.panel.state
@@ -255,6 +266,7 @@ class TruthPanel(RunPanel):
         add_table(
             panel, "ranks", "Area and rank" if ctx.panel.state.of == "pixels" else "mAP and rank", self._columns(ctx)
         )
+        add_part(panel, ctx, "shared", CAPTIONS["shared"])
         add_part(panel, ctx, "tau", CAPTIONS["tau"])
 
     def _columns(self, ctx):
@@ -267,4 +279,8 @@ class TruthPanel(RunPanel):
             return
         add_menu(panel, "detector", state.detectors, self.on_change_detector, label="Detector")
         add_part(panel, ctx, "curves", CAPTIONS["curves"])
+        add_part(panel, ctx, "agreement", CAPTIONS["agreement"])
+        add_menu(panel, "reference", state.references, self.on_change_reference, label="Reference")
+        add_part(panel, ctx, "under", CAPTIONS["under"])
+        add_part(panel, ctx, "correlations", CAPTIONS["correlations"])
         add_part(panel, ctx, "bounds", CAPTIONS["bounds"])

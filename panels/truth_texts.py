@@ -1,7 +1,7 @@
 """The texts of the Truth panel: findings, captions, and the rows of its tables."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import significant, smyth_title
+from kalos_core.figures import significant
 
 NOTHING_YET = {
     "pixels": (
@@ -54,7 +54,7 @@ CAPTIONS = {
     "ratio": "Of the pixels that anybody marked, the share that at least n raters marked, 0 to 1 (Lampert, Eq. 3).",
     "properties": (
         "Pearson's r of the share of raters who marked a pixel with properties of the image, −1 to 1. Neighbouring "
-        "pixels are not independent: small values mean little."
+        "pixels are not independent: small values mean little. Pale: not significant at 99 %."
     ),
     "against": "Each rater against this consensus, over all images: shares of pixels, and Cohen's κ.",
     "against_objects": "Shares of objects and of annotations, 0 to 1.",
@@ -62,6 +62,16 @@ CAPTIONS = {
     "bounds": (
         "Bars: area from the least to the greatest consensus by vote; ticks: under each rater. Detectors whose bars "
         "lie apart can be told apart, as far as these bounds hold."
+    ),
+    "shared": "The different rankings there are, each with the references that give it.",
+    "agreement": (
+        "The same under what at least 1, 2, ... of the raters marked, the darker the more: what many marked is easier "
+        "to find."
+    ),
+    "under": "All detectors under one reference, with the area under each curve.",
+    "correlations": (
+        "Pearson's r of a detector's score with the share of raters who marked a pixel, −1 to 1; empty: not "
+        "significant at 99 %. Far less on the whole image than where anybody marked: false alarms."
     ),
     "tau": "Kendall's τ between the rankings under every two references, −1 to 1: 1 is the same order.",
     "curves": (
@@ -72,13 +82,12 @@ CAPTIONS = {
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-def pixel_headline(metrics, row, found):
-    title = smyth_title(row["smyth_bound"], len(metrics["raters"]))
+def pixel_headline(part, metrics, found):
+    """`part`: the finding, with a note on Smyth's bound."""
     over = f"{metrics['images']:,} images, {metrics['pixels']:,} pixels"
-    of_class = f", class {row['name']}" if len(metrics["classes"]) > 1 else ""
+    of_class = f", class {found['name']}" if len(metrics["classes"]) > 1 else ""
     alone = f"; {found['alone']:,} images of one rater count for nothing" if found["alone"] else ""
-    text = f"###### {title}\n\nMean F1 {significant(row['f1'])}; {over}{of_class}{alone}."
-    return text + "".join(f" {note}" for note in found["smyth_notes"])
+    return f"###### {part.title}\n\n{over}{of_class}{alone}. {part.note}"
 
 
 def rater_rows(raters, found):
@@ -100,7 +109,7 @@ def image_row(image):
 def consensus_headline(metrics, by_name):
     """`by_name`: name of a consensus -> its row of the details."""
     names = ", ".join(f"`{field}`" for field in metrics["fields"].values())
-    over = f"{metrics['images']:,} images, {len(metrics['raters'])} raters. Fields: {names}"
+    over = f"{metrics['images']:,} images, {len(metrics['raters']) or 'unnamed'} raters. Fields: {names}"
     return f"###### {_consensus_title(metrics, by_name)}\n\n{over}"
 
 

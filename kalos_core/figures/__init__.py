@@ -104,7 +104,6 @@ from kalos_core.figures.pixels import (
     ratio_title,
     significance,
     smyth_note,
-    smyth_title,
     tree_title,
 )
 from kalos_core.figures.published import (
@@ -114,6 +113,7 @@ from kalos_core.figures.published import (
     PublishedCalibration,
 )
 from kalos_core.figures.ranking import (
+    agreement_curves,
     agreement_curves_title,
     boundaries_title,
     bounds_bars,
@@ -152,7 +152,15 @@ from kalos_core.figures.raters import (
     vitality_title,
 )
 from kalos_core.figures.sensitivity import plot_sensitivity, sensitivity_curve, sensitivity_title
-from kalos_core.figures.sparse import plot_removal, plot_running, plot_weights, running_figure, running_title
+from kalos_core.figures.sparse import (
+    independence_title,
+    plot_independence,
+    plot_removal,
+    plot_running,
+    plot_weights,
+    running_figure,
+    running_title,
+)
 from kalos_core.figures.variations import plot_variations, variation_bars, variations_title
 
 __all__ = [
@@ -177,6 +185,7 @@ __all__ = [
     "PublishedCalibration",
     "accuracy_heatmap",
     "accuracy_title",
+    "agreement_curves",
     "agreement_curves_title",
     "agreement_title",
     "alpha_bins",
@@ -210,6 +219,7 @@ __all__ = [
     "events_title",
     "hardest_classes",
     "image_event_bars",
+    "independence_title",
     "interval_bars",
     "kappa_bars",
     "kappa_title",
@@ -238,6 +248,7 @@ __all__ = [
     "plot_detector_correlations",
     "plot_events",
     "plot_fidelity",
+    "plot_independence",
     "plot_intra_rater",
     "plot_label_agreement",
     "plot_majority",
@@ -283,7 +294,6 @@ __all__ = [
     "significant",
     "size_curve",
     "smyth_note",
-    "smyth_title",
     "square_heatmap",
     "tau_heatmap",
     "tau_title",

@@ -67,20 +67,6 @@ def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
     return " ".join([text, *notes])
 
 
-def smyth_title(bound: float | None, raters: int) -> str:
-    """Smyth's bound in one line.
-
-    Examples
-    --------
-    >>> smyth_title(0.0126, 13)
-    '13 raters err on at least 1.26 % of the pixels, within the limit of 10 %'
-    """
-    if bound is None or np.isnan(bound):
-        return "How far raters err is undefined"
-    where = "within" if bound <= 0.1 else "above"
-    return f"{raters} raters err on at least {significant(100 * bound)} % of the pixels, {where} the limit of 10 %"
-
-
 def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
     """Who stands out, in one line.
 

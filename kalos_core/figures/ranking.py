@@ -521,15 +521,17 @@ def plot_agreement_curves(result: DetectorRanking, detector: str) -> go.Figure:
         raise InputError('result: expected thresholds of agreement, got none; DetectorAccumulator(shares="all") counts')
     recall, precision = result.sampled()
     areas = result.area[rows, column]
-    figure = precision_curves(
-        result.truths[rows].tolist(),
-        recall.tolist(),
-        precision[rows, column],
-        areas,
-        title=agreement_curves_title(detector, areas),
-    )
-    shades = sample_colorscale("Blues", np.linspace(0.35, 1, len(rows)).tolist())
-    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(areas)], strict=True):
+    title = agreement_curves_title(detector, areas)
+    return agreement_curves(result.truths[rows].tolist(), recall.tolist(), precision[rows, column], areas, title)
+
+
+def agreement_curves(
+    names: Sequence[str], recall: Sequence[float], precision: Matrix, areas: Numbers, title: str = ""
+) -> go.Figure:
+    """As `precision_curves`, of references at ascending thresholds of agreement: the darker the higher."""
+    figure = precision_curves(names, recall, precision, areas, title=title)
+    shades = sample_colorscale("Blues", np.linspace(0.35, 1, len(names)).tolist())
+    for trace, shade in zip(figure.data, np.array(shades)[np.isfinite(as_numbers(areas))], strict=True):
         trace.line.color = str(shade)
     return figure
 

@@ -9,7 +9,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import ranking_title, smyth_title, tree_title
+from kalos_core.figures import pixel_title, ranking_title, tree_title
 from tests.browser.conftest import expect, of_a_new_name
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 
@@ -70,7 +70,7 @@ def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
     app.picture("truth-1-form")
     summary = app.execute(form)
     figures = kf.load_metrics(dataset, "pixels").metrics
-    expect(summary).to_contain_text(smyth_title(figures["smyth_bound"], 5))
+    expect(summary).to_contain_text(pixel_title(figures["f1"], 5))
     expect(summary).to_contain_text("eve")
     app.picture("truth-2-summary")
     app.finish()

@@ -124,7 +124,7 @@ def test_its_figures(answered: fo.Dataset) -> None:
     rank(answered)
     run = kf.load_details(answered, "ranked")
     parts, rankings = kf.figures_of(run), kf.stored_rankings(answered, "ranked")
-    assert set(parts) == {"bump", "tau"}
+    assert set(parts) == {"bump", "shared", "tau"}
     assert parts["bump"].title == ranking_title(rankings["AUC"])
     assert "Left out under some reference, which finds them nowhere or everywhere: owl." in parts["bump"].note
     assert kf.figures_of(run, measure="EER")["bump"].figure.data[0].y == tuple(rankings["EER"].ranks[:, 0])

@@ -15,10 +15,15 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, agreement, instance_consensus, rank_models, write_coco
+from kalos_core.consensus import estimate_truths, study_outliers
+from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
 from kalos_core.pixels import MaskStack, pixel_agreement
-from tests.fiftyone_bridge.scenes import detection, documents, polyline
+from kalos_core.ranking import DetectorAccumulator
+from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
 from tests.fiftyone_bridge.stacks import IMAGES, RATER_COUNTS, RATERS, RATIO, add_maps, row, small
+
+LOCAL = {"person": "", "session": "", "classes": None, "is_local": True}
 
 Make = Callable[..., fo.Dataset]
 
@@ -400,7 +405,7 @@ def objects() -> list[fo.Sample]:
 
 def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) -> None:
     dataset = make(objects())
-    before = documents(dataset)
+    before = without(documents(dataset), {"last_modified_at"})  # which an evaluation of FiftyOne sets
     run = kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
     assert run.metrics["fields"] == {"quorum 0.5": "truth_quorum_0_5", "quorum 1": "truth_quorum_1"}
     (cat,) = dataset.first().truth_quorum_0_5.detections
@@ -434,7 +439,7 @@ def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) 
     assert json.loads((tmp_path / "own.json").read_text())["annotations"][0]["score"] == pytest.approx(2 / 3)
 
     kf.delete_run(dataset, "truth")
-    assert documents(dataset) == before
+    assert without(documents(dataset), {"last_modified_at"}) == before
 
 
 def test_a_stored_consensus_of_objects_takes_up_what_has_changed(make: Make) -> None:
@@ -457,16 +462,20 @@ def test_every_kind_shows_its_figures(stack: fo.Dataset) -> None:
     shown = {}
     for run in kf.list_runs(stack, info=True):
         parts = kf.figures_of(kf.load_details(stack, run.key))
-        assert all(part.title and part.figure for part in parts.values())
+        assert all(part.title and (part.figure or name == "agreement") for name, part in parts.items())
         shown[run.key] = list(parts)
     assert shown == {
-        "pixels": ["tree", "ratio", "performance"],
+        "pixels": ["agreement", "ratio", "tree", "performance"],
         "truth": ["against"],
-        "ranks": ["bump", "tau", "bounds", "curves"],
+        "ranks": ["bump", "shared", "tau", "bounds", "curves", "under", "correlations"],
     }
+    headline = kf.figures_of(kf.load_details(stack, "pixels"))["agreement"]
+    assert headline.title == "3 raters agree at a mean F1 of 0.517"
+    assert headline.note.startswith("Smyth's bound: whatever the truth, raters err on at least 16.7 % of all pixels")
     ranks = kf.load_details(stack, "ranks")
     assert kf.figures_of(ranks, detector="poor")["curves"].title.startswith("poor reaches")
-    for key, option in (("ranks", "detector"), ("pixels", "category"), ("truth", "consensus")):
+    assert kf.figures_of(ranks, reference="bob")["under"].title.startswith("Under bob: ")
+    for key, option in (("ranks", "detector"), ("ranks", "reference"), ("pixels", "category"), ("truth", "consensus")):
         with pytest.raises(InputError, match=f"{option}: expected .* got 'none'"):
             kf.figures_of(kf.load_details(stack, key), **{option: "none"})
 
@@ -484,6 +493,90 @@ def test_a_consensus_of_outlines_is_made_of_masks(make: Make) -> None:
     kf.estimate_truth(dataset, "pixels", of="pixels", methods="any", raters=("ann", "bob"))
     assert (dataset.first().pixels_any.get_mask() > 0).sum() == 100
     kf.delete_run(dataset, "pixels")
+
+
+# ---- who stands out, over all images ----
+
+
+@pytest.fixture
+def torn(make: Make) -> Iterator[fo.Dataset]:
+    """dan stands out over both images, and on neither alone does anybody else than on the other."""
+    masks = {"ann": [0, 1, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 1, 1, 1], "dan": [1, 0, 0, 0]}
+    second = {"ann": [1, 1, 0, 0], "bob": [0, 1, 1, 0], "cid": [0, 1, 1, 0], "dan": [0, 1, 1, 0]}
+    size = fo.ImageMetadata(width=4, height=1)
+    dataset = make(
+        [
+            fo.Sample(f"/{number}.png", metadata=size, raters=list(masks), **{k: row(v) for k, v in given.items()})
+            for number, given in enumerate((masks, second))
+        ]
+    )
+    maps = ([0.1, 0.8, 0.7, 0.9], [0.2, 0.9, 0.8, 0.1])
+    dataset.set_values("net", [fo.Heatmap(map=np.array([scores])) for scores in maps])
+    yield dataset
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
+
+
+def torn_stacks(dataset: fo.Dataset) -> list[MaskStack]:
+    return [found.stacks["marked"] for found in kf.read_masks(dataset)]
+
+
+def test_who_stands_out_is_decided_over_all_images(torn: fo.Dataset) -> None:
+    expected = estimate_truths(torn_stacks(torn), "excl-0.5")
+    assert study_outliers(torn_stacks(torn)) == ["dan"]
+    run = kf.estimate_truth(torn, "truth", methods="excl-0.5")
+    assert run.details["outliers"] == [{"category": "marked", "raters": ["dan"]}]
+    found = [sample["truth_excl_0_5"].get_mask() > 0 for sample in torn]
+    assert [mask.tolist() for mask in found] == [truth.mask.tolist() for truth in expected]
+    assert "are left out: dan." in kf.figures_of(kf.load_details(torn, "truth"))["against"].note
+
+
+def test_detectors_under_the_truth_without_outliers(torn: fo.Dataset) -> None:
+    run = kf.rank_detectors(torn, "ranks", detectors="net", methods=["excl-0.5"], shares="all", skew=(0.1, 0.5))
+    assert run.details["outliers"] == ["dan"]
+    accumulator = DetectorAccumulator(methods=["excl-0.5"], shares="all", outliers=["dan"])
+    for stack, sample in zip(torn_stacks(torn), torn, strict=True):
+        accumulator.add({"net": sample["net"].map}, stack)
+    expected = accumulator.result((0.1, 0.5))
+    restored = kf.load_run(torn, "ranks").result
+    for found in (run.result, restored):
+        assert found.truths.tolist() == expected.truths.tolist()
+        np.testing.assert_array_equal(found.area, expected.area)
+        np.testing.assert_array_equal(found.least_share, expected.least_share)
+        np.testing.assert_array_equal(found.by_agreement, expected.by_agreement)
+    assert run.details["raters_compared"] == expected.raters_compared.tolist()
+    growing = kf.figures_of(kf.load_details(torn, "ranks"))["agreement"]
+    assert len(growing.figure.data) == np.isfinite(expected.area[expected.by_agreement]).sum()
+    numbers = kf.rank_detectors(torn, "more", detectors="net", methods=[], shares=[0.5], skew=(0.1, 0.5))
+    assert numbers.metrics["truths"] == ["ann", "bob", "cid", "dan", "at least 0.5"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_raters_without_names_are_compared_within_images(torn: fo.Dataset, stored: bool) -> None:
+    """As it is stored of the raters, or as it is said."""
+    if stored:
+        facts = [dict(kf.rater_facts(torn).get(name, {"rater": name}), **LOCAL) for name in ("ann", "bob")]
+        update_info(torn, rater_facts=facts)
+    said = {} if stored else {"raters_are_local": True}
+    expected = pixel_agreement(torn_stacks(torn), raters_are_local=True)
+    run = kf.compute_pixel_agreement(torn, "pixels", **said)
+    assert (run.metrics["raters"], run.metrics["rater_count"]) == ([], "4")
+    assert run.metrics["f1"] == pytest.approx(expected.mean_f1)
+    restored = kf.load_run(torn, "pixels").result
+    assert restored.raters_are_local
+    np.testing.assert_array_equal(restored.ratio, expected.ratio)
+    parts = kf.figures_of(kf.load_details(torn, "pixels"))
+    assert list(parts) == ["agreement", "ratio"]
+    assert "Raters have no names" in parts["agreement"].note
+    truth = kf.estimate_truth(torn, "truth", methods=["any", "excl-0.5"], **said)
+    assert (truth.metrics["raters"], truth.metrics["images"], truth.details["outliers"]) == ([], 2, [])
+    assert "cannot be compared" in kf.figures_of(kf.load_details(torn, "truth"))["against"].title
+    assert kf.load_run(torn, "truth").result.marked.tolist() == truth.result.marked.tolist()
+    ranks = kf.rank_detectors(torn, "ranks", detectors="net", methods=["any", "excl-0.5"], skew=(0.1, 0.5), **said)
+    assert ranks.metrics["truths"] == ["any", "excl-0.5"]
+    assert kf.load_run(torn, "ranks").result.raters_are_local
+    shown = kf.figures_of(kf.load_details(torn, "ranks"))
+    assert "no area under a single rater tests the bounds" in shown["bounds"].note
 
 
 # ---- detectors ----

@@ -61,11 +61,6 @@ def test_correlations_and_why_there_is_none(result):
     assert figures.correlation_title(["red"], [None]) == "No property of the images can be compared with agreement"
 
 
-def test_titles_of_what_is_undefined():
-    assert figures.smyth_title(None, 2) == "How far raters err is undefined"
-    assert figures.smyth_title(0.2, 2).endswith("above the limit of 10 %")
-
-
 @pytest.mark.parametrize("plot", ["plot_rater_tree", "plot_ratio", "plot_rater_performance", "plot_correlations"])
 def test_figures_are_json_and_cannot_be_zoomed(plot, result):
     figure = getattr(figures, plot)(result)

@@ -10,7 +10,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
-from kalos_core.figures import smyth_title
+from kalos_core.figures import pixel_title
 from tests.fiftyone_bridge.stacks import RATERS, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
 from tests.operators.calls import is_delegated_by_default, run, shares, summaries
@@ -114,8 +114,8 @@ def test_a_quorum_is_a_share(boxes):
 
 def test_every_operator_answers_its_metrics(masks):
     result = run("compute_pixel_agreement", masks, raters=list(RATERS), run_key="pixels")
-    assert smyth_title(4 / 24, 3) in result["summary"]
-    assert "| marked | 16.7 % | 0.517 | 20.0 % | cid |" in result["summary"]  # F1: (.75 + .4 + .4) / 3
+    assert pixel_title(31 / 60, 3) in result["summary"]
+    assert "| marked | 0.517 | 16.7 % | 20.0 % | cid |" in result["summary"]  # F1: (.75 + .4 + .4) / 3
     result = run("estimate_truth", masks, raters=list(RATERS), methods=["any", "0.5"], run_key="truth")
     assert "Estimates mark 3 to 5 pixels" in result["summary"]
     assert "| 0.5 | marked | 3 | 0 of 2 | 0.333 to 1.00 | 0.750 to 1.00 |" in result["summary"]
@@ -142,7 +142,7 @@ def test_the_app_gets_progress_and_the_panel(masks):
     operations = stream("compute_pixel_agreement", masks, defaults(form("compute_pixel_agreement", masks)))
     assert shares(operations)[-1] == 1
     (summary,) = summaries(operations)
-    assert smyth_title(4 / 24, 3) in summary
+    assert pixel_title(31 / 60, 3) in summary
     assert ("open_panel", "truth") in [(name, params.get("name")) for name, params in operations]
 
 

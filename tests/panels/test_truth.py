@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import ranking_title, ratio_title, smyth_title, tree_title
+from kalos_core.figures import pixel_title, ranking_title, ratio_title, tree_title
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
 from tests.panels.operations import given, ids, samples_of
@@ -52,7 +52,7 @@ def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
     assert ranking_title(kf.stored_ranking(kf.load_metrics(stack, "detectors").metrics)) in panel.text()
     tab(panel, "Raters")
     assert panel.state["run"] == "pixels"
-    assert smyth_title(kf.load_metrics(stack, "pixels").metrics["smyth_bound"], 3) in panel.text()
+    assert pixel_title(kf.load_metrics(stack, "pixels").metrics["f1"], 3) in panel.text()
 
 
 def test_raters_and_their_images(stack):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timezone
 from pathlib import Path
 from typing import Any
 
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
-from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields
+from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields, rater_facts
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.runs.life import STORING
 from kalos_core.fiftyone.runs.table import Read, Run
+from kalos_core.pixels import PixelAccumulator
 
 CLOCK = 2.0
 """Seconds by which the clock of a file system may be coarser than ours, or late."""
@@ -58,9 +60,38 @@ def _is_newer(path: str, since: float) -> bool:
     return max(facts.st_mtime, facts.st_ctime) >= since  # also one that was replaced by an older one
 
 
-def with_progress(masks: RaterMasks, report: Callable[[float, str], None]) -> Iterator[ImageMasks]:
+def are_local(masks: RaterMasks) -> bool:
+    """Whether it is stored that a rater of one image is not the rater of that name on another."""
+    facts = rater_facts(masks.view)
+    return any(facts[name]["is_local"] for name in masks.raters if name in facts)
+
+
+def with_progress(
+    masks: RaterMasks,
+    report: Callable[[float, str], None],
+    raters_are_local: bool = False,
+    begin: float = 0.0,
+    end: float = STORING,
+) -> Iterator[ImageMasks]:
     """The masks of each image; tells which one comes next."""
     for number, found in enumerate(masks):
         label = f"{masks.name(found.image)}: {number + 1:,} of {len(masks):,} images"
-        report(STORING * number / len(masks), label)
-        yield found
+        report(begin + (end - begin) * number / len(masks), label)
+        stacks = {name: replace(stack, raters_are_local=raters_are_local) for name, stack in found.stacks.items()}
+        yield replace(found, stacks=stacks)
+
+
+def outliers_of_study(masks: RaterMasks, report: Callable[[float, str], None], end: float) -> dict[str, list[str]]:
+    """Class -> the raters who stand out over all images, see `kalos_core.consensus.study_outliers`; one reading.
+
+    A class without two raters on any image is left out.
+    """
+    accumulators = {name: PixelAccumulator(masks.raters) for name in masks.classes}
+    compared = set()
+    for found in with_progress(masks, report, end=end):
+        for name, stack in found.stacks.items():
+            accumulators[name].add(stack)
+            if len(stack.raters) > 1 and (stack.ignore is None or not stack.ignore.all()):
+                compared.add(name)
+    results = {name: accumulators[name].result() for name in masks.classes if name in compared}
+    return {name: found.raters[found.outliers].tolist() for name, found in results.items()}

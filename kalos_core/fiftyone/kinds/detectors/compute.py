@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kalos_core._agreement import check_comparable
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.convergence import THRESHOLDS
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
@@ -23,7 +24,7 @@ from kalos_core.fiftyone.kinds.detectors.details import (
 )
 from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores
-from kalos_core.fiftyone.kinds.masked import with_progress
+from kalos_core.fiftyone.kinds.masked import are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.truth.objects import consensus_of, match_objects, quorum_names
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
+SHARE_OF_OUTLIERS = 0.2
+"""Share of the work done when it is known who stands out over all images."""
+
 
 def rank_detectors(
     samples: Any,
@@ -47,7 +51,9 @@ def rank_detectors(
     skew: Sequence[float] | None = None,
     tolerance: float = 0.0,
     thin: bool = False,
+    shares: str | Sequence[float] = (),
     ignore_value: int | None = None,
+    raters_are_local: bool | None = None,
     quorum: float | Sequence[float] = (0.5,),
     similarity: str | None = None,
     threshold: float = 0.5,
@@ -70,13 +76,14 @@ def rank_detectors(
         every label with its confidence. Maps of whole numbers are scores from 0 to the most their type holds, of
         floats from 0 to 1, unless the heatmap says another range.
     methods : names in `kalos_core.consensus.TRUTH_METHODS`
-        Estimated references of pixels next to the raters.
+        Estimated references of pixels next to the raters. ``"excl-0.5"`` leaves out the raters who stand out over all
+        images, whose masks are read twice.
     truths : sequence of str
         Further references: fields of `Segmentation` or, for models, of labels, such as `estimate_truth` writes.
-    skew, tolerance, thin
+    skew, tolerance, thin, shares
         As in `kalos_core.DetectorAccumulator`.
-    ignore_value
-        As in `compute_pixel_agreement`.
+    ignore_value, raters_are_local
+        As in `compute_pixel_agreement`. Raters without names are no references themselves.
     quorum : float or sequence of float
         Estimated references of objects next to the raters: the consensus of that share of them.
     similarity, thresholds
@@ -124,10 +131,12 @@ def rank_detectors(
                 skew=None if skew is None else list(check_skew(skew)),
                 tolerance=tolerance,
                 thin=bool(thin),
+                shares=shares if isinstance(shares, str) else [float(share) for share in shares],
                 ignore_value=ignore_value,
+                raters_are_local=bool(raters_are_local),
                 classes={},
             )
-            return _on_pixels(samples, run_key, of_maps, chosen, report)
+            return _on_pixels(samples, run_key, of_maps, chosen, report, by_facts=raters_are_local is None)
         of_models = ModelSettings(
             of="objects",
             detectors=names,
@@ -145,10 +154,13 @@ def rank_detectors(
 
 
 def _on_pixels(
-    samples: Any, run_key: str, settings: ScoreMapSettings, selection: Selection, report: Report
+    samples: Any, run_key: str, settings: ScoreMapSettings, selection: Selection, report: Report, *, by_facts: bool
 ) -> DetectorRun:
     masks = open_masks(samples, selection, settings["ignore_value"])
     settings["classes"] = masks.values
+    if by_facts:
+        settings["raters_are_local"] = are_local(masks)
+    local = settings["raters_are_local"]
     if len(masks.classes) > 1:
         raise InputError(
             f"classes: expected one class, as score maps are of one, got {listed(masks.classes, 20)}; choose one"
@@ -157,16 +169,25 @@ def _on_pixels(
     strange = [field for field in settings["truths"] if field not in known]
     if strange:
         raise InputError(f"truths: expected fields of Segmentation masks, got {listed(map(repr, strange), 20)}")
-    accumulator = DetectorAccumulator(
-        methods=settings["methods"], tolerance=settings["tolerance"], thin=settings["thin"]
+    by_study = WITHOUT_OUTLIERS in settings["methods"] and not local
+    begin = SHARE_OF_OUTLIERS if by_study else 0.0
+    outliers = (
+        [name for names in outliers_of_study(masks, report, begin).values() for name in names] if by_study else None
     )
-    for found in with_progress(masks, report):
+    accumulator = DetectorAccumulator(
+        methods=settings["methods"],
+        tolerance=settings["tolerance"],
+        thin=settings["thin"],
+        shares=settings["shares"],
+        outliers=outliers,
+    )
+    for found in with_progress(masks, report, local, begin):
         for stack in found.stacks.values():
             scores = read_scores(masks, found.image, settings["detectors"])
             references = read_references(masks, found.image, settings["truths"])
             accumulator.add(scores, stack, references, image=masks.name(found.image))
     result = accumulator.result(settings["skew"])
-    return _store(run_key, settings, masks, result, list(result.raters), report)
+    return _store(run_key, settings, masks, result, list(result.raters), report, outliers)
 
 
 def _on_objects(
@@ -200,9 +221,10 @@ def _store(
     result: DetectorRanking | ModelRanking,
     raters: list[str],
     report: Report,
+    outliers: Sequence[str] | None = None,
 ) -> DetectorRun:
     report(STORING, "Storing the ranking")
     with writing(DETECTORS, read, run_key, settings) as draft:
-        draft.metrics, draft.details = ranking_metrics(result, raters), ranking_details(result)
+        draft.metrics, draft.details = ranking_metrics(result, raters), ranking_details(result, outliers)
         draft.arrays, draft.result = ranking_arrays(result), result
     return draft.run

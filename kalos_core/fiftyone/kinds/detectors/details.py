@@ -23,7 +23,11 @@ Numbers = list[float | None]
 
 
 class ScoreMapSettings(TypedDict):
-    """How score maps were ranked; `truths`: further references; `classes`: name -> value in label maps."""
+    """How score maps were ranked.
+
+    `truths`: further references; `shares`: thresholds of agreement that are references; `raters_are_local`: whether
+    raters have no names over the images; `classes`: name -> value in label maps.
+    """
 
     of: Literal["pixels"]
     detectors: list[str]
@@ -32,7 +36,9 @@ class ScoreMapSettings(TypedDict):
     skew: list[float] | None
     tolerance: float
     thin: bool
+    shares: str | list[float]
     ignore_value: int | None
+    raters_are_local: bool
     classes: dict[str, int]
 
 
@@ -76,20 +82,25 @@ class DetectorMetrics(TypedDict):
 class DetectorDetails(TypedDict, total=False):
     """All other numbers. P points of a curve, L thresholds.
 
-    `tau`: (T, T). Of score maps ``bounds`` (S, 2), ``raters_outside`` (S,), ``recall`` (P,), ``precision`` (T, S, P),
-    ``skew`` (2,), ``images`` (T,), ``cco`` and ``cci`` (records of correlations). Of models ``unknown_classes`` (S,)
-    and ``thresholds`` (L,).
+    `tau`: (T, T). Of score maps ``bounds`` (S, 2), ``raters_outside`` and ``raters_compared`` (S,), ``recall`` (P,),
+    ``precision`` (T, S, P), ``skew`` (2,), ``images`` (T,), ``cco`` and ``cci`` (records of correlations),
+    ``least_share`` (T,) of the thresholds of agreement, ``outliers`` whom ``"excl-0.5"`` leaves out (None: not used)
+    and ``notes`` on the bounds. Of models ``unknown_classes`` (S,) and ``thresholds`` (L,).
     """
 
     tau: list[Numbers]
     bounds: list[Numbers]
     raters_outside: list[int]
+    raters_compared: list[int]
     recall: list[float]
     precision: list[list[Numbers]]
     skew: list[float]
     images: list[int]
     cco: list[dict[str, Any]]
     cci: list[dict[str, Any]]
+    least_share: Numbers
+    outliers: list[str] | None
+    notes: list[str]
     unknown_classes: list[int]
     thresholds: list[float]
 
@@ -118,8 +129,8 @@ def stored_ranking(metrics: DetectorMetrics) -> Rankings:
     return Rankings(metrics["measure"], references, detectors, values, undefined=tuple(metrics["undefined"]))
 
 
-def ranking_details(result: DetectorRanking | ModelRanking) -> DetectorDetails:
-    """All other numbers as plain values."""
+def ranking_details(result: DetectorRanking | ModelRanking, outliers: Sequence[str] | None = None) -> DetectorDetails:
+    """All other numbers as plain values. `outliers`: the raters whom ``"excl-0.5"`` leaves out."""
     if isinstance(result, ModelRanking):
         return {
             "tau": plain(result.ranking.tau),
@@ -131,19 +142,23 @@ def ranking_details(result: DetectorRanking | ModelRanking) -> DetectorDetails:
         "tau": plain(result.ranking.tau),
         "bounds": plain(result.bounds),
         "raters_outside": result.raters_outside.tolist(),
+        "raters_compared": result.raters_compared.tolist(),
         "recall": recall.round(4).tolist(),
         "precision": plain(precision.round(4)),
         "skew": result.skew.tolist(),
         "images": result.images.tolist(),
         "cco": [plain(each) for each in result.cco],
         "cci": [plain(each) for each in result.cci],
+        "least_share": plain(result.least_share),
+        "outliers": None if outliers is None else list(outliers),
+        "notes": list(result.notes),
     }
 
 
 def ranking_arrays(result: DetectorRanking | ModelRanking) -> dict[str, NDArray[Any]]:
     """What `stored_result` reads back."""
     if isinstance(result, ModelRanking):
-        return {"by_threshold": result.by_threshold}
+        return {"by_threshold": result.by_threshold, "means": result.means}
     return {
         "tpr": result.tpr,
         "fpr": result.fpr,
@@ -166,6 +181,7 @@ def stored_result(
             models=detectors,
             by_threshold=arrays["by_threshold"],
             unknown_classes=np.array(details["unknown_classes"], dtype=np.intp),
+            means=arrays["means"],
         )
     return DetectorRanking(
         truths=references,
@@ -179,4 +195,6 @@ def stored_result(
         images=np.array(details["images"], dtype=np.intp),
         cco=tuple(Correlation(**record) for record in details["cco"]),
         cci=tuple(Correlation(**record) for record in details["cci"]),
+        least_share=np.array(details["least_share"], dtype=np.float64),
+        raters_are_local=settings["raters_are_local"],
     )

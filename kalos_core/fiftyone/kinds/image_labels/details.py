@@ -109,13 +109,18 @@ class ConceptDetails(TypedDict):
 
 
 class AccuracyDetails(TypedDict):
-    """`RaterAccuracy` as plain values. R raters."""
+    """`RaterAccuracy` as plain values, without a reference. R raters."""
 
     raters: list[str]
     accuracy: list[Ends]
-    values: list[Ends]
-    decisions: list[list[int]]
+    questions: list[list[int]]
     to_majority: list[float | None]
+    to_reference: list[float | None]
+    decision_accuracy: list[Ends]
+    decisions: list[list[int]]
+    decision_to_majority: list[float | None]
+    decision_to_reference: list[float | None]
+    reference: str
 
 
 class CurveDetails(TypedDict):

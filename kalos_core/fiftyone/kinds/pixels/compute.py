@@ -14,7 +14,7 @@ from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import with_progress
+from kalos_core.fiftyone.kinds.masked import are_local, with_progress
 from kalos_core.fiftyone.kinds.pixels.details import (
     PixelSettings,
     by_image,
@@ -42,6 +42,7 @@ def compute_pixel_agreement(
     *,
     ignore_value: int | None = None,
     images: bool = False,
+    raters_are_local: bool | None = None,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
 ) -> PixelRun:
@@ -61,6 +62,9 @@ def compute_pixel_agreement(
         A pixel that any rater gives this value counts for nothing.
     images : bool
         Whether agreement is compared with properties of the images: intensity, contrast and each channel.
+    raters_are_local : bool, optional
+        Whether a rater of one image is not the rater of that name on another, so that only raters of one image are
+        compared; by default as it is stored of the raters.
     **selection
         Which masks are read, see `read_masks`: `Segmentation` fields, one per rater, or polygons and instance masks.
 
@@ -91,14 +95,19 @@ def compute_pixel_agreement(
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
         masks = open_masks(samples, chosen, ignore_value)
-        settings = PixelSettings(ignore_value=ignore_value, images=bool(images), classes=masks.values)
+        settings = PixelSettings(
+            ignore_value=ignore_value,
+            images=bool(images),
+            raters_are_local=are_local(masks) if raters_are_local is None else bool(raters_are_local),
+            classes=masks.values,
+        )
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
             names.rater_count: map_field(fo.Heatmap, f"How many raters marked each pixel, of the run {run_key!r}"),
             names.f1: {"ftype": fo.FloatField},
         }
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:
-            counting = _Counting(masks, MapFiles(folder), names.rater_count, images)
+            counting = _Counting(masks, MapFiles(folder), names.rater_count, settings)
             write_documents(masks.view, counting.documents(report), len(masks))
             by_class = {name: accumulator.result() for name, accumulator in counting.accumulators.items()}
             draft.arrays = pixel_arrays(by_class, masks.images.tolist())
@@ -113,14 +122,17 @@ def compute_pixel_agreement(
 class _Counting:
     """Agreement by class, counted image by image; the map of each image is written on the way."""
 
-    def __init__(self, masks: RaterMasks, files: MapFiles, field: str, with_images: bool) -> None:
-        self.accumulators = {name: PixelAccumulator(masks.raters) for name in masks.classes}
-        self._masks, self._files, self._field, self._with_images = masks, files, field, with_images
+    def __init__(self, masks: RaterMasks, files: MapFiles, field: str, settings: PixelSettings) -> None:
+        self._is_local, self._with_images = settings["raters_are_local"], settings["images"]
+        self.accumulators = {
+            name: PixelAccumulator(masks.raters, raters_are_local=self._is_local) for name in masks.classes
+        }
+        self._masks, self._files, self._field = masks, files, field
 
     def documents(self, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
         """Sample id and field -> document, of each image somebody is assigned to."""
         masks = self._masks
-        for found in with_progress(masks, report):
+        for found in with_progress(masks, report, self._is_local):
             self._count(masks.with_pixels(found) if self._with_images else found)
             sample_id, counts = masks.images[found.image], [rater_count_map(stack) for stack in found.stacks.values()]
             if counts:

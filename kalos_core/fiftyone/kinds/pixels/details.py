@@ -30,11 +30,13 @@ OF_IMAGES = ("image_bound", "image_f1", "image_pixels", "image_marked")
 class PixelSettings(TypedDict):
     """How masks were compared.
 
-    `images`: whether with the images themselves; `classes`: name -> value in label maps.
+    `images`: whether with the images themselves; `raters_are_local`: whether only raters of one image were compared;
+    `classes`: name -> value in label maps.
     """
 
     ignore_value: int | None
     images: bool
+    raters_are_local: bool
     classes: dict[str, int]
 
 
@@ -49,9 +51,14 @@ class ClassMetrics(TypedDict):
 
 
 class PixelMetrics(TypedDict):
-    """The summary of a run; `smyth_bound` and `f1` are means over the classes."""
+    """The summary of a run.
+
+    `raters`: none where they have no names over the images; `rater_count`: how many there are, then such as "4 to 7";
+    `smyth_bound`: mean over the classes; `f1`: mean over pairs of raters.
+    """
 
     raters: list[str]
+    rater_count: str
     images: int
     pixels: int
     smyth_bound: float | None
@@ -82,6 +89,7 @@ class ClassDetails(Shares):
     order: list[int]
     correlations: list[dict[str, Any]]
     alone: int
+    notes: list[str]
 
 
 class PixelDetails(TypedDict):
@@ -96,19 +104,22 @@ def pixel_metrics(by_class: Mapping[str, PixelAgreement]) -> PixelMetrics:
         ClassMetrics(
             name=name,
             smyth_bound=plain(found.smyth_bound),
-            f1=plain(_mean_f1(found)),
+            f1=plain(found.mean_f1),
             all_agree=plain(found.ratio[-1]),
             outliers=found.raters[found.outliers].tolist(),
         )
         for name, found in by_class.items()
     ]
     first = next(iter(by_class.values()))
+    count, ends = len(first.raters), [found.raters_per_image for found in by_class.values()]
+    least, most = min(low for low, _ in ends), max(high for _, high in ends)
     return {
         "raters": first.raters.tolist(),
+        "rater_count": f"{least} to {most}" if first.raters_are_local and least < most else f"{count or most}",
         "images": max(len(found.images) for found in by_class.values()),
         "pixels": first.sums.pixels,
         "smyth_bound": _mean([row["smyth_bound"] for row in rows]),
-        "f1": _mean([row["f1"] for row in rows]),
+        "f1": plain(result_of(by_class).mean_f1),
         "classes": rows,
     }
 
@@ -130,6 +141,7 @@ def _class_details(name: str, found: PixelAgreement) -> ClassDetails:
         order=found.order.tolist(),
         correlations=[plain(each) for each in found.correlations],
         alone=found.alone,
+        notes=list(found.notes),
         **shares_of(found.performance),
     )
 
@@ -180,6 +192,7 @@ def stored_agreement(
             image_marked=own["image_marked"],
             alone=details["alone"],
             correlations=tuple(Correlation(**record) for record in details["correlations"]),
+            raters_are_local=run.settings["raters_are_local"],
         )
     return result_of(found)
 
@@ -200,11 +213,6 @@ def by_image(arrays: Arrays, name: str, images: int) -> NDArray[np.float64]:
         column[arrays[f"{prefix}image"]] = arrays[f"{prefix}{name}"]
         columns.append(column)
     return mean_of_defined(np.array(columns))
-
-
-def _mean_f1(found: PixelAgreement) -> float:
-    pairs = found.f1[np.triu_indices(len(found.raters), 1)]
-    return float(np.nanmean(pairs)) if np.isfinite(pairs).any() else np.nan
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

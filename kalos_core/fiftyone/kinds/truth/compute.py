@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import fiftyone as fo
@@ -13,19 +14,20 @@ from kalos_core._agreement import check_comparable
 from kalos_core.consensus import TRUTH_METHODS, ClassTruth, Truth
 from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.mask_fields import mask_sources
 from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
-from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
+from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import with_progress
+from kalos_core.fiftyone.kinds.masked import are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
-from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings, PixelTruthSettings, TruthNote
+from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings, PixelTruthSettings, StudyOutliers, TruthNote
 from kalos_core.fiftyone.kinds.truth.kind import TRUTH, TruthRun
 from kalos_core.fiftyone.kinds.truth.objects import (
     consensus_of,
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
 METHODS = ("0.5", "staple")
 """Truths of pixels by default."""
 
+SHARE_OF_OUTLIERS = 0.3
+"""Share of the work done when it is known who stands out over all images."""
+
 Subject = Literal["auto", "pixels", "objects"]
 
 
@@ -60,6 +65,7 @@ def estimate_truth(
     quorum: float | Sequence[float] = 0.5,
     of: Subject = "auto",
     ignore_value: int | None = None,
+    raters_are_local: bool | None = None,
     similarity: str | None = None,
     threshold: float = 0.5,
     solver: str = "greedy",
@@ -84,7 +90,7 @@ def estimate_truth(
     samples, run_key, progress
         As in `compute_agreement`.
     methods : names in `kalos_core.consensus.TRUTH_METHODS`
-        Of pixels.
+        Of pixels. ``"excl-0.5"`` leaves out the raters who stand out over all images, which are read twice.
     quorum : float or sequence of float
         Of objects: least share of the assigned raters who annotated it.
     of : "auto", "pixels" or "objects"
@@ -92,6 +98,8 @@ def estimate_truth(
         labels of a rater together.
     ignore_value : int, optional
         A pixel that any rater gives this value counts for nothing.
+    raters_are_local : bool, optional
+        As in `compute_pixel_agreement`, of pixels.
     similarity, threshold, solver, cost
         How raters are matched on objects, as in `kalos_core.agreement`.
     ties, region
@@ -132,7 +140,7 @@ def estimate_truth(
     with analysing(samples, run_key, progress) as report:
         if of == "pixels" or (of == "auto" and mask_sources(samples, chosen) is not None):
             names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
-            run = _of_pixels(samples, run_key, names, ignore_value, chosen, report)
+            run = _of_pixels(samples, run_key, names, ignore_value, raters_are_local, chosen, report)
         else:
             settings = ObjectTruthSettings(
                 of="objects",
@@ -152,7 +160,13 @@ def estimate_truth(
 
 
 def _of_pixels(
-    samples: Any, run_key: str, methods: list[str], ignore_value: int | None, selection: Selection, report: Report
+    samples: Any,
+    run_key: str,
+    methods: list[str],
+    ignore_value: int | None,
+    raters_are_local: bool | None,
+    selection: Selection,
+    report: Report,
 ) -> TruthRun:
     if not methods:
         raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
@@ -160,46 +174,63 @@ def _of_pixels(
         lookup(TRUTH_METHODS, method, "methods")
     masks = open_masks(samples, selection, ignore_value)
     fields, folder = RunNames(run_key).fields_for(samples, methods), new_folder(samples)
-    settings = PixelTruthSettings(of="pixels", methods=methods, ignore_value=ignore_value, classes=masks.values)
+    local = are_local(masks) if raters_are_local is None else bool(raters_are_local)
+    settings = PixelTruthSettings(
+        of="pixels", methods=methods, ignore_value=ignore_value, raters_are_local=local, classes=masks.values
+    )
     declared = {
         field: map_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
         for method, field in fields.items()
     }
     with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
-        counter = TruthCounter(methods, masks.classes, masks.raters, len(masks.images))
-        write_documents(masks.view, _documents(masks, fields, MapFiles(folder), counter, report), len(masks))
+        raters = () if local else masks.raters
+        counter = TruthCounter(methods, masks.classes, raters, len(masks.images))
+        by_study = WITHOUT_OUTLIERS in methods and not local
+        outliers = outliers_of_study(masks, report, SHARE_OF_OUTLIERS) if by_study else {}
+        truths = _Truths(masks, fields, MapFiles(folder), counter, outliers)
+        begin = SHARE_OF_OUTLIERS if by_study else 0.0
+        write_documents(masks.view, truths.documents(with_progress(masks, report, local, begin)), len(masks))
         table = counter.result()
-        if not table.seen.any():
+        if not (table.marked >= 0).any():
             raise InputError("raters: expected an image that at least two raters are assigned to, got none")
         draft.metrics = {
             "of": "pixels",
             "fields": fields,
-            "raters": list(masks.raters),
+            "raters": list(raters),
             "images": int((table.marked >= 0).any(axis=(0, 1)).sum()),
             "classes": masks.classes,
         }
         notes = [TruthNote(image=masks.name(image), truth=truth, note=note) for image, truth, note in counter.notes]
-        draft.details = {"truths": table.rows(), "notes": notes}
+        found = [StudyOutliers(category=name, raters=names) for name, names in outliers.items()]
+        draft.details = {"truths": table.rows(), "outliers": found, "notes": notes}
         draft.arrays, draft.result = table.arrays(), table
     return draft.run
 
 
-def _documents(
-    masks: RaterMasks, fields: dict[str, str], files: MapFiles, counter: TruthCounter, report: Report
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The truths of every image, written as files and counted: sample id, and field -> document."""
-    for found in with_progress(masks, report):
-        sample_id = masks.images[found.image]
-        by_class: dict[str, list[Truth]] = {}
-        for name, stack in found.stacks.items():
-            if len(stack.raters) > 1:
-                by_class[name] = [estimate(stack, method) for method in fields]
-                counter.add(found.image, masks.classes.index(name), by_class[name])
-        documents = {}
-        for number, field in enumerate(fields.values()) if by_class else ():
-            truth = _map_of(masks, {name: truths[number] for name, truths in by_class.items()})
-            documents[field] = files.mask(field, sample_id, truth)
-        yield sample_id, documents
+@dataclass(frozen=True, eq=False)
+class _Truths:
+    """Truths by method in a field each, written as files and counted; `outliers`: class -> who is left out."""
+
+    masks: RaterMasks
+    fields: dict[str, str]
+    files: MapFiles
+    counter: TruthCounter
+    outliers: dict[str, list[str]]
+
+    def documents(self, images: Iterable[ImageMasks]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Sample id, and field -> document, of each image."""
+        for found in images:
+            sample_id = self.masks.images[found.image]
+            by_class: dict[str, list[Truth]] = {}
+            for name, stack in found.stacks.items():
+                if len(stack.raters) > 1:
+                    by_class[name] = [estimate(stack, method, self.outliers.get(name)) for method in self.fields]
+                    self.counter.add(found.image, self.masks.classes.index(name), by_class[name])
+            documents = {}
+            for number, field in enumerate(self.fields.values()) if by_class else ():
+                truth = _map_of(self.masks, {name: truths[number] for name, truths in by_class.items()})
+                documents[field] = self.files.mask(field, sample_id, truth)
+            yield sample_id, documents
 
 
 def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
@@ -235,6 +266,6 @@ def _of_objects(
             "images": int(annotations.assigned.any(axis=1).sum()),
             "classes": annotations.categories.tolist(),
         }
-        draft.details = {"truths": object_rows(matched, truths), "notes": []}
+        draft.details = {"truths": object_rows(matched, truths), "outliers": [], "notes": []}
         draft.arrays, draft.result = matched_arrays(labels, matched.pairs), truths
     return draft.run

@@ -9,11 +9,15 @@ from kalos_core.fiftyone.kinds.pixels.details import Numbers, Shares
 
 
 class PixelTruthSettings(TypedDict):
-    """How the truth of pixels was estimated; `classes`: name -> value in label maps."""
+    """How the truth of pixels was estimated.
+
+    `raters_are_local`: whether outliers were decided image by image; `classes`: name -> value in label maps.
+    """
 
     of: Literal["pixels"]
     methods: list[str]
     ignore_value: int | None
+    raters_are_local: bool
     classes: dict[str, int]
 
 
@@ -36,7 +40,8 @@ TruthSettings = PixelTruthSettings | ObjectTruthSettings
 class TruthMetrics(TypedDict):
     """The summary of a run.
 
-    `fields`: truth -> its field; `images`: how many have a truth of pixels, or somebody assigned who annotates objects.
+    `fields`: truth -> its field; `raters`: none where they have no names over the images; `images`: how many have a
+    truth of pixels, or somebody assigned who annotates objects.
     """
 
     of: Literal["pixels", "objects"]
@@ -94,10 +99,18 @@ class TruthNote(TypedDict):
     note: str
 
 
+class StudyOutliers(TypedDict):
+    """The raters of a class who stand out over all images, whom ``"excl-0.5"`` leaves out."""
+
+    category: str
+    raters: list[str]
+
+
 class TruthDetails(TypedDict):
-    """A row for each truth (of pixels, for each class of each), and notes on single images."""
+    """A row for each truth (of pixels, for each class of each), who stands out, and notes on single images."""
 
     truths: list[PixelTruthRow] | list[ObjectTruthRow]
+    outliers: list[StudyOutliers]
     notes: list[TruthNote]
 
 

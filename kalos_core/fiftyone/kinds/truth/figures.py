@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.display import significant
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS
@@ -28,9 +29,22 @@ def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
     rows: Sequence[Mapping[str, Any]] = run.details["truths"]
     name = names[0] if consensus is None else consensus
     row = lookup(dict(zip(names, rows, strict=True)), name, "consensus")
+    if not raters:
+        return {"against": Part(f"Against {name}: raters without names over the images cannot be compared")}
     title = performance_title(raters, row["kappa"]) if "kappa" in row else _object_title(raters, row["sensitivity"])
     shares = {label: row[share] for share, label in SHARE_LABELS.items() if share in row}
-    return {"against": Part(f"Against {name}: {title}", performance_dots(raters, shares))}
+    note = _who_stands_out(run) if row["truth"] == WITHOUT_OUTLIERS else ""
+    return {"against": Part(f"Against {name}: {title}", performance_dots(raters, shares), note)}
+
+
+def _who_stands_out(run: TruthRun) -> str:
+    """Whom the method leaves out, class by class."""
+    several = len(run.metrics["classes"]) > 1
+    found = [
+        (", ".join(row["raters"]) or "nobody") + (f" ({row['category']})" if several else "")
+        for row in run.details["outliers"]
+    ]
+    return f"Over all images stand out, and are left out: {'; '.join(found)}."
 
 
 def _object_title(raters: Sequence[str], shares: Sequence[float | None]) -> str:

@@ -102,7 +102,7 @@ def _mean(sums: NDArray[np.float64], images: NDArray[np.int64]) -> NDArray[np.fl
 
 
 class TruthCounter:
-    """Counts truths as they are estimated, image by image."""
+    """Counts truths as they are estimated, image by image. `raters`: none where they have no names over the images."""
 
     def __init__(self, methods: Sequence[str], classes: Sequence[str], raters: Sequence[str], images: int) -> None:
         size = (len(methods), len(classes), len(raters))
@@ -123,13 +123,14 @@ class TruthCounter:
     def add(self, image: int, category: int, truths: Sequence[Truth]) -> None:
         """Count the truths of one class of an image, one for each method."""
         table = self._table
-        assigned = [self._code[name] for name in truths[0].raters]
+        assigned = [self._code[name] for name in truths[0].raters] if self._code else []
         table.seen[category, assigned] += 1
         for method, truth in enumerate(truths):
-            table.confusion[method, category, assigned] += truth.performance.confusion
-            table.kept[method, category, assigned] += truth.kept
-            table.sensitivity[method, category, assigned] += truth.sensitivity
-            table.specificity[method, category, assigned] += truth.specificity
+            if assigned:
+                table.confusion[method, category, assigned] += truth.performance.confusion
+                table.kept[method, category, assigned] += truth.kept
+                table.sensitivity[method, category, assigned] += truth.sensitivity
+                table.specificity[method, category, assigned] += truth.specificity
             table.marked[method, category, image] = truth.mask.sum()
             if truth.note and len(self.notes) < MOST_NOTES:
                 self.notes.append((image, str(table.methods[method]), truth.note))
