@@ -49,6 +49,8 @@ class ComputeAgreement(base.Analysis):
         f = run.metrics
         rows = [
             ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
+            ("Median alpha of images", significant(f["median_alpha"])),
+            ("In words", f"{f['band']} (KαLOS §3.3); {f['convergence_band']} (label convergence App. B)"),
             ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),
             ("Images", f"{f['images']:,}, {f['defined_images']:,} with an alpha"),
             ("Empty by agreement", f"{f['empty_images']:,}; mean without them {significant(f['alpha_without_empty'])}"),

@@ -190,6 +190,7 @@ def headline(metrics):
     title = agreement_title(metrics["alpha"], metrics["alpha_interval"])
     parts = [
         f"over {metrics['defined_images']:,} images, {metrics['units']:,} units, {len(metrics['raters'])} raters",
+        f"median {significant(metrics['median_alpha'])}",
         f"all units at once: {with_interval(metrics['global_alpha'], metrics['global_alpha_interval'])}",
     ]
     if metrics["empty_images"]:

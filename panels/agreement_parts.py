@@ -1,6 +1,6 @@
 """The parts of the Agreement panel: figures with their findings, by section, and how to read them."""
 
-from kalos_core.figures import PUBLISHED_ALPHAS, hardest_classes, significant
+from kalos_core.figures import BAND_SOURCES, PUBLISHED_ALPHAS, hardest_classes, significant
 
 PARTS = {
     "Images": ("histogram",),
@@ -16,28 +16,31 @@ SECTIONS = tuple(PARTS)
 CAPTIONS = {
     "histogram": (
         "α = 1 − observed / expected disagreement (Krippendorff), mean over images; at most 1. 1: the same objects and "
-        "classes. 0: no better than chance. Below 0: systematic disagreement. **Click a bar to see its images.**"
+        "classes. 0: no better than chance. Below 0: systematic disagreement. Lines: mean (solid), median (dashed), α "
+        f"of all units at once (dotted). Bands: {BAND_SOURCES} **Click a bar to see its images.**"
     ),
     "scale": (
-        "Your alpha (diamond, with its 95 % interval) among published ones, bands behind. Bands are for display; the "
-        "papers name none. **Values of other configurations are not comparable**: another similarity or threshold is "
-        "another question. Those with your similarity stand out."
+        f"Your alpha (diamond, with its 95 % interval) among published ones, bands behind. {BAND_SOURCES} **Values of "
+        "other configurations are not comparable**: another similarity or threshold is another question. Those with "
+        "your similarity stand out."
     ),
     "sensitivity": (
         "Mean α when two annotations need at least this similarity to be the same object; grey: 95 % interval. What is "
-        "lost between the anchor (this run's threshold) and the strict threshold is imprecise boundaries, what is "
-        "missing from 1 before it is other objects and classes."
+        "lost between the anchor (τ*_s chosen from a calibration, else this run's threshold) and the strict threshold "
+        "is imprecise boundaries, what is missing from 1 before it is other objects and classes."
     ),
     "classes": (
         "Mean α of the units in which somebody chose the class; whiskers: 95 % interval; in brackets: images. "
         "**Click a class to see its images, worst first, and to filter the other figures.**"
     ),
     "vitality": (
-        "α of all raters − α without this one, matched again, over all units; whiskers: 95 % interval. Above 0: brings "
-        "the others together. Below 0: differs from them. **Click a rater to filter the other figures.**"
+        "α of all raters − α without this one, matched again: mean over images; whiskers: 95 % interval. Above 0: "
+        "brings the others together. Below 0: differs from them. **Point at a bar for all units at once; click a "
+        "rater to filter the other figures.**"
     ),
     "collaboration": (
-        "Mean α of each two raters, matched on these alone; who agree stand together (average linkage on 1 − α). "
+        "α of each two raters, matched on these alone: above the diagonal the mean over images, below it all units at "
+        "once; who agree stand together (average linkage on 1 − mean α). "
         "**Click a cell to see the images where these two disagree most.**"
     ),
     "intra_rater": "Mean α of each rater's own sessions, matched on these alone: how far they agree with themselves.",
@@ -67,7 +70,7 @@ def published_rows(run):
         {
             "dataset": f"{record.dataset}\n{record.task}",
             "alpha": significant(record.alpha, 4),
-            "notation": f"{record.similarity} ≥ {record.threshold:g}\n{record.note}",
+            "notation": f"{record.printed}\n{record.note}".rstrip(),
             "source": record.source,
         }
         for record in records

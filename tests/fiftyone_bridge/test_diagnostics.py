@@ -45,7 +45,7 @@ class TestStored:
         assert stored["vitality"] == plain(rater_vitality(expected))
         assert stored["collaboration"] == plain(collaboration(expected))
         curve = sensitivity(annotations, (0.3, 0.7), anchor=0.5, strict=0.9, bootstrap=50)
-        assert stored["sensitivity"] == plain(curve)
+        assert stored["sensitivity"] == {name: value for name, value in plain(curve).items() if name != "image_alpha"}
         assert "person with two sessions" in stored["intra_rater"]["reason"]
         assert kf.load_run(dataset, "run").details == stored
 
@@ -55,6 +55,20 @@ class TestStored:
         for pairs in (run.result.pairs, kf.load_run(dataset, "run").result.pairs):
             assert pairs.floor == 0.3
             np.testing.assert_array_equal(np.sort(pairs.similarity), np.sort(whole.similarity))
+
+    def test_sensitivity_begins_at_the_threshold_that_was_chosen(self, dataset: fo.Dataset) -> None:
+        kf.calibrate_threshold(dataset, "calibration", raters=THREE, similarities=["box_iou", "box_giou"])
+        kf.choose_threshold(dataset, "calibration", "box_iou", 0.25)
+        run = kf.compute_agreement(dataset, "run", raters=THREE, thresholds=(0.3, 0.7))
+        found = run.details["sensitivity"]
+        assert (found["anchor"], found["strict"], found["calibrated"]) == (0.25, 0.9, True)
+        assert run.result.pairs.floor == 0.25
+        kf.choose_threshold(dataset, "calibration", "box_iou", 0.95)
+        found = kf.compute_agreement(dataset, "strict", raters=THREE).details["sensitivity"]
+        assert (found["anchor"], found["strict"]) == (0.95, 0.95)
+        kf.delete_run(dataset, "calibration")
+        found = kf.compute_agreement(dataset, "later", raters=THREE).details["sensitivity"]
+        assert (found["anchor"], found["calibrated"]) == (0.5, False)
 
     def test_without_thresholds(self, dataset: fo.Dataset) -> None:
         run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=())

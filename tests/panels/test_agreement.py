@@ -11,7 +11,14 @@ from bson import ObjectId
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.figures import PUBLISHED_ALPHAS, alpha_bins, class_difficulty_title, vitality_title, with_interval
+from kalos_core.figures import (
+    BAND_SOURCES,
+    PUBLISHED_ALPHAS,
+    alpha_bins,
+    class_difficulty_title,
+    vitality_title,
+    with_interval,
+)
 from panels import common
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, names, on, plots, samples_of
@@ -45,11 +52,17 @@ def test_the_figures_are_those_the_run_stored(trio):
     panel = Panel("agreement", trio).load()
     stored = kf.load_details(trio, "agreement").details
     vitality, classes = stored["vitality"], stored["class_difficulty"]
-    assert panel.data["vitality"][0]["x"] == vitality["global_rematched"]
+    assert panel.data["vitality"][0]["x"] == vitality["vitality"]
     assert sorted(panel.data["classes"][0]["x"]) == sorted(classes["alpha"])
+    pairs, order = stored["collaboration"], stored["collaboration"]["order"]
+    heat = panel.data["collaboration"][0]["z"]
+    assert heat[0][1] == pairs["alpha"][order[0]][order[1]]
+    assert heat[1][0] == pairs["global_alpha"][order[0]][order[1]]
+    whole = kf.load_metrics(trio, "agreement").metrics["global_alpha"]
+    assert whole in [line["x0"] for line in panel.state["layouts"]["histogram"]["shapes"]]
     curve = panel.data["sensitivity"][-1]
     assert (curve["x"], curve["y"]) == (stored["sensitivity"]["threshold"], stored["sensitivity"]["alpha"])
-    assert vitality_title(vitality["rater"], vitality["global_rematched"]) in on(panel, "Raters").text()
+    assert vitality_title(vitality["rater"], vitality["vitality"]) in on(panel, "Raters").text()
     title = class_difficulty_title(classes["category"], classes["alpha"], classes["images"])
     assert title in on(panel, "Classes").text()
 
@@ -58,11 +71,12 @@ def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio):
     panel = on(Panel("agreement", trio).load(), "Reading")
     rows = panel.data["published"]
     assert len(rows) == len(PUBLISHED_ALPHAS)
-    assert rows[0]["notation"].startswith("box_iou")  # as this run's
+    assert rows[0]["notation"].startswith("bbox, threshold 0.5")  # boxes, as this run's
     assert all(row["source"] for row in rows)
     assert {"0.9055", "0.8069", "0.3683"} <= {row["alpha"] for row in rows}
     assert panel.data["scale"][0]["x"][0] == kf.load_metrics(trio, "agreement").metrics["alpha"]
     assert "Values of other configurations are not comparable" in panel.text()
+    assert BAND_SOURCES in panel.text()
 
 
 def test_two_raters_have_no_vitality_and_the_panel_says_why(analysed):

@@ -21,6 +21,7 @@ from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.thresholds import default_threshold
 from kalos_core.pairs import compute_pairs
 from kalos_core.similarity import check_threshold
 
@@ -62,7 +63,8 @@ def compute_agreement(
     threshold, solver, cost, bootstrap, seed
         As in `kalos_core.agreement`.
     thresholds : sequence of float
-        Of the sensitivity curve, whose similarities are stored from the least of them upwards; empty for none.
+        Of the sensitivity curve, whose similarities are stored from the least of them upwards; empty for none. The loss
+        begins at the threshold that `choose_threshold` chose for this similarity, else at `threshold`.
     progress : callable or bool, optional
         ``progress(share, label)``; True: a progress bar on the terminal.
     **selection
@@ -98,15 +100,17 @@ def compute_agreement(
     """
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
-        floor = min(check_threshold(value, "thresholds") for value in (threshold, *thresholds))
         measure = similarity_to_store(samples, chosen, similarity)
+        calibrated = default_threshold(samples, measure) if len(thresholds) else None
+        lowest = (threshold, *thresholds) if calibrated is None else (threshold, *thresholds, calibrated)
+        floor = min(check_threshold(value, "thresholds") for value in lowest)
         labels = read_labels(samples, chosen, [measure])
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
         check_comparable(labels.annotations)
         pairs = compute_pairs(labels.annotations, measure, floor)
         result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
-        details = agreement_details(result, thresholds)
+        details = agreement_details(result, thresholds, calibrated)
         names = RunNames(run_key)
         values = sample_values(result, names)
         fields = {name: {"ftype": fo.ListField} for name in values} | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from kalos_core._agreement import Agreement
@@ -41,9 +42,11 @@ class AgreementMetrics(TypedDict):
     notation: str
     alpha: float | None
     alpha_interval: Ends
+    median_alpha: float | None
     global_alpha: float | None
     global_alpha_interval: Ends
     band: str
+    convergence_band: str
     alpha_without_empty: float | None
     images: int
     defined_images: int
@@ -55,13 +58,14 @@ class AgreementMetrics(TypedDict):
 
 
 class SensitivityDetails(TypedDict, total=False):
-    """`kalos_core.Sensitivity` as plain values, or why there is none."""
+    """`kalos_core.Sensitivity` as plain values but for the alphas of images, or why there is none."""
 
     reason: str
     threshold: list[float]
     alpha: list[float | None]
     alpha_interval: list[Ends]
     anchor: float
+    calibrated: bool
     strict: float
     delta: float | None
     delta_interval: Ends
@@ -85,6 +89,9 @@ class VitalityDetails(TypedDict, total=False):
 
     reason: str
     rater: list[str]
+    vitality: list[float | None]
+    vitality_interval: list[Ends]
+    images: list[int]
     global_rematched: list[float | None]
     global_rematched_interval: list[Ends]
 
@@ -132,9 +139,11 @@ def agreement_metrics(result: Agreement) -> AgreementMetrics:
         "notation": result.notation,
         "alpha": plain(result.alpha),
         "alpha_interval": plain(result.alpha_interval),
+        "median_alpha": plain(result.median_alpha),
         "global_alpha": plain(result.global_alpha),
         "global_alpha_interval": plain(result.global_alpha_interval),
         "band": result.band,
+        "convergence_band": result.convergence_band,
         "alpha_without_empty": plain(result.alpha_without_empty),
         "images": len(annotations.images),
         "defined_images": result.defined_images,
@@ -146,15 +155,19 @@ def agreement_metrics(result: Agreement) -> AgreementMetrics:
     }
 
 
-def agreement_details(result: Agreement, thresholds: Sequence[float]) -> AgreementDetails:
+def agreement_details(
+    result: Agreement, thresholds: Sequence[float], calibrated: float | None = None
+) -> AgreementDetails:
     """All diagnostics of an agreement as plain values, None for what is undefined.
 
     Parameters
     ----------
     result : Agreement
-        Its pairs go down to the least of `thresholds`.
+        Its pairs go down to the least of `thresholds`, and to `calibrated`.
     thresholds : (T,) float
         Of the sensitivity curve; empty for none.
+    calibrated : float, optional
+        The threshold that was chosen from a calibration: the loss begins there, else at the threshold of the result.
 
     Returns
     -------
@@ -172,15 +185,16 @@ def agreement_details(result: Agreement, thresholds: Sequence[float]) -> Agreeme
     ([1.0], 'vitality: expected at least three raters, si')
     """
     chosen = result.configuration
+    anchor = chosen.threshold if calibrated is None else calibrated
 
     def curve(agreed: Agreement) -> Any:
         if not len(thresholds):
             raise InputError("sensitivity: not asked for in this run (thresholds)")
-        return sensitivity(
+        found = sensitivity(
             agreed.annotations,
             thresholds,
-            anchor=chosen.threshold,
-            strict=max(STRICT, chosen.threshold),
+            anchor=anchor,
+            strict=max(STRICT, anchor),
             similarity=chosen.similarity,
             solver=chosen.solver,
             cost=chosen.cost,
@@ -188,10 +202,13 @@ def agreement_details(result: Agreement, thresholds: Sequence[float]) -> Agreeme
             seed=chosen.seed,
             pairs=agreed.pairs,
         )
+        return replace(found, calibrated=calibrated is not None)
 
+    over_thresholds = _or_reason(curve, result)
+    over_thresholds.pop("image_alpha", None)  # as many values as images for each threshold, which nothing shows
     return {
         "image_alpha": plain(result.image_alpha),
-        "sensitivity": _or_reason(curve, result),
+        "sensitivity": over_thresholds,
         "class_difficulty": _or_reason(class_difficulty, result),
         "vitality": _or_reason(rater_vitality, result),
         "collaboration": _or_reason(collaboration, result),

@@ -44,8 +44,9 @@ def figures(run: Run[Any, Any, Any, Any], part: PartMetrics | None = None) -> di
     metrics, details = run.metrics, run.details
     shown: Any = details if part is None else part
     category, rater = (None, None) if part is None else (part["category"], part["rater"])
+    whole = (metrics if part is None else part)["global_alpha"]
     parts = {
-        "histogram": Part("", alpha_histogram(shown["image_alpha"])),
+        "histogram": Part("", alpha_histogram(shown["image_alpha"], global_alpha=whole)),
         "scale": Part("", alpha_scale(metrics["alpha"], metrics["alpha_interval"], run.settings["similarity"])),
         "sensitivity": _sensitivity(details["sensitivity"]),
         "classes": _classes(shown["class_difficulty"], category),
@@ -69,7 +70,9 @@ def _sensitivity(found: SensitivityDetails) -> Part:
     anchor, strict = found["anchor"], found["strict"]
     return Part(
         sensitivity_title(found["delta"], anchor, strict, found["delta_interval"]),
-        sensitivity_curve(found["threshold"], found["alpha"], found["alpha_interval"], anchor, strict),
+        sensitivity_curve(
+            found["threshold"], found["alpha"], found["alpha_interval"], anchor, strict, calibrated=found["calibrated"]
+        ),
     )
 
 
@@ -87,15 +90,26 @@ def _classes(found: ClassDetails, selected: str | None) -> Part:
 def _vitality(found: VitalityDetails, selected: str | None) -> Part:
     if "reason" in found:
         return Part(found["reason"])
-    raters, values, ends = found["rater"], found["global_rematched"], found["global_rematched_interval"]
-    return Part(vitality_title(raters, values), vitality_bars(raters, values, intervals=ends, selected=selected))
+    raters, values = found["rater"], found["vitality"]
+    bars = vitality_bars(
+        raters,
+        values,
+        found["images"],
+        found["vitality_interval"],
+        selected,
+        global_vitality=found["global_rematched"],
+    )
+    return Part(vitality_title(raters, values), bars)
 
 
 def _collaboration(found: CollaborationDetails) -> Part:
     if "reason" in found:
         return Part(found["reason"])
     raters, alphas = found["raters"], found["alpha"]
-    return Part(collaboration_title(raters, alphas), collaboration_heatmap(raters, alphas, found["order"]))
+    return Part(
+        collaboration_title(raters, alphas),
+        collaboration_heatmap(raters, alphas, found["order"], global_alpha=found["global_alpha"]),
+    )
 
 
 def _sessions(title: Callable[..., str], found: SessionDetails, names: Sequence[str], axis: str) -> Part:
