@@ -82,7 +82,8 @@ def calibrate_threshold(
     ...         box = [x + shift, y, 0.2, 0.2]
     ...         return fo.Detections(detections=[fo.Detection(label="cat", bounding_box=box)])
     ...
-    ...     return fo.Sample(name, raters=["ann", "bob"], ann=labels(0), bob=labels(0.1 * x))
+    ...     size = fo.ImageMetadata(width=640, height=480)
+    ...     return fo.Sample(name, metadata=size, raters=["ann", "bob"], ann=labels(0), bob=labels(0.1 * x))
     >>> _ = dataset.add_samples([image(f"{n}.jpg", 0.1 * n, 0.05 * n) for n in range(1, 7)], progress=False)
     >>> run = calibrate_threshold(dataset, "first", similarities=["box_iou"], raters=("ann", "bob"))
     >>> run.metrics["similarities"][0]["name"], run.result.best.ks > 0.5
