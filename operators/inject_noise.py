@@ -10,7 +10,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, events_title, significant
+from kalos_core.figures import EVENT_LABELS, FIDELITY_LABELS, OUTCOME_LABELS, events_title, significant, with_interval
 
 from . import base, forms, widgets
 from .base import Run
@@ -22,6 +22,22 @@ MODELS = {
     "default": "the shipped one: 200 images of LVIS, and the paper's constants",
     "fit": "fitted on the raters of this data set",
     FILE: "a file that was saved",
+}
+
+PRESETS = {"faithful": "as the raters differ", "paper": "the paper's distributions"}
+
+RATES = {
+    "auto": "whichever fits better",
+    "power": "a power of a rater's annotations",
+    "exponential": "exponential, as in the paper",
+}
+
+BY_MODEL = "model"
+
+SHIFTS = {
+    BY_MODEL: "as the model has it",
+    "matched": "matched annotations stay matched",
+    "free": "free, as in the paper",
 }
 
 CLASS_SOURCES = {
@@ -54,7 +70,17 @@ class InjectNoise(base.Analysis):
     )
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
     HIDDEN: ClassVar = {
-        "more": ("model", "class_source", "embeddings", "taxonomy", "false_positive_source", "detections")
+        "more": (
+            "model",
+            "rate",
+            "preset",
+            "shifts",
+            "class_source",
+            "embeddings",
+            "taxonomy",
+            "false_positive_source",
+            "detections",
+        )
     }
     DELEGATED_FROM = 10_000  # images times raters: about a minute
 
@@ -90,9 +116,14 @@ class InjectNoise(base.Analysis):
 
     def _add_model(self, ctx: Context, inputs: types.Object) -> None:
         usual = {name: label for name, label in MODELS.items() if name != "fit" or len(forms.real_raters(ctx)) > 1}
-        if _add_option(ctx, inputs, "model", usual, "Noise model") == FILE:
+        chosen = _add_option(ctx, inputs, "model", usual, "Noise model")
+        if chosen == FILE:
             path = inputs.str("model_file", required=True, label="File of the model", description="JSON")
             _check_file(path, ctx.params.get("model_file"))
+        if chosen == "fit":
+            _add_option(ctx, inputs, "preset", PRESETS, "Distributions that are fitted")
+            _add_option(ctx, inputs, "rate", RATES, "How the number of unmatched annotations grows")
+        _add_option(ctx, inputs, "shifts", SHIFTS, "How far annotations may be moved")
 
     def _add_classes(self, ctx: Context, inputs: types.Object) -> None:
         chosen = _add_option(ctx, inputs, "class_source", CLASS_SOURCES, "Which classes are mistaken")
@@ -163,6 +194,10 @@ class InjectNoise(base.Analysis):
         found = super().settings(params)
         if found.get("model") == FILE:
             found["model"] = params.get("model_file")
+        if params.get("more") and found.get("model") != "fit":  # the form has hidden them again
+            found = {name: value for name, value in found.items() if name not in ("rate", "preset")}
+        if found.get("shifts") == BY_MODEL:
+            del found["shifts"]
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
     def summary(self, run: Run) -> str:
@@ -181,10 +216,27 @@ class InjectNoise(base.Analysis):
             f"**{title}**\n\n"
             f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"
             f"| Stage | attempted | lost | share |\n|---|---|---|---|\n{stages}\n\n"
+            f"{_fidelity(run)}"
             f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['false_positive_source']}.\n\n"
             f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis. "
             "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
         )
+
+
+def _fidelity(run: Run) -> str:
+    """Whether generated raters differ as the real ones do, of a model that was fitted."""
+    found = run.details["fidelity"]
+    if not found:
+        return ""
+    columns = (found[name] for name in ("quantity", "real", "low", "high", "synthetic"))
+    rows = "\n".join(
+        f"| {FIDELITY_LABELS.get(name, name)} | {significant(synthetic)} | {with_interval(real, [low, high])} |"
+        for name, real, low, high, synthetic in zip(*columns, strict=True)
+    )
+    return (
+        f"Generated raters against the real ones: {sum(found['inside'])} of {len(found['inside'])} quantities in the "
+        f"interval of the real raters\n\n| Quantity | generated | real [95 %] |\n|---|---|---|\n{rows}\n\n"
+    )
 
 
 def magnitudes(text: Any, raters: Any = None) -> float | list[float]:

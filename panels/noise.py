@@ -1,7 +1,7 @@
 """Synthetic raters: what happened to the annotations of the reference, by kind, stage, image and rater."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, significant
+from kalos_core.figures import EVENT_LABELS, FIDELITY_LABELS, OUTCOME_LABELS, significant, with_interval
 
 from .common import (
     RunPanel,
@@ -15,7 +15,7 @@ from .common import (
     take_title,
 )
 
-SECTIONS = ("Events", "Images", "Raters", "Used")
+SECTIONS = ("Events", "Images", "Raters", "Used", "Fidelity")
 
 MOST_IMAGES = 20
 """Bars of images."""
@@ -49,6 +49,18 @@ RATER_COLUMNS = (
 
 DISTRIBUTION_COLUMNS = (("distribution", "Distribution"), ("source", "From"), ("reason", "Why"))
 
+FIDELITY_COLUMNS = (
+    ("quantity", "Quantity"),
+    ("real", "Real raters [95 %]"),
+    ("generated", "Generated"),
+    ("inside", "Inside"),
+)
+
+NOT_FITTED = (
+    "Whether generated raters differ as the real ones do is compared where the noise model is fitted on the raters of "
+    "this data set: two of them or more."
+)
+
 NOTHING_YET = (
     "**Synthetic raters**\n\nNothing is computed yet. Synthetic raters start from a reference: they miss, add, split, "
     "merge, misname and move annotations as real raters do, as strongly as you choose, and what happened to which "
@@ -64,6 +76,11 @@ CAPTIONS = {
     "images": (
         "Images with the most events, moved annotations not counted. **Click a bar to open the image.** Every "
         "synthetic label says in its attribute which event it comes from."
+    ),
+    "fidelity": (
+        "(Reference, generated rater) against (reference, other real rater), at magnitude 1. Grey: the 95 % interval "
+        "of the real raters, from 0 to 1; a dot outside: generated raters differ otherwise. Distances are "
+        "Kolmogorov-Smirnov's of two distributions, 0 to 1."
     ),
 }
 """Below each figure: what is shown, and how to read it."""
@@ -89,6 +106,7 @@ class NoisePanel(RunPanel):
         ctx.panel.set_data("stages", [_stage_row(row) for row in loss])
         ctx.panel.set_data("raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in raters])
         ctx.panel.set_data("distributions", run.details["distributions"])
+        ctx.panel.set_data("quantities", _fidelity_rows(run.details["fidelity"]))
 
     # ---- what a click leads to ----
 
@@ -133,6 +151,12 @@ class NoisePanel(RunPanel):
         elif state.section == "Raters":
             label = "Events of each rater: click a row to see what they changed"
             add_table(panel, "raters", label, RATER_COLUMNS, self.on_click_rater)
+        elif state.section == "Fidelity":
+            if "fidelity" in state.titles:
+                add_part(panel, ctx, "fidelity", CAPTIONS["fidelity"])
+                add_table(panel, "quantities", "Quantities of generated and of real raters", FIDELITY_COLUMNS)
+            else:
+                panel.md(NOT_FITTED, name="not_fitted")
         else:
             panel.md(state.used, name="used")
             add_table(panel, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
@@ -153,6 +177,21 @@ def used(metrics, raters):
         f"- **Annotations are added from:** {metrics['false_positive_source']}\n- **Seed:** {metrics['seed']}\n"
         f"- **Raters:** {raters_text}"
     )
+
+
+def _fidelity_rows(found):
+    if not found:
+        return []
+    columns = (found[name] for name in ("quantity", "real", "low", "high", "synthetic", "inside"))
+    return [
+        {
+            "quantity": FIDELITY_LABELS.get(name, name),
+            "real": with_interval(real, [low, high]),
+            "generated": significant(synthetic),
+            "inside": "yes" if inside else "no",
+        }
+        for name, real, low, high, synthetic, inside in zip(*columns, strict=True)
+    ]
 
 
 def _fields(metrics):

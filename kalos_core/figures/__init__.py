@@ -82,6 +82,9 @@ from kalos_core.figures.labels import (
     team_bars,
 )
 from kalos_core.figures.noise import (
+    FIDELITY_LABELS,
+    fidelity_dots,
+    fidelity_title,
     plot_angles,
     plot_areas,
     plot_confusions,
@@ -171,6 +174,7 @@ __all__ = [
     "DISTANCE_EDGES",
     "EVENT_COLOURS",
     "EVENT_LABELS",
+    "FIDELITY_LABELS",
     "LEAST_IMAGES",
     "MOST_CLASSES",
     "NEUTRAL",
@@ -217,6 +221,8 @@ __all__ = [
     "distance_shares",
     "event_bars",
     "events_title",
+    "fidelity_dots",
+    "fidelity_title",
     "hardest_classes",
     "image_event_bars",
     "independence_title",

@@ -155,18 +155,39 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
     return figure
 
 
+def fidelity_title(found: Fidelity) -> str:
+    """Whether generated raters differ as the real ones do, in one line.
+
+    Examples
+    --------
+    >>> real, low, high = np.array([[0.7], [0.6], [0.8]])
+    >>> fidelity_title(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))
+    '1 of 1 quantities of generated raters lie in the interval of the real raters; mean alpha 0.750, real 0.700'
+    """
+    inside = int(found.inside.sum())
+    title = f"{inside} of {len(found)} quantities of generated raters lie in the interval of the real raters"
+    if "alpha" not in found.quantity.tolist():
+        return title
+    alpha = found["alpha"]
+    return f"{title}; mean alpha {plain(alpha.synthetic)}, real {plain(alpha.real)}"
+
+
 def plot_fidelity(found: Fidelity) -> go.Figure:
-    """Generated raters against the real ones: each quantity in the interval of the real data, which lies from 0 to 1.
+    """Generated raters against the real ones, titled with how many quantities agree; see `fidelity_dots`."""
+    return fidelity_dots(found, fidelity_title(found))
+
+
+def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
+    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1.
 
     Parameters
     ----------
     found : Fidelity
         From `NoiseModel.fidelity`.
+    title : str
     """
     width = np.where(found.high > found.low, found.high - found.low, 1.0)
     names = [FIDELITY_LABELS.get(str(name), str(name)) for name in found.quantity][::-1]
-    inside = int(found.inside.sum())
-    title = f"{inside} of {len(found)} quantities of generated raters lie in the interval of the real raters"
     band = go.Bar(
         x=[1.0] * len(names),
         y=names,

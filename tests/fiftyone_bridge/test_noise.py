@@ -19,6 +19,7 @@ from PIL import Image
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, NoiseModel
 from kalos_core.fiftyone.runs.stored import load_arrays
+from kalos_core.figures import fidelity_title
 from kalos_core.noise import ConfusionClasses
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
@@ -350,7 +351,7 @@ class TestKinds:
         assert all(label.mask is not None for label in dataset.values(f"{other}.detections", unwind=True))
 
     def test_polylines(self, make: Make) -> None:
-        own = annotated(polyline)
+        own = [labels[: 1 + number % 4] for number, labels in enumerate(annotated(polyline))]  # room to add some
         dataset = make(samples(truth=[fo.Polylines(polylines=labels) for labels in own]))
         run = kf.inject_noise(dataset, "noise", reference="truth", magnitude=4, false_positive_source="transplanted")
         field, *_ = kf.noise_raters(dataset, "noise")
@@ -555,6 +556,26 @@ class TestSources:
         assert NoiseModel.from_json(fitted.details["model"]) != NoiseModel.default()
         assert "fitted" in {row["source"] for row in fitted.details["distributions"]}
 
+    def test_a_fitted_model_says_whether_its_raters_differ_as_the_real_ones(self, fresh: fo.Dataset) -> None:
+        real = kf.inject_noise(fresh, "noise", reference="truth", raters=2)
+        assert real.details["fidelity"] is None
+        assert "fidelity" not in kf.figures_of(real)
+        options = {"reference": "truth", "real_raters": real.metrics["fields"], "model": "fit", "preset": "paper"}
+        run = kf.inject_noise(fresh, "again", raters=1, rate="exponential", shifts="matched", **options)
+        model = NoiseModel.from_json(run.details["model"])
+        assert model.shifts == "matched"
+        assert model.unmatched.rate.form == "exponential"
+        stored = kf.load_details(fresh, "again")
+        found = stored.details["fidelity"]
+        labels = kf.read_annotations(fresh, similarity="mask_iou", raters=(*real.metrics["fields"], "truth"))
+        expected = model.fidelity(labels, 10)
+        assert found["quantity"] == expected.quantity.tolist()
+        assert found["synthetic"] == pytest.approx(expected.synthetic.tolist())
+        assert found["inside"] == expected.inside.tolist()
+        part = kf.figures_of(stored)["fidelity"]
+        assert part.title == fidelity_title(expected)
+        assert len(part.figure.data) == 3
+
     def test_schools(self, fresh: fo.Dataset) -> None:
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=4, schools=[3, 1], seed=2)
         assert [row["reference"] for row in run.details["raters"]] == ["school 1"] * 3 + ["school 2"]
@@ -750,8 +771,10 @@ class TestBadInput:
             ({"false_positive_source": "images"}, "images: 30 records cannot be used"),
             ({"model": "/no/model.json"}, "model.json"),
             ({"model": 3}, "model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got 3"),
+            ({"rate": "power"}, "rate: expected 'auto' unless the model is fitted (model='fit'), got 'power'"),
+            ({"shifts": "wild"}, "shifts: expected"),
             ({"model": "fit"}, "model: expected two real raters or more to fit one, got truth"),
-            ({"model": BROKEN_MODELS["another version"]}, "noise model: expected version 1, got 99"),
+            ({"model": BROKEN_MODELS["another version"]}, "noise model: expected version 2, got 99"),
             ({"model": BROKEN_MODELS["missing parts"]}, "topology: expected the parts"),
             ({"clases": ["cat"]}, "unknown argument clases: expected one of"),
         ],

@@ -64,6 +64,8 @@ def test_the_sources_are_a_switch_away(annotated):
     inputs = form("inject_noise", annotated, chosen)
     assert {"model_file", "taxonomy", "detections"} <= set(inputs)
     assert "embeddings" in form("inject_noise", annotated, {"more": True, "class_source": "embeddings"})
+    assert "preset" not in inputs
+    assert {"preset", "rate", "shifts"} <= set(form("inject_noise", annotated, {"more": True, "model": "fit"}))
 
 
 @pytest.mark.parametrize(

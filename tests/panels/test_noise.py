@@ -95,6 +95,19 @@ def test_what_was_used_is_shown(annotated):
     assert "distributions" in panel.shown
 
 
+@pytest.mark.filterwarnings("ignore:view. .* reach beyond their image")
+def test_a_fitted_model_is_compared_with_the_real_raters(annotated):
+    panel = section(Panel("noise", annotated).load(), "Fidelity")
+    assert "fitted on the raters of this data set" in panel.text()
+    kf.inject_noise(annotated, "fitted", reference="truth", raters=1, model="fit", real_raters=FIELDS[1:])
+    panel = section(Panel("noise", annotated).load(), "Fidelity")
+    assert "quantities of generated raters lie in the interval of the real raters" in panel.text()
+    found = kf.load_details(annotated, "fitted").details["fidelity"]
+    assert [row["inside"] for row in panel.data["quantities"]] == ["yes" if each else "no" for each in found["inside"]]
+    assert panel.data["quantities"][0]["quantity"] == "mean alpha"
+    kf.delete_run(annotated, "fitted")
+
+
 def test_all_labels_again(annotated):
     assert names(Panel("noise", annotated).load().send("show_all")) == ["clear_view"]
 

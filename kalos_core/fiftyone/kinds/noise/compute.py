@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
     from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
 
+FITTED = 0.45
+"""Share of the work done when the raters are generated."""
+
+MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
+"""How often all raters are generated to compare them with the real ones: less often where annotations are many."""
+
 EVENTS_WRITTEN, LABELS_WRITTEN = 0.5, 0.6
 """Share of the work done when the events are written on the reference's labels, and when labels of raters are."""
 
@@ -44,6 +50,9 @@ def inject_noise(
     seed: int = 0,
     schools: Sequence[int] | None = None,
     model: NoiseModel | str | os.PathLike[str] = "default",
+    rate: str = "auto",
+    preset: str = "faithful",
+    shifts: str | None = None,
     class_source: ClassSource | str = "confusion",
     embeddings: Any = None,
     taxonomy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -77,7 +86,12 @@ def inject_noise(
     raters, magnitude, seed, schools
         As in `kalos_core.noise.NoiseModel.generate`.
     model : "default", "fit", path, JSON text or NoiseModel
-        The shipped model, one fitted to the real raters, or one that was saved.
+        The shipped model, one fitted to the real raters, or one that was saved. With "fit" the details of the run say
+        in ``fidelity`` whether generated raters differ as the real ones do, see `kalos_core.noise.Fidelity`.
+    rate, preset : str
+        How a model is fitted, as in `kalos_core.noise.NoiseModel.fit`; with "fit" only.
+    shifts : "matched" or "free", optional
+        Whether a shift that parts an annotation from its reference is drawn again; by default as the model has it.
     class_source : "confusion", "embeddings", "taxonomy" or ClassSource
         Which classes are taken for one another: those that the real raters confused, smoothed by frequency; those whose
         labels look alike; those that are near in a tree.
@@ -130,7 +144,7 @@ def inject_noise(
         origin = Reference.of(samples, reference, real_raters if with_others else (), selection)
         labels = origin.read(samples)
         report(COMPARING, f"Generating raters from {len(labels.annotations):,} annotations")
-        used, title = model_of(model, labels)
+        used, title = model_of(model, labels, rate, preset, shifts)
         result = used.generate(
             labels.annotations,
             raters=raters,
@@ -138,9 +152,15 @@ def inject_noise(
             seed=seed,
             reference=list(origin.names),
             schools=schools,
+            shifts=shifts,
             class_source=class_source_of(class_source, labels, origin, embeddings, taxonomy),
             false_positive_source=false_positive_source_of(false_positive_source, labels, origin, detections),
         )
+        fidelity = None
+        if isinstance(model, str) and model == "fit":
+            report(FITTED, "Comparing generated raters with the real ones")
+            draws = min(MOST_DRAWS, max(1, ANNOTATIONS_DRAWN // max(len(labels.annotations), 1)))
+            fidelity = used.fidelity(labels.annotations, draws, seed)
         names = RunNames(run_key)
         fields = names.fields_for(samples, list(result.annotations.raters))
         noise = InjectedNoise.of(result, list(fields.values()))
@@ -159,7 +179,7 @@ def inject_noise(
             documents = synthetic_labels(names, result, noise, origin.label_type)
             write_documents(labels.view, documents, len(noise.images), on_fields)
             draft.metrics = noise_metrics(result, noise, title)
-            draft.details = noise_details(result, noise, used)
+            draft.details = noise_details(result, noise, used, fidelity)
             draft.arrays = noise.arrays()
             draft.result = noise
     return draft.run

@@ -7,9 +7,10 @@ from typing import TypedDict, cast
 
 import numpy as np
 
+from kalos_core.annotations import object_array
 from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
 from kalos_core.fiftyone.runs.plain import plain
-from kalos_core.noise import GeneratedRaters, NoiseModel
+from kalos_core.noise import Fidelity, GeneratedRaters, NoiseModel
 from kalos_core.noise.events import DONE, EVENTS, LOST, OUTCOMES, SHIFT
 
 
@@ -86,12 +87,31 @@ class DistributionRow(TypedDict):
     reason: str
 
 
+class FidelityDetails(TypedDict):
+    """A `Fidelity` as plain values: Q quantities, D draws."""
+
+    quantity: list[str]
+    real: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    synthetic: list[float | None]
+    inside: list[bool]
+    by_draw: list[list[float | None]]
+    pairs: int
+    images: int
+
+
 class NoiseDetails(TypedDict):
-    """What lies behind the summary; ``model`` is the noise model as JSON."""
+    """What lies behind the summary.
+
+    ``model`` is the noise model as JSON; ``fidelity`` whether generated raters differ as those it was fitted to do,
+    None of a model that was not fitted.
+    """
 
     raters: list[RaterRow]
     distributions: list[DistributionRow]
     model: str
+    fidelity: FidelityDetails | None
 
 
 def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> NoiseMetrics:
@@ -119,7 +139,9 @@ def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> 
     }
 
 
-def noise_details(result: GeneratedRaters, noise: InjectedNoise, model: NoiseModel) -> NoiseDetails:
+def noise_details(
+    result: GeneratedRaters, noise: InjectedNoise, model: NoiseModel, fidelity: Fidelity | None = None
+) -> NoiseDetails:
     """What lies behind the summary of synthetic raters."""
     return {
         "raters": [_rater_row(result, noise.fields.tolist(), number) for number in range(len(noise.fields))],
@@ -128,7 +150,22 @@ def noise_details(result: GeneratedRaters, noise: InjectedNoise, model: NoiseMod
             for name, origin in model.provenance.items()
         ],
         "model": model.to_json(),
+        "fidelity": None if fidelity is None else _fidelity_details(fidelity),
     }
+
+
+def _fidelity_details(found: Fidelity) -> FidelityDetails:
+    more = {"synthetic": plain(found.synthetic), "inside": found.inside.tolist()}
+    return cast(FidelityDetails, {**plain(found), **more})
+
+
+def stored_fidelity(details: FidelityDetails) -> Fidelity:
+    """As it was compared."""
+    real, low, high, by_draw = (
+        np.array(each, np.float64) for each in (details["real"], details["low"], details["high"], details["by_draw"])
+    )
+    quantity = object_array(details["quantity"])
+    return Fidelity(quantity, real, low, high, by_draw, details["pairs"], details["images"])
 
 
 def _rater_row(result: GeneratedRaters, fields: Sequence[str], number: int) -> RaterRow:

@@ -159,8 +159,20 @@ def _list_of(samples: Any, field: str) -> str:
 # ---- model ----
 
 
-def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tuple[NoiseModel, str]:
-    """A noise model, and what to call it: one as such, "default", "fit" (on the labels), or JSON or its path."""
+def model_of(
+    model: NoiseModel | str | os.PathLike[str],
+    labels: Labels,
+    rate: str = "auto",
+    preset: str = "faithful",
+    shifts: str | None = None,
+) -> tuple[NoiseModel, str]:
+    """A noise model, and what to call it: one as such, "default", "fit" (on the labels), or JSON or its path.
+
+    `rate`, `preset`, `shifts`: how it is fitted.
+    """
+    for name, value, usual in (("rate", rate, "auto"), ("preset", preset, "faithful")):
+        if value != usual and model != "fit":
+            raise InputError(f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {value!r}")
     if isinstance(model, NoiseModel):
         return model, "a model of your own"
     if model == "default":
@@ -169,7 +181,7 @@ def model_of(model: NoiseModel | str | os.PathLike[str], labels: Labels) -> tupl
         raters = labels.annotations.raters
         if len(raters) < 2:
             raise InputError(f"model: expected two real raters or more to fit one, got {listed(raters)}")
-        return NoiseModel.fit(labels.annotations), f"fitted on {listed(raters, 20)}"
+        return NoiseModel.fit(labels.annotations, rate, shifts=shifts, preset=preset), f"fitted on {listed(raters, 20)}"
     if isinstance(model, str) and model.lstrip().startswith("{"):
         return NoiseModel.from_json(model), "JSON"
     if not isinstance(model, (str, os.PathLike)):
