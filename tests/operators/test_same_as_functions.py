@@ -62,6 +62,9 @@ OFFERED: dict[str, dict[str, Any]] = {
         "seed": 3,
         "more": True,
         "model": "fit",
+        "preset": "paper",
+        "rate": "power",
+        "shifts": "matched",
         "class_source": "embeddings",
         "embeddings": "vector",
         "false_positive_source": "detections",
@@ -82,13 +85,15 @@ OFFERED: dict[str, dict[str, Any]] = {
         "exclusive": False,
         "groups": "pet: cat, dog",
     },
-    "pixels": {"ignore_value": 7, "images": True},
-    "truth": {"methods": ["any", "0.75"], "ignore_value": 7},
+    "pixels": {"ignore_value": 7, "images": True, "raters_are_local": True},
+    "truth": {"methods": ["any", "0.75"], "ignore_value": 7, "raters_are_local": True},
     "detectors": {
         "detectors": ["poor"],
         "methods": ["0.5"],
         "truths": ["truth_any"],
         "ignore_value": 7,
+        "raters_are_local": True,
+        "all_shares": True,
         "choose_skew": True,
         "skew_low": 0.1,
         "skew_high": 0.5,
@@ -116,7 +121,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "noise": {"magnitude": [0.5, 2.0]},
     "image_labels": {"groups": PETS},
     "ranking": {"groups": PETS, "tree": {"cat": "pet", "dog": "pet"}},
-    "detectors": {"skew": [0.1, 0.5]},
+    "detectors": {"skew": [0.1, 0.5], "shares": "all"},
 }
 """Kind -> the arguments that the form has in another form."""
 

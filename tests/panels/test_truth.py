@@ -100,6 +100,9 @@ def test_ranks_and_curves(stack):
     assert "good reaches" in panel.text()
     panel.send("on_change_detector", value="poor")
     assert "poor reaches" in panel.text()
+    panel.send("on_change_reference", value="bob")
+    assert "Under bob: " in panel.text()
+    assert "goes with agreement most" in panel.text()
 
 
 def test_a_run_that_is_gone_is_reported(stack):
