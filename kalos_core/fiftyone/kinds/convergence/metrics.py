@@ -31,6 +31,9 @@ from kalos_core.pairs import Pairs
 WHOLE = "all images"
 """The name of what is no tag."""
 
+OF_EACH_SIZE = 100
+"""Subsets of each other size, at most: large subsets take long, and a curve needs no more."""
+
 MOST_SHOWN = 20
 """Tags that are shown, those with the most images."""
 
@@ -387,10 +390,11 @@ def converge(
 def sizes_of(result: LabelConvergence) -> list[SizeMetrics]:
     """How label convergence depends on the size of subsets; only their own size where others leave subsets empty."""
     shares = [share for share in SHARES if round(share * result.images)]
+    samples = min(len(result.drawn), OF_EACH_SIZE)
     try:
-        table = result.by_size(shares)
+        table = result.by_size(shares, samples)
     except InputError:
-        table = result.by_size(())
+        table = result.by_size((), samples)
     return cast(list[SizeMetrics], plain(table.to_dict("records")))
 
 
