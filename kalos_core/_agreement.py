@@ -268,6 +268,9 @@ def agreement(
 
     NaN is left out of means and counted in `undefined_images` (the public `kalos` package counts these images as 1).
 
+    Crowd regions (`Annotations.crowd_regions`) are not read: where one rater marked a crowd and others its objects one
+    by one, these are units of the others alone, which lowers alpha.
+
     Raises
     ------
     InputError

@@ -37,8 +37,9 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 
     Notes
     -----
-    The public `kalos` package cuts its tree at the cost of a pair of two classes at the threshold, shifted by the least
-    cost of the image, and its clusters of one class never take in another under the soft cost. Here they do.
+    The public `kalos` package never joins two classes under the soft cost. It asks the cost for its cut with two empty
+    annotations, whose classes are equal, none being none: the cut is the cost of a pair of *one* class at the
+    threshold, -(1 + τ_s), and that of a pair of two classes is at least -1. Here they are joined.
     """
     order = strict_order(annotations, candidates, cost)
     left, right = candidates.left[order], candidates.right[order]

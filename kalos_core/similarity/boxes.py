@@ -99,8 +99,10 @@ def centroid_box(
 ) -> NDArray[np.float64]:
     """1 - the distance of the centres over the diagonal of the larger box, at least 0.
 
-    This is what the authors' package calls centroid similarity; `centroid` is that of the paper (KαLOS §3.3), which
-    divides by the diagonal of the image. Of two boxes of one area the longer diagonal counts, whoever annotated it.
+    This is what the authors' package calls centroid similarity, here in pixels; there, in coordinates relative to the
+    image, a step to the side counts otherwise than a step up unless the image is square. `centroid` is that of the
+    paper (KαLOS §3.3), which divides by the diagonal of the image. Of two boxes of one area the longer diagonal counts,
+    whoever annotated it.
 
     Parameters
     ----------
