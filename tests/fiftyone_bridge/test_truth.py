@@ -617,7 +617,9 @@ def test_models_on_objects_as_the_library_ranks_them(make: Make) -> None:
     consensus = instance_consensus(agreement(annotations, bootstrap=0)).annotations
     direct = rank_models({"net": (model, [0.9])}, annotations, {"half": consensus}, thresholds=[0.5, 0.97])
     assert direct.ranking.values[:, 0].tolist() == [0.5, 0.5, 0, 1]
-    assert kf.load_run(dataset, "ranks").result.ranking.values[:4].tolist() == direct.ranking.values.tolist()
+    restored = kf.load_run(dataset, "ranks").result
+    assert restored.ranking.values[:4].tolist() == direct.ranking.values.tolist()
+    np.testing.assert_array_equal(restored.means, run.result.means)
     assert isinstance(model, Annotations)
 
 
