@@ -49,7 +49,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     expect(message).to_have_count(0)
 
     summary = app.execute(form)
-    figures = kf.load_figures(loaded, "first").figures
+    figures = kf.load_metrics(loaded, "first").metrics
     title = agreement_title(figures["alpha"], figures["alpha_interval"])
     expect(summary).to_contain_text(title)
     expect(summary).to_contain_text(f"{figures['annotations']:,} in {figures['units']:,} units")
@@ -63,9 +63,9 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     app.fill(form, "Threshold", "0.8")
     app.fill(form, "Run key", "strict")
     summary = app.execute(form)
-    strict = kf.load_figures(loaded, "strict")
+    strict = kf.load_metrics(loaded, "strict")
     assert strict.settings["threshold"] == 0.8
-    title = agreement_title(strict.figures["alpha"], strict.figures["alpha_interval"])
+    title = agreement_title(strict.metrics["alpha"], strict.metrics["alpha_interval"])
     expect(summary).to_contain_text(title)
     app.finish()
     expect(panel).to_contain_text(title)
@@ -89,7 +89,7 @@ def test_from_nothing_to_variations(app: Any, loaded: fo.Dataset) -> None:
     form = app.form()
     app.picture("07-variations-form")
     summary = app.execute(form)
-    counts = kf.load_figures(loaded, "variations").figures["counts"]
+    counts = kf.load_metrics(loaded, "variations").metrics["counts"]
     expect(summary).to_contain_text(variations_title(counts))
     app.picture("08-variations-summary")
     app.finish()
@@ -140,8 +140,8 @@ def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
     edges, counts = alpha_bins(alphas)
     app.open(analysed.name, WORKSPACE)
     panel = app.panel("agreement")
-    run = kf.load_figures(analysed, "agreement")
-    expect(panel).to_contain_text(agreement_title(run.figures["alpha"], run.figures["alpha_interval"]))
+    run = kf.load_metrics(analysed, "agreement")
+    expect(panel).to_contain_text(agreement_title(run.metrics["alpha"], run.metrics["alpha_interval"]))
     app.expect_count(len(analysed))
     app.picture("20-agreement", readme="agreement")
     app.expect_nothing_cut_off("agreement")
@@ -168,21 +168,18 @@ def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
 
 def cells(report: Any) -> list[list[str]]:
     """The table of the panel as the library's own report has it."""
+    return [[str(number), *(" ".join(said(cell)) for cell in unit)] for number, unit in enumerate(report.cells, 1)]
+
+
+def said(cell: Any) -> list[str]:
+    """What the rater gave, the variations towards the others, by rater where they differ, and the least similarity."""
+    types = list(dict.fromkeys(VARIATION_LABELS[found.variation] for found in cell.findings))
+    raters = {name: [f.rater for f in cell.findings if VARIATION_LABELS[f.variation] == name] for name in types}
+    similarities = [found.similarity for found in cell.findings if found.similarity is not None]
     return [
-        [
-            str(number),
-            *(
-                " ".join(
-                    [
-                        cell.category or cell.state,
-                        *([VARIATION_LABELS[cell.variation]] if cell.variation else []),
-                        *([] if cell.similarity is None else [f"{cell.similarity:.2f}"]),
-                    ]
-                )
-                for cell in unit
-            ),
-        ]
-        for number, unit in enumerate(report.cells, 1)
+        cell.category or cell.state,
+        *(types if len(types) < 2 else [f"{name}: {', '.join(raters[name])}" for name in types]),
+        *([f"{min(similarities):.2f}"] if similarities else []),
     ]
 
 
@@ -220,7 +217,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
 
 
 def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    figures = kf.load_figures(analysed, "variations").figures
+    figures = kf.load_metrics(analysed, "variations").metrics
     app.open(analysed.name, WORKSPACE)
     panel = app.show_panel("variations")
     expect(panel).to_contain_text(variations_title(figures["counts"]))
@@ -231,7 +228,7 @@ def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None
     assert 0 < len(wrong_class) < len(analysed)
     app.click_bar("variations", VARIATION_TYPES.index("wrong_class"))
     app.expect_count(len(wrong_class))
-    expect(app.page.get_by_text("SelectLabels").first).to_be_attached()  # only those labels, not all of these images
+    expect(app.page.get_by_text("FilterLabels").first).to_be_attached()  # only those labels, not all of these images
     app.picture("41-variations-bar-clicked")
 
     raters = panel.locator("table")

@@ -27,7 +27,9 @@ def beside(analysed: fo.Dataset) -> fo.Dataset:
 
 
 def title(found: Any) -> str:
-    return convergence_title(found["mean"], found["interval"], found["images_per_subset"])
+    return convergence_title(
+        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
+    )
 
 
 def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
@@ -57,7 +59,7 @@ def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
     field.scroll_into_view_if_needed()
     app.picture("93-convergence-form-below")
     summary = app.execute(form)
-    found = kf.load_figures(loaded, "convergence").figures
+    found = kf.load_metrics(loaded, "convergence").metrics
     expect(summary).to_contain_text(title(found))
     expect(summary).to_contain_text("20.0 mAP is below label convergence")
     expect(summary).to_contain_text("raters contribute equally")
@@ -71,7 +73,7 @@ def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
 def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     app.open(beside.name, BESIDE)
     panel = app.panel("convergence")
-    whole = kf.convergence_figures(beside, "convergence")
+    whole = kf.convergence_metrics(beside, "convergence")
     expect(panel).to_contain_text(title(whole))
     expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     app.picture("96-convergence", readme="convergence")
@@ -80,11 +82,11 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     # other thresholds, from the stored replicates
     step(app, 0, "ArrowRight", 0.55, 0.95)
     step(app, 0, "ArrowRight", 0.6, 0.95)
-    some = kf.convergence_figures(beside, "convergence", least=0.6)
+    some = kf.convergence_metrics(beside, "convergence", least=0.6)
     assert some["mean"] < whole["mean"]
     expect(panel).to_contain_text(title(some))
     step(app, 1, "ArrowLeft", 0.6, 0.9)
-    expect(panel).to_contain_text(title(kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9)))
+    expect(panel).to_contain_text(title(kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9)))
 
     # a model that is typed
     field = panel.get_by_role("textbox").first
@@ -93,7 +95,7 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     expect(panel).to_contain_text("expected the mAP of 'mine' from 0 to 1, got 55.0; 55 % is 0.55")
     field.fill("mine 0.55")
     panel.get_by_role("button", name="Place").click()
-    placed = kf.convergence_figures(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
+    placed = kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
     expect(panel).to_contain_text(placed["models"][0]["meaning"])
     app.picture("97-convergence-placed")
     app.expect_nothing_cut_off("convergence")
@@ -108,7 +110,7 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
 def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
     app.open(beside.name, BESIDE)
     panel = app.panel("convergence")
-    found = kf.convergence_figures(beside, "convergence")
+    found = kf.convergence_metrics(beside, "convergence")
     expect(panel).to_contain_text(title(found))
     said = {
         "Subsets": "A point for each subset and threshold",

@@ -23,6 +23,9 @@ from tests.browser.conftest import GRID, expect, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
+FOUND = ("name", "ks", "tau", "reason", "why")
+"""Of a similarity: what the title of its calibration takes."""
+
 IN_README = {"Reading": "reading", "Classes": "classes", "Raters": "raters"}
 
 
@@ -36,9 +39,9 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
     expect(form.get_by_text("IoU of polygons").first).to_be_visible()
     app.picture("13-calibration-form")
     summary = app.execute(form)
-    found = kf.load_figures(loaded, "calibration").figures["similarities"]
+    found = kf.load_metrics(loaded, "calibration").metrics["similarities"]
     best = found[0]
-    expect(summary).to_contain_text(calibration_title(best["name"], best["ks"], best["tau"]))
+    expect(summary).to_contain_text(calibration_title(*(best[name] for name in FOUND)))
     app.picture("14-calibration-summary")
     app.finish()
     expect(panel).to_contain_text(f"{best['name']} tells signal from chance best")
@@ -46,7 +49,7 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
     expect(table.locator("tbody tr")).to_have_count(len(found))
     assert [row[0].removeprefix("▸ ") for row in rows(table)] == [entry["name"] for entry in found]
     table.locator("tbody tr").nth(1).click()
-    expect(panel).to_contain_text(calibration_title(found[1]["name"], found[1]["ks"], found[1]["tau"]))
+    expect(panel).to_contain_text(calibration_title(*(found[1][name] for name in FOUND)))
     table.locator("tbody tr").nth(0).click()
 
     # its threshold becomes the default of the next form
@@ -59,19 +62,19 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
     field.scroll_into_view_if_needed()
     app.picture("15-calibrated-default-in-the-form")
     app.execute(form)
-    assert kf.load_figures(loaded, "agreement").settings["threshold"] == round(best["threshold"], 3)
+    assert kf.load_metrics(loaded, "agreement").settings["threshold"] == round(best["threshold"], 3)
     app.finish()
 
 
 def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dataset) -> None:
-    stored = kf.load_diagnostics(analysed, "agreement")
+    stored = kf.load_details(analysed, "agreement").details
     classes, vitality, together = (stored[name] for name in ("class_difficulty", "vitality", "collaboration"))
     curve = stored["sensitivity"]
     titles = {
         "Reading": "Values of other configurations are not comparable",
         "Boundaries": sensitivity_title(curve["delta"], curve["anchor"], curve["strict"], curve["delta_interval"]),
         "Classes": class_difficulty_title(classes["category"], classes["alpha"], classes["images"]),
-        "Raters": vitality_title(vitality["rater"], vitality["global_rematched"]),
+        "Raters": vitality_title(vitality["rater"], vitality["vitality"]),
     }
     app.open(analysed.name, WORKSPACE)
     panel = app.panel("agreement")
@@ -86,7 +89,7 @@ def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dat
 
 
 def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, analysed: fo.Dataset) -> None:
-    classes = kf.load_diagnostics(analysed, "agreement")["class_difficulty"]
+    classes = kf.load_details(analysed, "agreement").details["class_difficulty"]
     shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
     name = shown[2]
     view = kf.view_of_class(analysed, "agreement", name)
@@ -103,13 +106,13 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
 
     # the histogram, the worst images and the heatmap are of this class now
     app.choose_section("Images")
-    alphas = kf.filtered_figures(analysed, "agreement", category=name)["image_alpha"]
+    alphas = kf.filtered_metrics(analysed, "agreement", category=name)["image_alpha"]
     counts = alpha_bins(alphas)[1]
     expect(panel.locator(".bars .point path")).to_have_count(len(counts))
     expect(panel.locator("table tbody tr")).to_have_count(min(len(view), 25))
     app.picture("25-images-of-a-class")
     app.choose_section("Raters")
-    together = kf.filtered_figures(analysed, "agreement", category=name)["collaboration"]
+    together = kf.filtered_metrics(analysed, "agreement", category=name)["collaboration"]
     expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
     expect(panel).to_contain_text("the filter does not apply here")
 
@@ -127,7 +130,7 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
 
 
 def test_two_raters_lead_to_the_images_where_they_disagree_most(app: Any, analysed: fo.Dataset) -> None:
-    together = kf.load_diagnostics(analysed, "agreement")["collaboration"]
+    together = kf.load_details(analysed, "agreement").details["collaboration"]
     first, second = (together["raters"][together["order"][place]] for place in (0, 2))
     view = kf.view_of_pair(analysed, "agreement", first, second)
     assert 0 < len(view) < len(analysed)

@@ -80,7 +80,7 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     app.picture("labels_2_form_filled")
     summary = app.execute(form)
     assert kf.list_runs(quizzed) == ["labels"]  # what the App did is taken up
-    stored = kf.load_diagnostics(quizzed, "labels")["questions"]
+    stored = kf.load_details(quizzed, "labels").details["questions"]
     title = kappa_title([row["question"] for row in stored], [row["free_marginal"] for row in stored])
     expect(summary).to_contain_text(title)
     app.picture("labels_3_summary")
@@ -88,7 +88,7 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     expect(panel).to_contain_text(title)
     app.picture("labels_4_first_run")
     app.choose_tab("labels", "Images")
-    disputed = kf.load_figures(quizzed, "labels").figures["disputed"]
+    disputed = kf.load_metrics(quizzed, "labels").metrics["disputed"]
     panel.get_by_role("button", name=f"Show the {disputed} images in dispute").click()
     app.expect_count(disputed)
 
@@ -98,7 +98,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     ranked = kf.rank_systems(quizzed, "ranking", systems=["resnet", "clip", "svm"], groups=GROUPS)
     app.open(quizzed.name, BESIDE)
     panel = app.panel("labels")
-    f, accuracy = run.figures, run.diagnostics["accuracy"]
+    f, accuracy = run.metrics, run.details["accuracy"]
     said = {
         "Questions": "free-marginal kappa",
         "Concepts": majority_title(f["with_majority"]["concept_all"], f["with_majority"]["concept_chosen"]),
@@ -121,7 +121,7 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     app.choose_tab("labels", "Questions")
     expect(panel.locator("tbody tr")).to_have_count(len(GROUPS) + len(OPTIONAL))
     app.click_bar("labels", 0)
-    least = min(run.diagnostics["questions"], key=lambda row: row["free_marginal"])["question"]
+    least = min(run.details["questions"], key=lambda row: row["free_marginal"])["question"]
     app.expect_count(len(kf.view_of_disputes(quizzed, "labels", question=least)))
     app.use_light_theme()
     for number, section in enumerate(said):

@@ -43,7 +43,7 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     preview.scroll_into_view_if_needed()
     app.picture("63-noise-form-preview")
     summary = app.execute(form)
-    figures = kf.load_figures(loaded, "noise").figures
+    figures = kf.load_metrics(loaded, "noise").metrics
     expect(summary).to_contain_text(title(figures))
     app.picture("64-noise-summary")
     app.finish()

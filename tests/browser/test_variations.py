@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first 
 
 
 def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> None:
-    shares = kf.load_diagnostics(analysed, "variations")["shares"]
+    shares = kf.load_details(analysed, "variations").details["shares"]
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
     panel = app.choose_tab("variations", "Thresholds")
@@ -53,7 +53,7 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
 
 
 def test_outlines_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    boundary = kf.load_diagnostics(analysed, "variations")["boundary"]
+    boundary = kf.load_details(analysed, "variations").details["boundary"]
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
     panel = app.choose_tab("variations", "Boundaries")
