@@ -136,7 +136,7 @@ def inject_noise(
     >>> noise_raters(dataset, "noise"), dataset.values("noise_synthetic_1.detections.noise")[0]
     (('noise_synthetic_1', 'noise_synthetic_2'), ['unchanged', 'unchanged', 'unchanged'])
     >>> dataset.first().truth.detections[0]["noise_all"], dataset.first().truth.detections[0]["noise_fields"]
-    (['shift'], ['noise_synthetic_2'])
+    (['deletion', 'shift'], ['noise_synthetic_2', 'noise_synthetic_2'])
     >>> dataset.delete()
     """
     with analysing(samples, run_key, progress) as report:
