@@ -1,4 +1,4 @@
-"""From a view to `Annotations`: both ways to store raters, every selection, every kind of collection and of bad label."""
+"""From a view to `Annotations`: both ways to store raters, every selection, every collection and every bad label."""
 
 import warnings
 from collections.abc import Callable
@@ -122,7 +122,7 @@ class TestNames:
             kf.read_annotations(unchanged)
 
     def test_a_field_that_is_not_there(self, unchanged: fo.Dataset) -> None:
-        with pytest.raises(InputError, match="expected a rater, or a field of Detections, .* got 'eve'"):
+        with pytest.raises(InputError, match=r"expected a rater, or a field of Detections, .* got 'eve'"):
             kf.read_annotations(unchanged, raters=("ann", "eve"))
         with pytest.raises(InputError, match="got 'eve'"):
             kf.read_annotations(unchanged, field="eve")
