@@ -12,14 +12,14 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 @pytest.fixture
 def labels(tmp_path, monkeypatch):
-    """What the examples read: labels.json and pictures/, in the current folder."""
+    """What the examples read: labels.json and images/, in the current folder."""
     from demo.files import IMAGES, write
     from demo.raters import simulate
     from demo.scenes import draw_scenes
 
     scenes = draw_scenes(count=3)
     folder = write(tmp_path / "demo", scenes, simulate(scenes))
-    (folder / IMAGES).rename(folder / "pictures")
+    (folder / IMAGES).rename(folder / "images")
     monkeypatch.chdir(folder)
 
 

@@ -529,6 +529,7 @@ def test_exclusions_do_not_vanish_unsaid(tmp_path):
         [row],
         raters=["ann", "bob"],
         image_size={"a.png": (20, 20)},
+        assigned="all",
         exclusions=[("a.png", "bob", "cat")],
     )
     with pytest.warns(KalosWarning, match="1 exclusions .* are not kept in FiftyOne"):
