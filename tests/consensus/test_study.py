@@ -79,7 +79,7 @@ def test_outliers_of_a_study_are_those_of_a_loop_over_pixels(images):
         np.testing.assert_array_equal(truth.mask, np.mean(kept, axis=0) >= 0.5)
 
 
-@pytest.mark.parametrize("method", set(TRUTH_METHODS) - {"excl-0.5"})
+@pytest.mark.parametrize("method", sorted(set(TRUTH_METHODS) - {"excl-0.5"}))
 def test_other_methods_work_image_by_image(method):
     rng = np.random.default_rng(3)
     images = [rng.random((4, 6, 8)) < 0.6 for _ in range(2)]
