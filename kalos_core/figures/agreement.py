@@ -184,8 +184,8 @@ def _middle_name(name: str, at: float, row: int) -> Layout:
         "xshift": -4,
         "text": f"{name} {significant(at)}",
         "showarrow": False,
-        "font": {"size": 11},
-        "bgcolor": "rgba(255, 255, 255, 0.6)",
+        "font": {"size": 11, "color": "#222222"},  # dark on light, in every theme
+        "bgcolor": "rgba(255, 255, 255, 0.85)",
     }
 
 

@@ -268,7 +268,7 @@ def _pairs_within(annotations: Annotations, pairs: Pairs, images: NDArray[np.boo
 
 
 def _mean(by_rater: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(T, R) -> (T,) mean over the raters who have marks; NaN without any."""
+    """(T, R) -> (T,) mean over the raters who have annotations; NaN without any."""
     known = np.isfinite(by_rater).all(axis=0)
     return by_rater[:, known].mean(axis=1) if known.any() else np.full(len(by_rater), np.nan)
 
