@@ -8,7 +8,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
 from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
 
-from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
+from .common import RunPanel, add_caption, add_figure, add_table, bold, changed_since, guarded, put_figures
 
 COLUMNS = (
     ("name", "Similarity"),
@@ -93,7 +93,7 @@ class CalibrationPanel(RunPanel):
         state = ctx.panel.state
         label = "Similarities, the one that tells signal from chance best first: click one to see it"
         add_table(panel, "similarities", label, COLUMNS, self.on_click_similarity)
-        panel.md(f"**{state.finding}**", name="found")
+        panel.md(bold(state.finding), name="found")
         self._add_threshold(panel, state)
         add_figure(panel, ctx, "distances")
         add_caption(panel, f"{CAPTION} {state.note}")

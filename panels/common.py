@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import re
 import time
 from dataclasses import replace
 
@@ -201,6 +202,12 @@ def add_problem(panel, ctx, retry):
     panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
 
 
+def bold(text):
+    """A finding in Markdown, in which names with underscores and τ* stay as they are."""
+    escaped = re.sub(r"([_*])", r"\\\1", text)
+    return f"**{escaped}**"
+
+
 def add_caption(panel, text, name="caption"):
     """One line under a figure: what is shown, formula, range, how to read it."""
     panel.md(text, name=name)
@@ -240,7 +247,7 @@ def add_part(panel, ctx, name, caption, on_click=None):
         return
     title, note = ctx.panel.state.titles[name]
     if title:
-        panel.md(f"**{title}**", name=f"{name}_title")
+        panel.md(bold(title), name=f"{name}_title")
     if name in ctx.panel.state.layouts:
         add_figure(panel, ctx, name, on_click)
         add_caption(panel, f"{caption} {note}".rstrip(), name=f"{name}_caption")

@@ -15,6 +15,7 @@ from .common import (
     add_menu,
     add_part,
     add_table,
+    bold,
     changed_since,
     guarded,
     open_sample,
@@ -201,7 +202,7 @@ class VariationsPanel(RunPanel):
 
     def _add_merged(self, panel, ctx):
         state = ctx.panel.state
-        panel.md(f"**{state.merged_title}**", name="merged_title")
+        panel.md(bold(state.merged_title), name="merged_title")
         if not state.merged_ids:
             return
         panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
@@ -209,7 +210,7 @@ class VariationsPanel(RunPanel):
         add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
     def _add_confusions(self, panel, ctx):
-        panel.md(f"**{ctx.panel.state.confused_title}**", name="confused_title")
+        panel.md(bold(ctx.panel.state.confused_title), name="confused_title")
         if not ctx.panel.state.confused:
             return
         label = "Classes taken for one another: click a row to see those labels"

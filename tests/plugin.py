@@ -104,7 +104,7 @@ class Panel:
         return self
 
     def text(self) -> str:
-        """All that is written in it."""
+        """All that is written in it, as one reads it: without the backslashes of Markdown."""
         found: list[str] = []
         waiting: list[Any] = [self.shown]
         while waiting:
@@ -115,4 +115,4 @@ class Panel:
                 waiting += entry
             elif isinstance(entry, str):
                 found.append(entry)
-        return "\n".join(found)
+        return "\n".join(found).replace("\\_", "_").replace("\\*", "*")

@@ -41,7 +41,7 @@ def square_heatmap(
         ]
         for y, (a, row) in enumerate(zip(names, texts, strict=True))
     ]
-    note = f"above the diagonal: {quantity}; below: {below}" if below else ""
+    note = f"above the diagonal: {quantity}<br>below: {below}" if below else ""
     low, high = _scale(values)
     ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [shortened(n, 12) for n in names]}
     figure = go.Figure(

@@ -174,6 +174,6 @@ def test_collaboration_shows_the_mean_above_and_all_units_below_the_diagonal():
             assert heat.z[y][x] == (None if expected is None else pytest.approx(expected))
     assert "mean alpha over images" in heat.customdata[0][1]
     assert "alpha over all units" in heat.customdata[1][0]
-    note = "above the diagonal: mean alpha over images; below: alpha over all units"
+    note = "above the diagonal: mean alpha over images<br>below: alpha over all units"
     assert figure.layout.xaxis.title.text == note
     assert (result.alpha != result.global_alpha).any()
