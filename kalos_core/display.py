@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -83,3 +84,15 @@ def signed(value: float | None, digits: int = 3) -> str:
     """
     text = significant(value, digits)
     return f"+{text}" if value is not None and value > 0 else text
+
+
+def bold(text: str) -> str:
+    r"""A finding in bold Markdown, in which names with underscores, and τ*, stay as they are.
+
+    Examples
+    --------
+    >>> print(bold("τ* of box_iou"))
+    **τ\* of box\_iou**
+    """
+    escaped = re.sub(r"([_*])", r"\\\1", text)
+    return f"**{escaped}**"

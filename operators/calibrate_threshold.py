@@ -3,6 +3,7 @@
 import fiftyone.operators.types as types
 
 from kalos_core import SIMILARITIES
+from kalos_core.display import bold
 from kalos_core.figures import calibration_title, with_interval
 
 from . import base, forms, widgets
@@ -62,8 +63,8 @@ class CalibrateThreshold(base.Analysis):
         )
         notes = "".join(f"\n- {entry['name']}: not to be trusted: {entry['why']}" for entry in found if entry["why"])
         return (
-            f"**{calibration_title(best['name'], best['ks'], best['tau'], best['reason'], best['why'])}**\n\n"
-            "| Similarity | KS | τ* (distance) | τ*_s (similarity, 1 − τ*) | Compared | Trusted |\n"
+            f"{bold(calibration_title(best['name'], best['ks'], best['tau'], best['reason'], best['why']))}\n\n"
+            "| Similarity | KS | τ\\* (distance) | τ\\*\\_s (similarity, 1 − τ\\*) | Compared | Trusted |\n"
             f"|---|---|---|---|---|---|\n{rows}\n{notes}\n\n"
             "Nothing is written on samples or labels. The panel **Calibration** makes a threshold the default of later "
             "forms."

@@ -6,9 +6,10 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
+from kalos_core.display import bold
 from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
 
-from .common import RunPanel, add_caption, add_figure, add_table, bold, changed_since, guarded, put_figures
+from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
 
 COLUMNS = (
     ("name", "Similarity"),

@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import re
 import time
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosError
+from kalos_core.display import bold
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ LOADED_TWICE = 1.5
 CROWDED = 5
 """More columns than this share the width of a panel only in smaller letters."""
 
-EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 4px"}}}
+EVENLY = {"tabs": {"variant": "fullWidth"}, "tab": {"sx": {"minWidth": 0, "padding": "12px 2px"}}}
 """Tabs that share the width of the panel; by default the last ones are out of sight."""
 
 
@@ -200,12 +200,6 @@ def add_problem(panel, ctx, retry):
     """What went wrong, with a button that tries again."""
     panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.state.problem))
     panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
-
-
-def bold(text):
-    """A finding in Markdown, in which names with underscores and τ* stay as they are."""
-    escaped = re.sub(r"([_*])", r"\\\1", text)
-    return f"**{escaped}**"
 
 
 def add_caption(panel, text, name="caption"):

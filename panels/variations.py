@@ -4,6 +4,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
+from kalos_core.display import bold
 from kalos_core.figures import (
     VARIATION_LABELS,
     significant,
@@ -15,7 +16,6 @@ from .common import (
     add_menu,
     add_part,
     add_table,
-    bold,
     changed_since,
     guarded,
     open_sample,

@@ -46,7 +46,7 @@ class Spread:
     @property
     def std(self) -> float:
         """Their standard deviation (of the sample)."""
-        return float(self.replicates.std(ddof=1))
+        return float(self.replicates.std(ddof=1)) if len(self.replicates) > 1 else float("nan")
 
     @property
     def least(self) -> float:

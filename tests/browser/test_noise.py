@@ -15,9 +15,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first 
 
 
 def title(figures: Any) -> str:
-    return events_title(
-        figures["references"], len(figures["fields"]), figures["changed"], figures["drawn"], figures["signal_loss"]
-    )
+    counts = figures["changed"], figures["generated_from"], figures["signal_loss"]
+    return events_title(figures["references"], len(figures["fields"]), *counts)
 
 
 def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dataset) -> None:

@@ -46,8 +46,8 @@ def kill(dataset: fo.Dataset, program: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 
-def stored_files() -> int:
-    return int(get_db_conn()["kalos.files"].count_documents({}))
+def stored_files(dataset: fo.Dataset) -> int:
+    return int(get_db_conn()["kalos.files"].count_documents({"metadata.dataset": dataset._doc.id}))
 
 
 class TestKilled:
@@ -55,7 +55,7 @@ class TestKilled:
     def test_while_deleting_a_run(self, make: Make, where: str) -> None:
         """Half a run is never listed: whoever looks next finishes."""
         dataset = make(persistent=True)
-        before, files = documents(dataset), stored_files()
+        before, files = documents(dataset), stored_files(dataset)
         kf.compute_agreement(dataset, "run", raters=RATERS)
         kill(dataset, f'life.{where} = dying\nkf.delete_run(dataset, "run")')
         dataset.reload()
@@ -63,7 +63,7 @@ class TestKilled:
         assert kf.list_runs(dataset) == []
         assert dataset.list_runs() == []
         assert documents(dataset) == before
-        assert stored_files() == files
+        assert stored_files(dataset) == files
 
     @pytest.mark.parametrize("where", ["objects.write_documents", "objects.store_raters"])
     def test_while_loading_into_samples_that_are_there(self, make: Make, tmp_path: Path, where: str) -> None:
@@ -148,14 +148,14 @@ class TestAtTheSameTime:
         assert documents(dataset) == before
 
     def test_files_of_no_run_go_with_the_next_run(self, dataset: fo.Dataset) -> None:
-        files = stored_files()
+        files = stored_files(dataset)
         with life.writing_now() as writer:
             life.store_arrays(dataset, {}, writer)
-        assert stored_files() == files + 1
+        assert stored_files(dataset) == files + 1
         kf.compute_agreement(dataset, "run", raters=RATERS)
-        assert stored_files() == files + 1
+        assert stored_files(dataset) == files + 1
         kf.delete_run(dataset, "run")
-        assert stored_files() == files
+        assert stored_files(dataset) == files
 
 
 def rename_field(dataset: fo.Dataset) -> None:

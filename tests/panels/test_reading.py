@@ -104,7 +104,11 @@ KINDS: dict[str, tuple[str, str, list[Click]]] = {
     "ranking": ("labels", "Classifiers", RANKING),
     "pixels": ("truth", "Raters", PIXELS),
     "truth": ("truth", "Consensus", [("on_click_consensus", {"row": 1})]),
-    "detectors": ("truth", "Curves", [("on_change_detector", {"value": "poor"})]),
+    "detectors": (
+        "truth",
+        "Curves",
+        [("on_change_detector", {"value": "poor"}), ("on_change_reference", {"value": "ann"})],
+    ),
 }
 """Kind of run -> its panel, a tab, and what can be clicked."""
 

@@ -90,7 +90,9 @@ def test_classes_of_raters_without_names():
 
 def test_annotations_say_it():
     rows = [{"image": 1, "rater": "1", "category": "cat", "polygon": [[0, 0, 2, 0, 2, 1, 0, 1]]}]
-    table = Annotations.from_rows(rows, raters=["1", "2"], image_size={1: (3, 1)}, raters_are_local=True)
+    table = Annotations.from_rows(
+        rows, raters=["1", "2"], image_size={1: (3, 1)}, assigned="all", raters_are_local=True
+    )
     (stack,) = mask_stacks(table)
     assert stack.raters_are_local
 
