@@ -4,7 +4,18 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import agreement_title, alpha_bins, significant, with_interval
 
 from . import agreement_parts
-from .common import RunPanel, add_part, add_table, changed_since, dropdown, guarded, open_sample, put_parts, show_view
+from .common import (
+    RunPanel,
+    add_part,
+    add_table,
+    changed_since,
+    dropdown,
+    guarded,
+    open_sample,
+    put_parts,
+    put_rows,
+    show_view,
+)
 
 WORST = 25
 
@@ -55,7 +66,8 @@ class AgreementPanel(RunPanel):
     def _load_worst(self, ctx, key, category, rater):
         rows = kf.worst_images(ctx.dataset, key, WORST, category=category, rater=rater)
         ctx.panel.state.worst_ids = [row.sample_id for row in rows]
-        ctx.panel.set_data(
+        put_rows(
+            ctx,
             "worst",
             [
                 {"rank": rank, "file": row.file, "alpha": significant(row.alpha), "labels": row.labels}

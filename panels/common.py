@@ -255,6 +255,12 @@ def add_tabs(panel, names, on_change):
     panel.enum("section", tabs.values(), view=tabs, on_change=on_change)
 
 
+def put_rows(ctx, name, rows):
+    """The rows of a table: the App lays new rows over old ones, and would keep what a shorter list leaves."""
+    ctx.panel.set_state(name, [])
+    ctx.panel.set_data(name, rows)
+
+
 def add_table(panel, name, label, columns, on_click_row=None):
     """A table as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}

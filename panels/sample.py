@@ -3,7 +3,7 @@
 import kalos_core.fiftyone as kf
 from kalos_core.figures import VARIATION_LABELS, band, significant
 
-from .common import RunPanel, add_caption, add_table, guarded, select_labels
+from .common import RunPanel, add_caption, add_table, guarded, put_rows, select_labels
 
 MOST_UNITS = 100
 
@@ -41,8 +41,8 @@ class SamplePanel(RunPanel):
         state.headline, state.raters, state.sample = headline(report), list(report.raters), ctx.current_sample
         state.labels = [_labels(unit) for unit in units]
         state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
-        ctx.panel.set_data("units", [_row(number, unit) for number, unit in enumerate(units, 1)])
-        ctx.panel.set_data("merged", [_merged_row(found) for found in report.merged])
+        put_rows(ctx, "units", [_row(number, unit) for number, unit in enumerate(units, 1)])
+        put_rows(ctx, "merged", [_merged_row(found) for found in report.merged])
 
     @guarded
     def on_change_current_sample(self, ctx):
