@@ -94,7 +94,7 @@ class Panel:
                 self.shown = given["output"]["type"]["properties"]
             else:
                 others.append((operation, given))
-        both = self.state.keys() & self.data.keys()
+        both = {name for name in self.state.keys() & self.data.keys() if self.state[name] != []}  # only emptied
         assert not both, f"the App would send the data of {both} back as the state"
         return others
 
