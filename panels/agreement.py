@@ -143,7 +143,7 @@ class AgreementPanel(RunPanel):
             add_part(panel, ctx, name, agreement_parts.CAPTIONS[name], self._handler(name))
         if state.section == "Images" and state.worst_ids:
             label = f"The {len(state.worst_ids):,} worst images: click one to open it"
-            add_table(panel, "worst", label, COLUMNS, self.on_click_worst)
+            add_table(panel, state.worst_table, label, COLUMNS, self.on_click_worst)
         if state.section == "Reading":
             add_table(panel, "published", "Published values", agreement_parts.PUBLISHED_COLUMNS)
         worst = ("show_worst", "Show these in the grid", "grid_view", self.show_worst)

@@ -256,9 +256,13 @@ def add_tabs(panel, names, on_change):
 
 
 def put_rows(ctx, name, rows):
-    """The rows of a table: the App lays new rows over old ones, and would keep what a shorter list leaves."""
-    ctx.panel.set_state(name, [])
-    ctx.panel.set_data(name, rows)
+    """The rows of a table, under a name for each length: the App lays new rows over old ones, and keeps the rest.
+
+    The name is in the state, as ``<name>_table``.
+    """
+    place = f"{name}_of_{len(rows)}"
+    ctx.panel.set_state(f"{name}_table", place)
+    ctx.panel.set_data(place, rows)
 
 
 def add_table(panel, name, label, columns, on_click_row=None):

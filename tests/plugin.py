@@ -94,7 +94,7 @@ class Panel:
                 self.shown = given["output"]["type"]["properties"]
             else:
                 others.append((operation, given))
-        both = {name for name in self.state.keys() & self.data.keys() if self.state[name] != []}  # only emptied
+        both = self.state.keys() & self.data.keys()
         assert not both, f"the App would send the data of {both} back as the state"
         return others
 
@@ -102,6 +102,10 @@ class Panel:
         """The first time as the App does; again, as after something has changed."""
         self.send("reload" if self.state else "on_load")
         return self
+
+    def rows(self, name: str) -> Any:
+        """The rows of a table whose length changes."""
+        return self.data[self.state[f"{name}_table"]]
 
     def text(self) -> str:
         """All that is written in it, as one reads it: without the backslashes of Markdown."""

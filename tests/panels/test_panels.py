@@ -62,7 +62,7 @@ def test_agreement_shows_its_figures(analysed):
     assert (edges[0], edges[-1]) == (-0.7, 1.0)  # the lowest is -2/3
     counts = dict(zip(edges, bars["y"], strict=False))
     assert {edge: count for edge, count in counts.items() if count} == {-0.7: 1, 0.0: 2, 0.9: 2}
-    assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.data["worst"]] == [
+    assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == [
         (1, "-0.667", 3),
         (2, "0.00", 2),
         (3, "0.00", 1),
@@ -105,7 +105,7 @@ def test_a_run_without_any_alpha_is_shown(dataset):
     kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was assigned
     panel = Panel("agreement", dataset).load()
     assert "Agreement is undefined" in panel.text()
-    assert panel.data["worst"] == []
+    assert panel.rows("worst") == []
     assert "show_worst" not in panel.text()
     assert "Traceback" not in panel.text()
 
@@ -208,7 +208,7 @@ def test_the_sample_panel_shows_the_report_of_its_sample(analysed, number):
     (sample,) = ids(analysed, number)
     panel = Panel("sample", analysed, current_sample=sample).load()
     report = kf.sample_report(analysed, sample, "agreement", "variations")
-    assert len(panel.data["units"]) == len(report.units)
+    assert len(panel.rows("units")) == len(report.units)
     assert panel.state["raters"] == ["ann", "bob"]
     alpha = ALPHAS[number]
     shown = {None: "No alpha for this image", 1.0: "alpha 1"}.get(alpha, f"alpha {significant(alpha)}")
@@ -218,7 +218,7 @@ def test_the_sample_panel_shows_the_report_of_its_sample(analysed, number):
 def test_a_row_of_the_sample_panel_says_all_of_a_unit(analysed):
     def rows(number):
         panel = Panel("sample", analysed, current_sample=ids(analysed, number)[0]).load()
-        return [(row["rater_0"], row["rater_1"]) for row in panel.data["units"]]
+        return [(row["rater_0"], row["rater_1"]) for row in panel.rows("units")]
 
     assert rows(0) == [("cat\ncorrect 1.00", "cat\ncorrect 1.00")]
     assert rows(1) == [("cat\nwrong class 1.00", "dog\nwrong class 1.00")]
@@ -231,7 +231,7 @@ def test_a_value_that_is_several_variations_says_towards_whom(trio):
     kf.find_variations(trio, "variations", raters=(*RATERS, "cid"))
 
     def row(number):
-        (shown,) = Panel("sample", trio, current_sample=ids(trio, number)[0]).load().data["units"]
+        (shown,) = Panel("sample", trio, current_sample=ids(trio, number)[0]).load().rows("units")
         return [shown[f"rater_{rater}"] for rater in range(3)]
 
     assert row(1) == [
@@ -258,7 +258,7 @@ def test_a_row_selects_the_labels_of_its_unit(analysed):
 def test_a_row_selects_a_mark_with_its_parts(analysed):
     (sample,) = ids(analysed, 3)
     panel = Panel("sample", analysed, current_sample=sample).load()
-    assert panel.data["merged"] == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
+    assert panel.rows("merged") == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
     chosen = given(panel.send("on_click_merged", row=0), "set_selected_labels")["labels"]
     labels = [(field, label.id) for field in RATERS for label in analysed[sample][field].detections]
     assert [(label["field"], label["label_id"]) for label in chosen] == labels
