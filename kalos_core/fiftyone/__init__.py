@@ -19,203 +19,113 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `read_masks`
 """
 
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.groups import read_groups
-from kalos_core.fiftyone.dataset.image_labels import read_label_table, scored_fields
-from kalos_core.fiftyone.dataset.mask_fields import mask_classes
-from kalos_core.fiftyone.dataset.masks import RaterMasks, read_masks
-from kalos_core.fiftyone.dataset.objects import Labels, read_annotations, read_labels
-from kalos_core.fiftyone.dataset.raters import (
-    IMAGE_LABELS,
-    MASKS,
-    OBJECTS,
-    class_names,
-    estimated_fields,
-    label_fields,
-    rater_facts,
-    rater_fields,
-    rater_names,
-    sources_of,
-    synthetic_fields,
-)
-from kalos_core.fiftyone.dataset.samples import check_samples
-from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.similarities import default_similarity, fitting_similarities
-from kalos_core.fiftyone.importing.image_labels import LoadedLabels, load_label_table
-from kalos_core.fiftyone.importing.masks import load_mask_folders
-from kalos_core.fiftyone.importing.objects import LoadedRaters, load_raters
-from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement
-from kalos_core.fiftyone.kinds.agreement.lens import filtered_metrics
-from kalos_core.fiftyone.kinds.agreement.sample import (
-    Cell,
-    Finding,
-    MergedCells,
-    NotInRun,
-    SampleReport,
-    sample_report,
-)
-from kalos_core.fiftyone.kinds.agreement.views import (
-    ImageRow,
-    image_alphas,
-    view_of_alpha,
-    view_of_class,
-    view_of_pair,
-    view_worst_first,
-    worst_images,
-)
-from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold, choose_threshold
-from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence
-from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag
-from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics, replicate_points, shown_parts
-from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors
-from kalos_core.fiftyone.kinds.detectors.details import stored_ranking
-from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
-from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement
-from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings
-from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage, disputed_images, view_of_disputes
-from kalos_core.fiftyone.kinds.labelled import view_of_difference
-from kalos_core.fiftyone.kinds.noise.compute import inject_noise, noise_raters
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
-from kalos_core.fiftyone.kinds.noise.preview import NoisePreview, preview_noise
-from kalos_core.fiftyone.kinds.noise.views import CHANGES, NoisyImage, noisy_images, view_of_changes, view_of_event
-from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement
-from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS
-from kalos_core.fiftyone.kinds.pixels.views import PixelImage, pixel_images, view_of_mask_rater
-from kalos_core.fiftyone.kinds.ranking.compute import rank_systems
-from kalos_core.fiftyone.kinds.ranking.details import stored_rankings
-from kalos_core.fiftyone.kinds.truth.compute import estimate_truth
-from kalos_core.fiftyone.kinds.truth.details import consensus_names
-from kalos_core.fiftyone.kinds.variations.compute import find_variations
-from kalos_core.fiftyone.kinds.variations.views import (
-    MergedFinding,
-    merged_findings,
-    view_of_boundary,
-    view_of_confusion,
-    view_of_copies,
-    view_of_merged,
-    view_of_variation,
-)
-from kalos_core.fiftyone.runs.keys import RunNames, check_run_key, free_run_key
-from kalos_core.fiftyone.runs.stored import (
-    count_changes,
-    delete_run,
-    figures_of,
-    list_runs,
-    load_details,
-    load_metrics,
-    load_run,
-    load_run_view,
-    rename_run,
-    stale_samples,
-)
-from kalos_core.fiftyone.runs.table import KINDS, Kind, Part, Run
-from kalos_core.fiftyone.runs.thresholds import default_threshold
+import inspect
 
-__all__ = [
-    "ASSIGNED_FIELD",
-    "CHANGES",
-    "IMAGE_LABELS",
-    "KINDS",
-    "MASKS",
-    "OBJECTS",
-    "SHARE_LABELS",
-    "Cell",
-    "DisputedImage",
-    "Finding",
-    "ImageRow",
-    "InjectedNoise",
-    "Kind",
-    "LabelFindings",
-    "Labels",
-    "LoadedLabels",
-    "LoadedRaters",
-    "MergedCells",
-    "MergedFinding",
-    "NoisePreview",
-    "NoisyImage",
-    "NotInRun",
-    "Part",
-    "PixelImage",
-    "RaterMasks",
-    "Run",
-    "RunNames",
-    "SampleReport",
-    "Selection",
-    "calibrate_threshold",
-    "check_run_key",
-    "check_samples",
-    "choose_threshold",
-    "class_names",
-    "compute_agreement",
-    "compute_label_agreement",
-    "compute_pixel_agreement",
-    "consensus_names",
-    "convergence_metrics",
-    "count_changes",
-    "default_similarity",
-    "default_threshold",
-    "delete_run",
-    "disputed_images",
-    "estimate_convergence",
-    "estimate_truth",
-    "estimated_fields",
-    "figures_of",
-    "filtered_metrics",
-    "find_variations",
-    "fitting_similarities",
-    "free_run_key",
-    "heatmap_fields",
-    "image_alphas",
-    "inject_noise",
-    "label_fields",
-    "list_runs",
-    "load_details",
-    "load_label_table",
-    "load_mask_folders",
-    "load_metrics",
-    "load_raters",
-    "load_run",
-    "load_run_view",
-    "mask_classes",
-    "merged_findings",
-    "noise_raters",
-    "noisy_images",
-    "pixel_images",
-    "preview_noise",
-    "rank_detectors",
-    "rank_systems",
-    "rater_facts",
-    "rater_fields",
-    "rater_names",
-    "read_annotations",
-    "read_groups",
-    "read_label_table",
-    "read_labels",
-    "read_masks",
-    "rename_run",
-    "replicate_points",
-    "sample_report",
-    "scored_fields",
-    "shown_parts",
-    "sources_of",
-    "stale_samples",
-    "stored_ranking",
-    "stored_rankings",
-    "synthetic_fields",
-    "view_of_alpha",
-    "view_of_boundary",
-    "view_of_changes",
-    "view_of_class",
-    "view_of_confusion",
-    "view_of_copies",
-    "view_of_difference",
-    "view_of_disputes",
-    "view_of_event",
-    "view_of_mask_rater",
-    "view_of_merged",
-    "view_of_pair",
-    "view_of_tag",
-    "view_of_variation",
-    "view_worst_first",
-    "worst_images",
-]
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.groups import read_groups as read_groups
+from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
+from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
+from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
+from kalos_core.fiftyone.dataset.masks import RaterMasks as RaterMasks
+from kalos_core.fiftyone.dataset.masks import read_masks as read_masks
+from kalos_core.fiftyone.dataset.objects import Labels as Labels
+from kalos_core.fiftyone.dataset.objects import read_annotations as read_annotations
+from kalos_core.fiftyone.dataset.objects import read_labels as read_labels
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS as IMAGE_LABELS
+from kalos_core.fiftyone.dataset.raters import MASKS as MASKS
+from kalos_core.fiftyone.dataset.raters import OBJECTS as OBJECTS
+from kalos_core.fiftyone.dataset.raters import class_names as class_names
+from kalos_core.fiftyone.dataset.raters import estimated_fields as estimated_fields
+from kalos_core.fiftyone.dataset.raters import label_fields as label_fields
+from kalos_core.fiftyone.dataset.raters import rater_facts as rater_facts
+from kalos_core.fiftyone.dataset.raters import rater_fields as rater_fields
+from kalos_core.fiftyone.dataset.raters import rater_names as rater_names
+from kalos_core.fiftyone.dataset.raters import sources_of as sources_of
+from kalos_core.fiftyone.dataset.raters import synthetic_fields as synthetic_fields
+from kalos_core.fiftyone.dataset.samples import check_samples as check_samples
+from kalos_core.fiftyone.dataset.selection import Selection as Selection
+from kalos_core.fiftyone.dataset.similarities import default_similarity as default_similarity
+from kalos_core.fiftyone.dataset.similarities import fitting_similarities as fitting_similarities
+from kalos_core.fiftyone.importing.image_labels import LoadedLabels as LoadedLabels
+from kalos_core.fiftyone.importing.image_labels import load_label_table as load_label_table
+from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
+from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
+from kalos_core.fiftyone.importing.objects import load_raters as load_raters
+from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
+from kalos_core.fiftyone.kinds.agreement.lens import filtered_metrics as filtered_metrics
+from kalos_core.fiftyone.kinds.agreement.sample import Cell as Cell
+from kalos_core.fiftyone.kinds.agreement.sample import Finding as Finding
+from kalos_core.fiftyone.kinds.agreement.sample import MergedCells as MergedCells
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun as NotInRun
+from kalos_core.fiftyone.kinds.agreement.sample import SampleReport as SampleReport
+from kalos_core.fiftyone.kinds.agreement.sample import sample_report as sample_report
+from kalos_core.fiftyone.kinds.agreement.views import ImageRow as ImageRow
+from kalos_core.fiftyone.kinds.agreement.views import image_alphas as image_alphas
+from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha as view_of_alpha
+from kalos_core.fiftyone.kinds.agreement.views import view_of_class as view_of_class
+from kalos_core.fiftyone.kinds.agreement.views import view_of_pair as view_of_pair
+from kalos_core.fiftyone.kinds.agreement.views import view_worst_first as view_worst_first
+from kalos_core.fiftyone.kinds.agreement.views import worst_images as worst_images
+from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold as calibrate_threshold
+from kalos_core.fiftyone.kinds.calibration.compute import choose_threshold as choose_threshold
+from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
+from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_tag
+from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.metrics import replicate_points as replicate_points
+from kalos_core.fiftyone.kinds.convergence.metrics import shown_parts as shown_parts
+from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
+from kalos_core.fiftyone.kinds.detectors.details import stored_ranking as stored_ranking
+from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap_fields
+from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
+from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings as LabelFindings
+from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage as DisputedImage
+from kalos_core.fiftyone.kinds.image_labels.views import disputed_images as disputed_images
+from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes
+from kalos_core.fiftyone.kinds.labelled import view_of_difference as view_of_difference
+from kalos_core.fiftyone.kinds.noise.compute import inject_noise as inject_noise
+from kalos_core.fiftyone.kinds.noise.compute import noise_raters as noise_raters
+from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise as InjectedNoise
+from kalos_core.fiftyone.kinds.noise.preview import NoisePreview as NoisePreview
+from kalos_core.fiftyone.kinds.noise.preview import preview_noise as preview_noise
+from kalos_core.fiftyone.kinds.noise.views import CHANGES as CHANGES
+from kalos_core.fiftyone.kinds.noise.views import NoisyImage as NoisyImage
+from kalos_core.fiftyone.kinds.noise.views import noisy_images as noisy_images
+from kalos_core.fiftyone.kinds.noise.views import view_of_changes as view_of_changes
+from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
+from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
+from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS as SHARE_LABELS
+from kalos_core.fiftyone.kinds.pixels.views import PixelImage as PixelImage
+from kalos_core.fiftyone.kinds.pixels.views import pixel_images as pixel_images
+from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater as view_of_mask_rater
+from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
+from kalos_core.fiftyone.kinds.ranking.details import stored_rankings as stored_rankings
+from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
+from kalos_core.fiftyone.kinds.truth.details import consensus_names as consensus_names
+from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations
+from kalos_core.fiftyone.kinds.variations.views import MergedFinding as MergedFinding
+from kalos_core.fiftyone.kinds.variations.views import merged_findings as merged_findings
+from kalos_core.fiftyone.kinds.variations.views import view_of_boundary as view_of_boundary
+from kalos_core.fiftyone.kinds.variations.views import view_of_confusion as view_of_confusion
+from kalos_core.fiftyone.kinds.variations.views import view_of_copies as view_of_copies
+from kalos_core.fiftyone.kinds.variations.views import view_of_merged as view_of_merged
+from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
+from kalos_core.fiftyone.runs.keys import RunNames as RunNames
+from kalos_core.fiftyone.runs.keys import check_run_key as check_run_key
+from kalos_core.fiftyone.runs.keys import free_run_key as free_run_key
+from kalos_core.fiftyone.runs.stored import count_changes as count_changes
+from kalos_core.fiftyone.runs.stored import delete_run as delete_run
+from kalos_core.fiftyone.runs.stored import figures_of as figures_of
+from kalos_core.fiftyone.runs.stored import list_runs as list_runs
+from kalos_core.fiftyone.runs.stored import load_details as load_details
+from kalos_core.fiftyone.runs.stored import load_metrics as load_metrics
+from kalos_core.fiftyone.runs.stored import load_run as load_run
+from kalos_core.fiftyone.runs.stored import load_run_view as load_run_view
+from kalos_core.fiftyone.runs.stored import rename_run as rename_run
+from kalos_core.fiftyone.runs.stored import stale_samples as stale_samples
+from kalos_core.fiftyone.runs.table import KINDS as KINDS
+from kalos_core.fiftyone.runs.table import Kind as Kind
+from kalos_core.fiftyone.runs.table import Part as Part
+from kalos_core.fiftyone.runs.table import Run as Run
+from kalos_core.fiftyone.runs.thresholds import default_threshold as default_threshold
+
+__all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]
