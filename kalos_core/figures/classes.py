@@ -121,9 +121,8 @@ def class_difficulty_bars(
     )
 
 
-def plot_class_difficulty(result: ClassDifficulty) -> go.Figure:
-    """The bars of a result, titled with its finding."""
+def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
+    """The bars of a result, titled with its finding; a class that is selected stands out."""
     names, alpha, images = result.category.tolist(), result.alpha, result.images.tolist()
-    return class_difficulty_bars(
-        names, alpha, images, result.alpha_interval, title=class_difficulty_title(names, alpha, images)
-    )
+    title = class_difficulty_title(names, alpha, images)
+    return class_difficulty_bars(names, alpha, images, result.alpha_interval, selected=selected, title=title)

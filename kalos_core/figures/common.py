@@ -148,6 +148,14 @@ def margin(title: str, *, left: int = 60, bottom: int = 45) -> Layout:
     return {"t": TITLE_HEIGHT if title else 10, "b": bottom, "l": left, "r": 10}
 
 
+def untitled(figure: go.Figure) -> tuple[str, go.Figure]:
+    """The title of a figure, and the figure without it and without the room for it."""
+    title = figure.layout.title.text or ""
+    if title:
+        figure.update_layout(title=None, margin={"t": figure.layout.margin.t + margin("")["t"] - TITLE_HEIGHT})
+    return title, figure
+
+
 def framed(traces: Sequence[go.Figure], title: str, x: str, y: str, height: int, **layout: Any) -> go.Figure:
     """Traces with a title and named axes that cannot be zoomed; `layout` adds to this frame."""
     figure = go.Figure(list(traces))

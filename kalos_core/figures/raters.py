@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality
+from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
 from kalos_core.display import Numbers, rater_colour, signed, significant, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.resampling import Estimates
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
@@ -84,14 +85,18 @@ def vitality_bars(
     )
 
 
-def plot_vitality(result: RaterVitality) -> go.Figure:
-    """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding."""
+def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
+    """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding.
+
+    A rater who is selected stands out.
+    """
     raters = result.rater.tolist()
     return vitality_bars(
         raters,
         result.vitality,
         result.images.tolist(),
         result.vitality_interval,
+        selected,
         title=vitality_title(raters, result.vitality),
         global_vitality=result.global_rematched,
     )
@@ -250,11 +255,14 @@ def session_bars(
 
 def plot_intra_rater(result: IntraRater) -> go.Figure:
     """How far raters agree with themselves, titled with the finding."""
-    people = result.person.tolist()
-    return session_bars(
-        people,
-        result.alpha,
-        result.images.tolist(),
-        result.alpha_interval,
-        title=session_title(people, result.alpha),
-    )
+    return _plot_sessions(result.person.tolist(), result, session_title, "mean alpha across own sessions")
+
+
+def plot_team(result: TeamAgreement) -> go.Figure:
+    """How far all raters agree in each session, titled with the finding."""
+    return _plot_sessions(result.session.tolist(), result, team_title, "mean alpha within the session")
+
+
+def _plot_sessions(names: Sequence[str], result: Estimates, title: Callable[..., str], axis: str) -> go.Figure:
+    alpha, images = result.alpha, result.images.tolist()
+    return session_bars(names, alpha, images, result.alpha_interval, axis, title(names, alpha))

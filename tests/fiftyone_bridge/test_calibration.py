@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
 from kalos_core.fiftyone.dataset.raters import store_raters
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, documents, make_samples
 
 Make = Callable[..., fo.Dataset]

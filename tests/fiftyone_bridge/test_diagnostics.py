@@ -23,7 +23,7 @@ from kalos_core.annotations.joining import from_arrays
 from kalos_core.fiftyone.dataset.raters import rater_facts, store_raters
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays
 from tests.fiftyone_bridge.scenes import CAT, MEAN, RATERS, SCENES, THREE, crowded, detection, make_samples
 

@@ -11,7 +11,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, agreement, class_difficulty
 from kalos_core.diagnostics import class_image_alpha, pair_image_alpha
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples
 

@@ -27,6 +27,7 @@ from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.thresholds import forget_thresholds
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
@@ -62,8 +63,8 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
     metrics : dict
         The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
         set reads, so they are few.
-    details : dict
-        All other numbers, as plain values; read only when they are asked for.
+    details : dataclass
+        All other numbers; read only when they are asked for.
     arrays : dict
         What is computed from later; each is read only when it is asked for.
     result : optional
@@ -152,7 +153,7 @@ def writing(
             config.arrays = store_arrays(dataset, content, writer)
             store_config(dataset, run_key, config)
             results = dataset.init_run_results(run_key)
-            results.details = draft.details
+            results.details = plain(draft.details)
             dataset.save_run_results(run_key, results, cache=False)
             config.metrics, config.status = draft.metrics, COMPLETE
             store_config(dataset, run_key, config)

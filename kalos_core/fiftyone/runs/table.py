@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.records import Undefined
 
 if TYPE_CHECKING:
     from kalos_core.fiftyone.runs.changes import Changes
 
 Settings = TypeVar("Settings", bound=Mapping[str, Any])
 Metrics = TypeVar("Metrics", bound=Mapping[str, Any])
-Details = TypeVar("Details", bound=Mapping[str, Any])
+Details = TypeVar("Details")
 Result = TypeVar("Result")
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -74,8 +75,8 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         How many samples it read.
     read_at : datetime
         When.
-    details : dict
-        All other numbers, as plain values; empty if only the summary was loaded.
+    details : dataclass
+        All other numbers; empty if only the summary was loaded.
     result : optional
         The result itself; None if only the numbers were loaded.
     stale : tuple of str
@@ -126,6 +127,8 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         only when something is shown, as it draws in plotly.
     views : dict
         Name -> ``view(samples, run_key, ...)``: what a click leads to.
+    details : type
+        The dataclass of `Run.details`.
     newer : callable, optional
         ``newer(view, run)``: ids of samples that changed outside of the database, such as files of masks.
     fixed_because : str
@@ -141,6 +144,7 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     written: Callable[[Run[Settings, Metrics, Details, Result]], str]
     figures: str
     views: Mapping[str, Callable[..., Any]]
+    details: type[Details] = dict  # type: ignore[assignment]
     newer: Callable[[Any, Run[Settings, Metrics, Details, Result]], list[str]] | None = None
     fixed_because: str = ""
 
@@ -152,6 +156,13 @@ class Part:
     title: str
     figure: Any = None
     note: str = ""
+
+    @classmethod
+    def of(cls, found: Result | Undefined, plot: Callable[[Result], Any], note: str = "") -> Part:
+        """A plot of a result, titled with its finding; where there is no result, why."""
+        from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
+
+        return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
 
 
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}

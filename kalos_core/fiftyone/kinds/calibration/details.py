@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.calibration import GRID, Calibration, Sample, Separation, densities, once_each
 from kalos_core.calibration.relative import Compared, Coordinates
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 
 BINS = 50
 """Of the stored histograms."""

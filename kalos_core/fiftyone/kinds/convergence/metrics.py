@@ -23,7 +23,7 @@ from kalos_core.convergence import (
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER, SHARES
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.pairs import Pairs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.runs.arrays import as_texts, text_array
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Arrays, Run
 from kalos_core.pixels import Correlation
 from kalos_core.ranking import DetectorRanking, ModelRanking, Rankings

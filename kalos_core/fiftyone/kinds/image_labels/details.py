@@ -15,7 +15,7 @@ from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings, LabelSettings
 from kalos_core.fiftyone.kinds.labelled import TEXTS, by_item, majority_schema, majority_values
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.nominal import landis_koch
 from kalos_core.nominal.decisions import ConceptVotes
 

@@ -12,7 +12,7 @@ from fiftyone import ViewField as F
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
 from kalos_core.fiftyone.kinds.labelled import stored_table
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics, load_run_view
 from kalos_core.nominal import LabelTable
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.noise import Fidelity, GeneratedRaters, NoiseModel
 from kalos_core.noise.events import DONE, EVENTS, LOST, OUTCOMES, SHIFT
 

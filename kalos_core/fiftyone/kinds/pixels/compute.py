@@ -26,8 +26,8 @@ from kalos_core.fiftyone.kinds.pixels.details import (
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
-from kalos_core.fiftyone.runs.plain import plain
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import PixelAccumulator, rater_count_map
 
 if TYPE_CHECKING:

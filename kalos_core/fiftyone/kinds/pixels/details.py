@@ -13,7 +13,7 @@ from kalos_core.annotations import object_array
 from kalos_core.fiftyone.dataset.mask_fields import MARKED
 from kalos_core.fiftyone.runs.arrays import as_texts
 from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Arrays, Run
 from kalos_core.pixels import ClassPixelAgreement, Correlation, PixelAgreement, PixelSums, RaterPerformance
 from kalos_core.pixels.sums import mean_of_defined

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.groups import GroupsRecord
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.nominal import LabelTable, OnRepeat

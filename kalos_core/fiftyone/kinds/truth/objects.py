@@ -17,7 +17,7 @@ from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelTyp
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.kinds.truth.details import ObjectTruthRow
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pairs import Pairs
 from kalos_core.pixels.sums import divide
 

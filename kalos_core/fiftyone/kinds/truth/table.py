@@ -15,7 +15,7 @@ from kalos_core.fiftyone.kinds.pixels.details import shares_of
 from kalos_core.fiftyone.kinds.truth.details import Estimates, PixelTruthRow
 from kalos_core.fiftyone.runs.arrays import as_texts, text_array
 from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.pixels import RaterPerformance
 from kalos_core.pixels.sums import divide

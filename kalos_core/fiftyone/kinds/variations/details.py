@@ -12,7 +12,7 @@ from kalos_core.annotations.joining import narrow
 from kalos_core.fiftyone.kinds.matched import nested
 from kalos_core.fiftyone.runs.arrays import text_array
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.variation import Variations, boundary_quality, variation_shares
 
 

@@ -1,0 +1,93 @@
+"""Results as plain values, which can be stored and sent, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
+from typing import Any, TypeVar, get_args, get_origin
+
+import numpy as np
+from cattrs import Converter
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.errors import InputError
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Why there is no result of a kind."""
+
+    reason: str
+
+
+def or_reason(compute: Callable[..., Made], *arguments: Any) -> Made | Undefined:
+    """What a function answers, or why it refuses its input.
+
+    Examples
+    --------
+    >>> from kalos_core.similarity import check_threshold
+    >>> or_reason(check_threshold, 0.5), or_reason(check_threshold, 2).reason[:9]
+    (0.5, 'threshold')
+    """
+    try:
+        return compute(*arguments)
+    except InputError as error:
+        return Undefined(str(error))
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
+
+    Examples
+    --------
+    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
+    ([[0.5, None]], [1, 'a'], {'std': None})
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(_CONVERTER.unstructure(value))
+    if isinstance(value, np.ndarray) and value.ndim > 1 and not value.size:
+        return {"shape": list(value.shape)}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    return None if isinstance(value, float) and value != value else value
+
+
+def restored(kind: type[Made], stored: Any) -> Made:
+    """The dataclass that `plain` made plain values of; fields it did not store have their defaults.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Curve:
+    ...     alpha: NDArray[np.float64]
+    ...     best: float
+    >>> restored(Curve, plain(Curve(np.array([0.5, np.nan]), float("nan"))))
+    Curve(alpha=array([0.5, nan]), best=nan)
+    """
+    return _CONVERTER.structure(stored, kind)
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is np.ndarray
+
+
+def _array(stored: Any, kind: Any) -> NDArray[Any]:
+    (dtype,) = get_args(get_args(kind)[1])
+    if isinstance(stored, Mapping):
+        return np.empty(stored["shape"], dtype)
+    return object_array(stored) if dtype is np.object_ else np.array(stored, dtype=dtype)
+
+
+_CONVERTER = Converter()
+_CONVERTER.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
+_CONVERTER.register_structure_hook_func(_is_array, _array)
+_CONVERTER.register_unstructure_hook_func(_is_array, lambda array: array)
