@@ -43,8 +43,8 @@ class AgreementPanel(RunPanel):
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
         state.headline = headline(run.metrics) + changed_since(ctx, key)
-        state.categories = stored["class_difficulty"].get("category", [])
-        state.raters = run.metrics["raters"] if "reason" not in stored["collaboration"] else []
+        state.categories = agreement_parts.names_of(stored.class_difficulty, "category")
+        state.raters = agreement_parts.names_of(stored.collaboration, "raters")
         self._load_part(ctx, run)
 
     def _load_part(self, ctx, run):
@@ -57,9 +57,9 @@ class AgreementPanel(RunPanel):
         state.part = _part(category, rater, part) if part else ""
         put_parts(ctx, kf.figures_of(run, part=part))
         shown = part or run.details
-        state.edges = alpha_bins(shown["image_alpha"])[0].tolist()
-        state.shown_classes = agreement_parts.shown_classes(shown["class_difficulty"])
-        state.shown_raters = agreement_parts.shown_raters(shown["collaboration"])
+        state.edges = alpha_bins(shown.image_alpha)[0].tolist()
+        state.shown_classes = agreement_parts.shown_classes(shown.class_difficulty)
+        state.shown_raters = agreement_parts.shown_raters(shown.collaboration)
         ctx.panel.set_data("published", agreement_parts.published_rows(run))
         self._load_worst(ctx, run.key, category, rater)
 
@@ -192,8 +192,8 @@ def _part(category, rater, found):
     """What the filter leaves, in a line."""
     names = [f"class **{category}**"] * bool(category) + [f"rater **{rater}** with each of the others"] * bool(rater)
     return (
-        f"Filtered by {' and '.join(names)}: alpha {with_interval(found['alpha'], found['alpha_interval'])} over "
-        f"{found['images']:,} images, {found['units']:,} units."
+        f"Filtered by {' and '.join(names)}: alpha {with_interval(found.alpha, found.alpha_interval)} over "
+        f"{found.images:,} images, {found.units:,} units."
     )
 
 

@@ -1,5 +1,6 @@
 """The parts of the Agreement panel: figures with their findings, by section, and how to read them."""
 
+import kalos_core.fiftyone as kf
 from kalos_core.figures import BAND_SOURCES, PUBLISHED_ALPHAS, hardest_classes, significant
 
 PARTS = {
@@ -51,16 +52,21 @@ CAPTIONS = {
 PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
 
 
+def names_of(found, which):
+    """The names a diagnostic is of; none where there is none."""
+    return [] if isinstance(found, kf.Undefined) else getattr(found, which).tolist()
+
+
 def shown_classes(found):
     """Names of the bars of class difficulty, from top to bottom."""
-    if "reason" in found:
+    if isinstance(found, kf.Undefined):
         return []
-    return [found["category"][index] for index in hardest_classes(found["alpha"], found["images"])]
+    return found.category[hardest_classes(found.alpha, found.images)].tolist()
 
 
 def shown_raters(found):
     """Names of the rows of the heatmap, from top to bottom."""
-    return [] if "reason" in found else [found["raters"][index] for index in found["order"]]
+    return [] if isinstance(found, kf.Undefined) else found.raters[found.order].tolist()
 
 
 def published_rows(run):

@@ -122,6 +122,7 @@ from kalos_core.fiftyone.runs.stored import load_run as load_run
 from kalos_core.fiftyone.runs.stored import load_run_view as load_run_view
 from kalos_core.fiftyone.runs.stored import rename_run as rename_run
 from kalos_core.fiftyone.runs.stored import stale_samples as stale_samples
+from kalos_core.fiftyone.runs.records import Undefined as Undefined
 from kalos_core.fiftyone.runs.table import KINDS as KINDS
 from kalos_core.fiftyone.runs.table import Kind as Kind
 from kalos_core.fiftyone.runs.table import Part as Part

@@ -9,6 +9,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from demo.__main__ import WORKSPACE
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
     alpha_bins,
     calibration_title,
@@ -67,7 +68,7 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
 
 
 def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dataset) -> None:
-    stored = kf.load_details(analysed, "agreement").details
+    stored = plain(kf.load_details(analysed, "agreement").details)
     classes, vitality, together = (stored[name] for name in ("class_difficulty", "vitality", "collaboration"))
     curve = stored["sensitivity"]
     titles = {
@@ -89,7 +90,7 @@ def test_every_section_of_agreement_shows_its_figures(app: Any, analysed: fo.Dat
 
 
 def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, analysed: fo.Dataset) -> None:
-    classes = kf.load_details(analysed, "agreement").details["class_difficulty"]
+    classes = plain(kf.load_details(analysed, "agreement").details)["class_difficulty"]
     shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
     name = shown[2]
     view = kf.view_of_class(analysed, "agreement", name)
@@ -106,13 +107,13 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
 
     # the histogram, the worst images and the heatmap are of this class now
     app.choose_section("Images")
-    alphas = kf.filtered_metrics(analysed, "agreement", category=name)["image_alpha"]
+    alphas = plain(kf.filtered_metrics(analysed, "agreement", category=name))["image_alpha"]
     counts = alpha_bins(alphas)[1]
     expect(panel.locator(".bars .point path")).to_have_count(len(counts))
     expect(panel.locator("table tbody tr")).to_have_count(min(len(view), 25))
     app.picture("25-images-of-a-class")
     app.choose_section("Raters")
-    together = kf.filtered_metrics(analysed, "agreement", category=name)["collaboration"]
+    together = plain(kf.filtered_metrics(analysed, "agreement", category=name))["collaboration"]
     expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
     expect(panel).to_contain_text("the filter does not apply here")
 
@@ -130,7 +131,7 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
 
 
 def test_two_raters_lead_to_the_images_where_they_disagree_most(app: Any, analysed: fo.Dataset) -> None:
-    together = kf.load_details(analysed, "agreement").details["collaboration"]
+    together = plain(kf.load_details(analysed, "agreement").details)["collaboration"]
     first, second = (together["raters"][together["order"][place]] for place in (0, 2))
     view = kf.view_of_pair(analysed, "agreement", first, second)
     assert 0 < len(view) < len(analysed)

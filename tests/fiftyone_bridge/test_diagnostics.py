@@ -39,15 +39,16 @@ class TestStored:
         run = kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=50, thresholds=(0.3, 0.7))
         annotations = kf.read_annotations(dataset, raters=THREE)
         expected = agreement(annotations, bootstrap=50)
-        stored = kf.load_details(dataset, "run").details
-        assert stored == json.loads(json.dumps(run.details)) == dict(run.details)
+        stored = plain(kf.load_details(dataset, "run").details)
+        assert stored == json.loads(json.dumps(plain(run.details)))
         assert stored["class_difficulty"] == plain(class_difficulty(expected))
         assert stored["vitality"] == plain(rater_vitality(expected))
         assert stored["collaboration"] == plain(collaboration(expected))
         curve = sensitivity(annotations, (0.3, 0.7), anchor=0.5, strict=0.9, bootstrap=50)
-        assert stored["sensitivity"] == {name: value for name, value in plain(curve).items() if name != "image_alpha"}
+        without = {"image_alpha": {"shape": [2, 0]}}  # nothing shows those of images
+        assert stored["sensitivity"] == plain(curve) | without
         assert "person with two sessions" in stored["intra_rater"]["reason"]
-        assert kf.load_run(dataset, "run").details == stored
+        assert plain(kf.load_run(dataset, "run").details) == stored
 
     def test_pairs_go_down_to_the_lowest_threshold(self, dataset: fo.Dataset) -> None:
         run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=(0.3, 0.7))
@@ -60,20 +61,20 @@ class TestStored:
         kf.calibrate_threshold(dataset, "calibration", raters=THREE, similarities=["box_iou", "box_giou"])
         kf.choose_threshold(dataset, "calibration", "box_iou", 0.25)
         run = kf.compute_agreement(dataset, "run", raters=THREE, thresholds=(0.3, 0.7))
-        found = run.details["sensitivity"]
+        found = plain(run.details)["sensitivity"]
         assert (found["anchor"], found["strict"], found["calibrated"]) == (0.25, 0.9, True)
         assert run.result.pairs.floor == 0.25
         kf.choose_threshold(dataset, "calibration", "box_iou", 0.95)
-        found = kf.compute_agreement(dataset, "strict", raters=THREE).details["sensitivity"]
+        found = plain(kf.compute_agreement(dataset, "strict", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["strict"]) == (0.95, 0.95)
         kf.delete_run(dataset, "calibration")
-        found = kf.compute_agreement(dataset, "later", raters=THREE).details["sensitivity"]
+        found = plain(kf.compute_agreement(dataset, "later", raters=THREE).details)["sensitivity"]
         assert (found["anchor"], found["calibrated"]) == (0.5, False)
 
     def test_without_thresholds(self, dataset: fo.Dataset) -> None:
         run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=())
         assert run.result.pairs.floor == 0.6
-        assert run.details["sensitivity"] == {"reason": "sensitivity: not asked for in this run (thresholds)"}
+        assert plain(run.details)["sensitivity"] == {"reason": "sensitivity: not asked for in this run (thresholds)"}
 
     @pytest.mark.parametrize("thresholds", [(0.5, 1.1), (float("nan"),), ("x",)])
     def test_thresholds_are_similarities(self, dataset: fo.Dataset, thresholds: Any) -> None:
@@ -83,17 +84,17 @@ class TestStored:
 
     def test_a_stricter_run_than_the_strict_threshold(self, dataset: fo.Dataset) -> None:
         run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.95)
-        assert (run.details["sensitivity"]["anchor"], run.details["sensitivity"]["delta"]) == (0.95, 0.0)
+        assert (plain(run.details)["sensitivity"]["anchor"], plain(run.details)["sensitivity"]["delta"]) == (0.95, 0.0)
 
     def test_two_raters_have_no_vitality(self, make: Make) -> None:
         run = kf.compute_agreement(make(), "run", raters=RATERS)
-        assert run.details["vitality"]["reason"].startswith("vitality: expected at least three raters")
-        assert run.details["collaboration"]["alpha"][0][1] == pytest.approx(MEAN)
+        assert plain(run.details)["vitality"]["reason"].startswith("vitality: expected at least three raters")
+        assert plain(run.details)["collaboration"]["alpha"][0][1] == pytest.approx(MEAN)
 
     def test_classes_worked_out_by_hand(self, make: Make) -> None:
         """Cats: scenes 0 to 2 (and 5, undefined): 1, 0, 0. Dogs: scene 1. Benches: scene 3."""
         run = kf.compute_agreement(make(), "run", raters=RATERS)
-        found = run.details["class_difficulty"]
+        found = plain(run.details)["class_difficulty"]
         assert found["category"] == ["bench", "cat", "dog"]
         assert found["alpha"] == pytest.approx([-2 / 3, 1 / 3, 0])
         assert found["images"] == [1, 3, 1]
@@ -104,9 +105,9 @@ class TestStored:
         passes = Annotations.from_rows([], raters=RATERS, person=["eve", "eve"], session=["1", "2"])
         store_raters(dataset, {}, passes)
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
-        assert run.details["intra_rater"]["person"] == ["eve"]
-        assert run.details["intra_rater"]["alpha"] == pytest.approx([MEAN])
-        assert run.details["team_agreement"]["session"] == ["1", "2"]
+        assert plain(run.details)["intra_rater"]["person"] == ["eve"]
+        assert plain(run.details)["intra_rater"]["alpha"] == pytest.approx([MEAN])
+        assert plain(run.details)["team_agreement"]["session"] == ["1", "2"]
 
 
 class TestAssignedClasses:
@@ -124,7 +125,7 @@ class TestAssignedClasses:
         # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
         assert kf.load_run(dataset, "run").stale == ()
-        found = kf.filtered_metrics(dataset, "run", rater="bob")
+        found = plain(kf.filtered_metrics(dataset, "run", rater="bob"))
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 

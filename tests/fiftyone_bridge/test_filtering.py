@@ -60,12 +60,12 @@ def units(result: Any, image: int) -> list[list[Any]]:
 
 
 def test_nothing_selected_is_the_run(dataset: fo.Dataset, result: Any) -> None:
-    found = kf.filtered_metrics(dataset, "run")
+    found = plain(kf.filtered_metrics(dataset, "run"))
     summary = kf.load_metrics(dataset, "run").metrics
     for name in ("alpha", "global_alpha", "alpha_interval", "global_alpha_interval", "units"):
         assert found[name] == pytest.approx(summary[name]), name
     assert numbers(found["image_alpha"]) == pytest.approx(result.image_alpha, nan_ok=True)
-    stored = kf.load_details(dataset, "run").details
+    stored = plain(kf.load_details(dataset, "run").details)
     assert (found["class_difficulty"], found["collaboration"]) == (
         stored["class_difficulty"],
         stored["collaboration"],
@@ -74,7 +74,7 @@ def test_nothing_selected_is_the_run(dataset: fo.Dataset, result: Any) -> None:
 
 @pytest.mark.parametrize("category", ["cat", "dog"])
 def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
-    found = kf.filtered_metrics(dataset, "run", category=category)
+    found = plain(kf.filtered_metrics(dataset, "run", category=category))
     code = result.annotations.categories.tolist().index(category)
     by_hand = [
         naive_alpha([unit for unit in units(result, image) if code in unit]) for image in range(len(result.image_alpha))
@@ -91,7 +91,7 @@ def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
 @pytest.mark.parametrize("category", [None, "cat"])
 def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | None) -> None:
     """All pairs of one rater with another, one after the other."""
-    found = kf.filtered_metrics(dataset, "run", category, rater)
+    found = plain(kf.filtered_metrics(dataset, "run", category, rater))
     me = THREE.index(rater)
     code = None if category is None else result.annotations.categories.tolist().index(category)
     expected = []
@@ -108,15 +108,15 @@ def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | N
 
 
 def test_classes_of_a_rater(dataset: fo.Dataset) -> None:
-    found = kf.filtered_metrics(dataset, "run", rater="cid")["class_difficulty"]
+    found = plain(kf.filtered_metrics(dataset, "run", rater="cid"))["class_difficulty"]
     for row, category in enumerate(found["category"]):
-        alone = kf.filtered_metrics(dataset, "run", category, "cid")
+        alone = plain(kf.filtered_metrics(dataset, "run", category, "cid"))
         for name in ("alpha", "global_alpha", "images", "units"):
             assert found[name][row] == pytest.approx(alone[name])
 
 
 def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
-    found = kf.filtered_metrics(dataset, "run", category="dog")["collaboration"]
+    found = plain(kf.filtered_metrics(dataset, "run", category="dog"))["collaboration"]
     code = result.annotations.categories.tolist().index("dog")
     for a in range(3):
         for b in range(3):
@@ -130,7 +130,7 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
             ]
             assert found["alpha"][a][b] == pytest.approx(np.nanmean(per_image))
             assert found["images"][a][b] == np.isfinite(per_image).sum()
-    assert found["order"] == kf.load_details(dataset, "run").details["collaboration"]["order"]
+    assert found["order"] == plain(kf.load_details(dataset, "run").details)["collaboration"]["order"]
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
 )
 def test_what_the_run_does_not_know(dataset: fo.Dataset, part: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        kf.filtered_metrics(dataset, "run", **part)
+        plain(kf.filtered_metrics(dataset, "run", **part))
 
 
 def test_labels_are_not_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fo.Dataset, "values", None)
     monkeypatch.setattr(fo.DatasetView, "values", None)
-    kf.filtered_metrics(dataset, "run", "cat", "ann")
+    plain(kf.filtered_metrics(dataset, "run", "cat", "ann"))
 
 
 def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None:
@@ -166,7 +166,7 @@ def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None
 @pytest.mark.parametrize("part", [{"category": "dog"}, {"rater": "cid"}, {"category": "dog", "rater": "cid"}])
 def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, part: dict[str, str]) -> None:
     ids = dataset.values("id")
-    alphas = kf.filtered_metrics(dataset, "run", **part)["image_alpha"]
+    alphas = plain(kf.filtered_metrics(dataset, "run", **part))["image_alpha"]
     assert kf.image_alphas(dataset, "run", **part)[1] == alphas
     for low, high in pairwise(np.linspace(-1, 1, 11)):
         inside = {
@@ -190,9 +190,9 @@ def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:
 def test_two_raters_have_one_pair(make: Make) -> None:
     dataset = make()
     kf.compute_agreement(dataset, "run", raters=RATERS)
-    whole = kf.filtered_metrics(dataset, "run")
+    whole = plain(kf.filtered_metrics(dataset, "run"))
     for rater in RATERS:
-        of_rater = kf.filtered_metrics(dataset, "run", rater=rater)
+        of_rater = plain(kf.filtered_metrics(dataset, "run", rater=rater))
         assert of_rater["rater"] == rater
         for name in ("alpha", "alpha_interval", "global_alpha", "image_alpha"):
             assert of_rater[name] == whole[name], name

@@ -17,6 +17,7 @@ from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
@@ -133,7 +134,7 @@ def test_its_life(made: tuple[fo.Dataset, dict[str, Any], kf.Run], kind: str) ->
     assert loaded.stale == ()
     assert type(loaded.result) is type(run.result)
     assert json.loads(json.dumps(loaded.metrics)) == json.loads(json.dumps(run.metrics))
-    assert json.loads(json.dumps(loaded.details)) == json.loads(json.dumps(run.details))
+    assert plain(loaded.details) == json.loads(json.dumps(plain(run.details)))
     assert loaded.settings == run.settings
     assert loaded.written == run.written
     assert kf.stale_samples(dataset, KEY) == []

@@ -11,6 +11,7 @@ from bson import ObjectId
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
     BAND_SOURCES,
     PUBLISHED_ALPHAS,
@@ -50,7 +51,7 @@ def test_a_section_shows_its_figures_each_with_how_to_read_it(trio):
 
 def test_the_figures_are_those_the_run_stored(trio):
     panel = Panel("agreement", trio).load()
-    stored = kf.load_details(trio, "agreement").details
+    stored = plain(kf.load_details(trio, "agreement").details)
     vitality, classes = stored["vitality"], stored["class_difficulty"]
     assert panel.data["vitality"][0]["x"] == vitality["vitality"]
     assert sorted(panel.data["classes"][0]["x"]) == sorted(classes["alpha"])
@@ -92,7 +93,7 @@ def test_sessions_are_shown_where_there_are_any(trio):
     kf.compute_agreement(trio, "sessions", raters=(*RATERS, "cid"), bootstrap=0)
     panel = on(Panel("agreement", trio).load(), "Raters")
     assert plots(panel) == ["vitality", "collaboration", "intra_rater", "team"]
-    assert panel.data["intra_rater"][0]["x"] == kf.load_details(trio, "sessions").details["intra_rater"]["alpha"]
+    assert panel.data["intra_rater"][0]["x"] == plain(kf.load_details(trio, "sessions").details)["intra_rater"]["alpha"]
 
 
 # ---- clicks ----
@@ -104,7 +105,7 @@ def test_a_class_leads_to_its_images_and_filters(trio):
     operations = panel.send("on_click_class", idx=0)
     assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
     assert given(operations, "notify")["message"].endswith(f"images with {shown[0]}, worst first")
-    found = kf.filtered_metrics(trio, "agreement", category=shown[0])
+    found = plain(kf.filtered_metrics(trio, "agreement", category=shown[0]))
     title = f"Filtered by class **{shown[0]}**: alpha {with_interval(found['alpha'], found['alpha_interval'])}"
     assert title in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
@@ -124,7 +125,7 @@ def test_a_rater_filters_classes_and_images(trio):
     panel = on(Panel("agreement", trio).load(), "Raters")
     before = panel.data["classes"][0]["x"]
     panel.send("on_click_rater", idx=2)
-    found = kf.filtered_metrics(trio, "agreement", rater="cid")
+    found = plain(kf.filtered_metrics(trio, "agreement", rater="cid"))
     assert panel.state["filter"] == {"category": "0", "rater": "3"}
     assert sorted(panel.data["classes"][0]["x"]) == sorted(
         value for value in found["class_difficulty"]["alpha"] if value is not None

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement
 from kalos_core.diagnostics import (
+    ClassDifficulty,
+    Collaboration,
+    IntraRater,
+    RaterVitality,
+    Sensitivity,
+    TeamAgreement,
     class_difficulty,
     collaboration,
     intra_rater,
@@ -16,7 +25,7 @@ from kalos_core.diagnostics import (
     team_agreement,
 )
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import Undefined, or_reason, plain
 
 STRICT = 0.9
 """The strict threshold of localization sensitivity, unless the run's own is stricter."""
@@ -57,79 +66,17 @@ class AgreementMetrics(TypedDict):
     raters: list[str]
 
 
-class SensitivityDetails(TypedDict, total=False):
-    """`kalos_core.Sensitivity` as plain values but for the alphas of images, or why there is none."""
+@dataclass(frozen=True, eq=False)
+class AgreementDetails:
+    """Alpha of every image, and each diagnostic of an agreement or why there is none."""
 
-    reason: str
-    threshold: list[float]
-    alpha: list[float | None]
-    alpha_interval: list[Ends]
-    anchor: float
-    calibrated: bool
-    strict: float
-    delta: float | None
-    delta_interval: Ends
-
-
-class ClassDetails(TypedDict, total=False):
-    """`kalos_core.ClassDifficulty` as plain values, or why there is none."""
-
-    reason: str
-    category: list[str]
-    alpha: list[float | None]
-    alpha_interval: list[Ends]
-    global_alpha: list[float | None]
-    global_alpha_interval: list[Ends]
-    images: list[int]
-    units: list[int]
-
-
-class VitalityDetails(TypedDict, total=False):
-    """`kalos_core.RaterVitality` as plain values, or why there is none."""
-
-    reason: str
-    rater: list[str]
-    vitality: list[float | None]
-    vitality_interval: list[Ends]
-    images: list[int]
-    global_rematched: list[float | None]
-    global_rematched_interval: list[Ends]
-
-
-class CollaborationDetails(TypedDict, total=False):
-    """`kalos_core.Collaboration` as plain values, or why there is none."""
-
-    reason: str
-    raters: list[str]
-    alpha: list[list[float | None]]
-    alpha_interval: list[list[Ends]]
-    global_alpha: list[list[float | None]]
-    global_alpha_interval: list[list[Ends]]
-    images: list[list[int]]
-    order: list[int]
-
-
-class SessionDetails(TypedDict, total=False):
-    """`kalos_core.IntraRater` or `kalos_core.TeamAgreement` as plain values, or why there is none."""
-
-    reason: str
-    person: list[str]
-    session: list[str]
-    alpha: list[float | None]
-    alpha_interval: list[Ends]
-    images: list[int]
-
-
-class AgreementDetails(TypedDict):
-    """Alpha of every image, and all diagnostics of an agreement."""
-
-    image_alpha: list[float | None]
-    sensitivity: SensitivityDetails
-    class_difficulty: ClassDetails
-    vitality: VitalityDetails
-    collaboration: CollaborationDetails
-    intra_rater: SessionDetails
-    team_agreement: SessionDetails
+    image_alpha: NDArray[np.float64]
+    sensitivity: Sensitivity | Undefined
+    class_difficulty: ClassDifficulty | Undefined
+    vitality: RaterVitality | Undefined
+    collaboration: Collaboration | Undefined
+    intra_rater: IntraRater | Undefined
+    team_agreement: TeamAgreement | Undefined
 
 
 def agreement_metrics(result: Agreement) -> AgreementMetrics:
@@ -158,7 +105,7 @@ def agreement_metrics(result: Agreement) -> AgreementMetrics:
 def agreement_details(
     result: Agreement, thresholds: Sequence[float], calibrated: float | None = None
 ) -> AgreementDetails:
-    """All diagnostics of an agreement as plain values, None for what is undefined.
+    """All diagnostics of an agreement.
 
     Parameters
     ----------
@@ -169,25 +116,19 @@ def agreement_details(
     calibrated : float, optional
         The threshold that was chosen from a calibration: the loss begins there, else at the threshold of the result.
 
-    Returns
-    -------
-    dict
-        Of each diagnostic the fields of its result in `kalos_core.diagnostics`, or ``{"reason": ...}`` where it is
-        refused.
-
     Examples
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
     >>> details = agreement_details(agreement(Annotations.from_rows(rows)), [])
-    >>> details["class_difficulty"]["alpha"], details["vitality"]["reason"][:44]
+    >>> details.class_difficulty.alpha.tolist(), details.vitality.reason[:44]
     ([1.0], 'vitality: expected at least three raters, si')
     """
     chosen = result.configuration
     anchor = chosen.threshold if calibrated is None else calibrated
 
-    def curve(agreed: Agreement) -> Any:
+    def curve(agreed: Agreement) -> Sensitivity:
         if not len(thresholds):
             raise InputError("sensitivity: not asked for in this run (thresholds)")
         found = sensitivity(
@@ -202,24 +143,15 @@ def agreement_details(
             seed=chosen.seed,
             pairs=agreed.pairs,
         )
-        return replace(found, calibrated=calibrated is not None)
+        nothing = np.empty((len(found.threshold), 0))  # alphas of images, which nothing shows
+        return replace(found, calibrated=calibrated is not None, image_alpha=nothing)
 
-    over_thresholds = _or_reason(curve, result)
-    over_thresholds.pop("image_alpha", None)  # as many values as images for each threshold, which nothing shows
-    return {
-        "image_alpha": plain(result.image_alpha),
-        "sensitivity": over_thresholds,
-        "class_difficulty": _or_reason(class_difficulty, result),
-        "vitality": _or_reason(rater_vitality, result),
-        "collaboration": _or_reason(collaboration, result),
-        "intra_rater": _or_reason(intra_rater, result),
-        "team_agreement": _or_reason(team_agreement, result),
-    }
-
-
-def _or_reason(part: Callable[[Agreement], Any], result: Agreement) -> Any:
-    """The fields of a diagnostic; why there is none where it is undefined for these raters."""
-    try:
-        return plain(part(result))
-    except InputError as error:
-        return {"reason": str(error)}
+    return AgreementDetails(
+        image_alpha=result.image_alpha,
+        sensitivity=or_reason(curve, result),
+        class_difficulty=or_reason(class_difficulty, result),
+        vitality=or_reason(rater_vitality, result),
+        collaboration=or_reason(collaboration, result),
+        intra_rater=or_reason(intra_rater, result),
+        team_agreement=or_reason(team_agreement, result),
+    )

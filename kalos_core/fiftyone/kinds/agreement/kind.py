@@ -45,5 +45,6 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement
             "class": view_of_class,
             "pair": view_of_pair,
         },
+        details=AgreementDetails,
     )
 )

@@ -7,39 +7,56 @@ who was assigned: each unit becomes one pair of values for every other rater, un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypedDict, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.joining import from_arrays
+from kalos_core.diagnostics import ClassDifficulty, Collaboration
 from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.kinds.agreement.details import ClassDetails, CollaborationDetails, Ends
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details
 from kalos_core.fiftyone.runs.table import Run
 from kalos_core.reliability import build_units
 from kalos_core.resampling import Cells, Estimates, estimate
 
 
-class PartMetrics(TypedDict):
-    """What `filtered_metrics` answers."""
+@dataclass(frozen=True, eq=False)
+class PartMetrics:
+    """The numbers of a part of a run. I images it read.
+
+    Parameters
+    ----------
+    category, rater : str, optional
+        What the part is of.
+    alpha, alpha_interval, global_alpha, global_alpha_interval : float, (2,) float
+        As in `kalos_core.Agreement`.
+    images, units : int
+        How many have an alpha, and how many there are.
+    image_alpha : (I,) float64
+        In the order in which the run read the images; NaN where undefined.
+    class_difficulty : ClassDifficulty
+        Of the rater's pairs if there is a rater; never cut down to one class.
+    collaboration : Collaboration
+        Of the units with the class if there is a class; never cut down to one rater.
+    """
 
     category: str | None
     rater: str | None
-    alpha: float | None
-    alpha_interval: Ends
-    global_alpha: float | None
-    global_alpha_interval: Ends
+    alpha: float
+    alpha_interval: NDArray[np.float64]
+    global_alpha: float
+    global_alpha_interval: NDArray[np.float64]
     images: int
     units: int
-    image_alpha: list[float | None]
-    class_difficulty: ClassDetails
-    collaboration: CollaborationDetails
+    image_alpha: NDArray[np.float64]
+    class_difficulty: ClassDifficulty | Undefined
+    collaboration: Collaboration | Undefined
 
 
 def filtered_metrics(samples: Any, run_key: str, category: str | None = None, rater: str | None = None) -> PartMetrics:
@@ -55,12 +72,7 @@ def filtered_metrics(samples: Any, run_key: str, category: str | None = None, ra
 
     Returns
     -------
-    dict
-        ``alpha``, ``alpha_interval``, ``global_alpha``, ``global_alpha_interval``, ``images``, ``units`` of the part;
-        ``image_alpha``, a value per image in the order in which the run read them, None where undefined;
-        ``class_difficulty`` (of the rater's pairs if there is a rater; never cut down to one class) and
-        ``collaboration`` (of the units with the class if there is a class; never cut down to one rater), with the
-        fields they have in `agreement_details`; and the ``category`` and ``rater`` given.
+    PartMetrics
 
     Raises
     ------
@@ -76,21 +88,19 @@ def filtered_metrics(samples: Any, run_key: str, category: str | None = None, ra
         chosen = part.with_class(stored.category_code(category))
         cells, units = chosen.bare_cells(), len(chosen.units)
     made = stored.estimate(cells, 1)
-    return {
-        "category": category,
-        "rater": rater,
-        "alpha": plain(made.alpha)[0],
-        "alpha_interval": plain(made.alpha_interval)[0],
-        "global_alpha": plain(made.global_alpha)[0],
-        "global_alpha_interval": plain(made.global_alpha_interval)[0],
-        "images": int(made.images[0]),
-        "units": units,
-        "image_alpha": plain(cells.value),
-        "class_difficulty": details["class_difficulty"] if rater is None else stored.classes(part),
-        "collaboration": details["collaboration"]
-        if category is None
-        else stored.collaboration(category, details["collaboration"]),
-    }
+    return PartMetrics(
+        category,
+        rater,
+        float(made.alpha[0]),
+        made.alpha_interval[0],
+        float(made.global_alpha[0]),
+        made.global_alpha_interval[0],
+        int(made.images[0]),
+        units,
+        cells.value,
+        details.class_difficulty if rater is None else stored.classes(part),
+        details.collaboration if category is None else stored.collaboration(category, details.collaboration),
+    )
 
 
 @dataclass(frozen=True)
@@ -119,37 +129,34 @@ class _Stored:
         """The pairs of a rater with each other rater."""
         return self.everyone.of_rater(_code(self.everyone.annotations.raters, name, "rater"))
 
-    def classes(self, part: Part) -> ClassDetails:
+    def classes(self, part: Part) -> ClassDifficulty:
         """As `class_difficulty`, of a part."""
         cells, units, codes = part.class_cells()
         made = self.estimate(cells, len(codes))
-        names = self.everyone.annotations.categories[codes].tolist()
-        return cast(ClassDetails, {"category": names, **plain(made), "units": units.tolist()})
+        return ClassDifficulty(**vars(made), category=self.everyone.annotations.categories[codes], units=units)
 
-    def collaboration(self, category: str, whole: CollaborationDetails) -> CollaborationDetails:
+    def collaboration(self, category: str, whole: Collaboration | Undefined) -> Collaboration | Undefined:
         """As `collaboration`, of the units with a class as they were matched by all, in the order of the `whole`."""
-        if "reason" in whole:
+        if isinstance(whole, Undefined):
             return whole
         annotations = self.everyone.annotations
         first, second = np.triu_indices(len(annotations.raters), 1)
         made = self.estimate(self.everyone.pair_cells(self.category_code(category)), len(first))
 
-        def matrix(values: NDArray[Any], diagonal: Any) -> Any:
+        def matrix(values: NDArray[Any], diagonal: NDArray[Any]) -> NDArray[Any]:
             """(P, ...) values of all pairs as a symmetric matrix (R, R, ...), its diagonal that of another."""
-            found = np.array(diagonal, dtype=np.float64)
+            found = diagonal.copy()
             found[first, second] = found[second, first] = values
-            return plain(found)
+            return found
 
-        images = np.diag(annotations.assigned.sum(axis=0))
-        images[first, second] = images[second, first] = made.images
-        return {
-            **whole,
-            "alpha": matrix(made.alpha, whole["alpha"]),
-            "alpha_interval": matrix(made.alpha_interval, whole["alpha_interval"]),
-            "global_alpha": matrix(made.global_alpha, whole["global_alpha"]),
-            "global_alpha_interval": matrix(made.global_alpha_interval, whole["global_alpha_interval"]),
-            "images": images.tolist(),
-        }
+        return replace(
+            whole,
+            alpha=matrix(made.alpha, whole.alpha),
+            alpha_interval=matrix(made.alpha_interval, whole.alpha_interval),
+            global_alpha=matrix(made.global_alpha, whole.global_alpha),
+            global_alpha_interval=matrix(made.global_alpha_interval, whole.global_alpha_interval),
+            images=matrix(made.images, np.diag(annotations.assigned.sum(axis=0))),
+        )
 
 
 def _code(names: NDArray[Any], name: str, what: str) -> int:

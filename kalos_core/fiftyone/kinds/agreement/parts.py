@@ -14,7 +14,7 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import rematch
 from kalos_core.fiftyone.kinds.matched import nested
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.plain import plain
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.resampling import Cells
 
 
