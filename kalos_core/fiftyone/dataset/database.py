@@ -20,6 +20,9 @@ from kalos_core.errors import KalosError
 BLOCK = 1000
 """Samples that are read or written at a time: memory does not grow with the data set."""
 
+FETCHED = 100
+"""Documents that the database sends at a time; left to itself it sends 16 MB, which become 200 MB of Python objects."""
+
 Columns = dict[str, list[Any]]
 """Path -> its value in each sample; of the labels in a list, the list of their values."""
 
@@ -73,7 +76,8 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
     read = [_reader(path.split(".")) for path in stored]
     columns: Columns = {path: [] for path in paths}
     size = 0
-    for document in view.view()._aggregate(post_pipeline=[{"$project": dict.fromkeys(_outermost(stored), True)}]):
+    found = view.view()._aggregate(post_pipeline=[{"$project": dict.fromkeys(_outermost(stored), True)}])
+    for document in found.batch_size(FETCHED):
         for path, value_of in zip(paths, read, strict=True):
             columns[path].append(value_of(document))
         size += 1
