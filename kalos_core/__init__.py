@@ -53,6 +53,7 @@ from kalos_core.correspondence import COSTS, SOLVERS, usable_solvers
 from kalos_core.diagnostics import (
     class_difficulty,
     collaboration,
+    compare,
     intra_rater,
     rater_vitality,
     sensitivity,
@@ -157,6 +158,7 @@ __all__ = [
     "class_truth",
     "cohen_kappa",
     "collaboration",
+    "compare",
     "compare_teams",
     "compute_pairs",
     "draw_image",

@@ -7,10 +7,12 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 * classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
 * raters: `rater_vitality` -> `RaterVitality`
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
+* two agreements: `compare` -> `Comparison`, `Differences`
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
+from kalos_core.diagnostics.comparison import Comparison, Differences, compare
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
 from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity
@@ -19,6 +21,8 @@ from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
 __all__ = [
     "ClassDifficulty",
     "Collaboration",
+    "Comparison",
+    "Differences",
     "IntraRater",
     "RaterVitality",
     "Sensitivity",
@@ -26,6 +30,7 @@ __all__ = [
     "class_difficulty",
     "class_image_alpha",
     "collaboration",
+    "compare",
     "image_alphas",
     "intra_rater",
     "pair_image_alpha",

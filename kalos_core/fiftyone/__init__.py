@@ -112,6 +112,7 @@ from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view
 from kalos_core.fiftyone.runs.keys import RunNames as RunNames
 from kalos_core.fiftyone.runs.keys import check_run_key as check_run_key
 from kalos_core.fiftyone.runs.keys import free_run_key as free_run_key
+from kalos_core.fiftyone.runs.records import Undefined as Undefined
 from kalos_core.fiftyone.runs.stored import count_changes as count_changes
 from kalos_core.fiftyone.runs.stored import delete_run as delete_run
 from kalos_core.fiftyone.runs.stored import figures_of as figures_of
@@ -122,7 +123,6 @@ from kalos_core.fiftyone.runs.stored import load_run as load_run
 from kalos_core.fiftyone.runs.stored import load_run_view as load_run_view
 from kalos_core.fiftyone.runs.stored import rename_run as rename_run
 from kalos_core.fiftyone.runs.stored import stale_samples as stale_samples
-from kalos_core.fiftyone.runs.records import Undefined as Undefined
 from kalos_core.fiftyone.runs.table import KINDS as KINDS
 from kalos_core.fiftyone.runs.table import Kind as Kind
 from kalos_core.fiftyone.runs.table import Part as Part

@@ -1,0 +1,303 @@
+"""Two agreements side by side: what changed from one to the other, paired over the images they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations import object_array
+from kalos_core.diagnostics.parts import Part
+from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OF_RESULTS = ("similarity", "threshold", "solver", "cost")
+"""What of a configuration decides an alpha; the rest decides its interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """F statistics of two agreements, a and b, and what changed from a to b.
+
+    Parameters
+    ----------
+    name : (F,) object
+    alpha_a, alpha_b : (F,) float64
+        Mean over the images on which both are defined; NaN without any.
+    difference : (F,) float64
+        `alpha_b` - `alpha_a`: above 0, raters agree better in b.
+    interval : (F, 2) float64
+        95 % percentile bootstrap of the difference over these images, both agreements on the same draws; NaN without a
+        bootstrap.
+    global_difference, global_interval : (F,), (F, 2) float64
+        The same of alpha of all units in one matrix, over all images that both read.
+    images : (F,) int
+        Over how many images the means are.
+    """
+
+    name: NDArray[np.object_]
+    alpha_a: NDArray[np.float64]
+    alpha_b: NDArray[np.float64]
+    difference: NDArray[np.float64]
+    interval: NDArray[np.float64]
+    global_difference: NDArray[np.float64]
+    global_interval: NDArray[np.float64]
+    images: NDArray[np.intp]
+
+    @property
+    def is_clear(self) -> NDArray[np.bool_]:
+        """(F,) whether the interval leaves 0 out: the difference is more than chance."""
+        return (self.interval[:, 0] > 0) | (self.interval[:, 1] < 0)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a statistic."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "name": self.name,
+                "alpha_a": self.alpha_a,
+                "alpha_b": self.alpha_b,
+                "difference": self.difference,
+                **interval_columns(difference=self.interval),
+                "images": self.images,
+                "clear": self.is_clear,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What changed from an agreement a to an agreement b; the answer of `compare`.
+
+    Parameters
+    ----------
+    whole : Differences
+        One row: all of both.
+    classes, raters : Differences
+        A row for each class and each rater (the pairs of this rater with each other one) that both have.
+    image : (M,) object
+        Ids of the images that both read.
+    image_alpha : (M, 2) float64
+        Alpha of each in a and in b; NaN where undefined.
+    notes : tuple of str
+        Why the two may not be comparable; empty where nothing speaks against it.
+    """
+
+    whole: Differences
+    classes: Differences
+    raters: Differences
+    image: NDArray[np.object_]
+    image_alpha: NDArray[np.float64]
+    notes: tuple[str, ...]
+
+    @property
+    def difference(self) -> float:
+        """Of mean alpha, b - a, over the images on which both are defined."""
+        return float(self.whole.difference[0])
+
+    @property
+    def interval(self) -> NDArray[np.float64]:
+        """(2,) its 95 % interval, paired over these images."""
+        found: NDArray[np.float64] = self.whole.interval[0]
+        return found
+
+    @property
+    def image_difference(self) -> NDArray[np.float64]:
+        """(M,) change of alpha of each image; NaN where one of both is undefined."""
+        return self.image_alpha[:, 1] - self.image_alpha[:, 0]
+
+    @property
+    def improved(self) -> NDArray[np.object_]:
+        """Ids of the images on which alpha rose, the most first."""
+        return self._falling(-self.image_difference)
+
+    @property
+    def worsened(self) -> NDArray[np.object_]:
+        """Ids of the images on which alpha fell, the most first."""
+        return self._falling(self.image_difference)
+
+    def _falling(self, change: NDArray[np.float64]) -> NDArray[np.object_]:
+        order = np.argsort(change, kind="stable")
+        return self.image[order[change[order] < 0]]
+
+    def by_image(self) -> pd.DataFrame:
+        """One row an image that both read."""
+        import pandas as pd
+
+        alpha_a, alpha_b = self.image_alpha.T
+        columns = {"image": self.image, "alpha_a": alpha_a, "alpha_b": alpha_b, "difference": self.image_difference}
+        return pd.DataFrame(columns)
+
+    def by_class(self) -> pd.DataFrame:
+        """One row a class that both have."""
+        return self.classes.to_pandas().rename(columns={"name": "category"})
+
+    def by_rater(self) -> pd.DataFrame:
+        """One row a rater that both have."""
+        return self.raters.to_pandas().rename(columns={"name": "rater"})
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
+        before, after, images = self.whole.alpha_a[0], self.whole.alpha_b[0], self.whole.images[0]
+        return "\n".join(
+            [
+                f"mean alpha {before:.3f} -> {after:.3f}: {self.difference:+.3f}{interval} over {images:,} images; "
+                f"better on {len(self.improved):,}, worse on {len(self.worsened):,}",
+                *self.notes,
+            ]
+        )
+
+
+def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 1000, seed: int = 0) -> Comparison:
+    """What changed from one agreement to another: labels were mended between them, or a guideline was rewritten.
+
+    Paired over the images that both read: a bootstrap draws images, and takes each one's alpha in both.
+
+    Parameters
+    ----------
+    agreement_a, agreement_b : Agreement
+        Before and after. Images, classes and raters are the same where their ids or names are.
+    bootstrap : int
+        Replicates of the intervals; 0 for none.
+    seed : int
+
+    Returns
+    -------
+    Comparison
+        All differences are b - a. Its `notes` say why the two may not be comparable.
+
+    Raises
+    ------
+    InputError
+        If the two have no image in common.
+
+    Examples
+    --------
+    Two raters; in the second study bob has found the dog of image 2:
+
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> def study(*images_of_bob):
+    ...     drawn = {"ann": (1, 2), "bob": images_of_bob}
+    ...     rows = [
+    ...         {"image": i, "rater": rater, "category": "dog", "box": [0, 0, 9, 9]}
+    ...         for rater, images in drawn.items()
+    ...         for i in images
+    ...     ]
+    ...     return agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
+    >>> found = compare(study(1), study(1, 2), bootstrap=100)
+    >>> found.difference, found.interval.tolist(), found.improved.tolist()
+    (0.5, [0.0, 1.0], [2])
+    >>> found.by_image().to_dict("list")
+    {'image': [1, 2], 'alpha_a': [1.0, 0.0], 'alpha_b': [1.0, 1.0], 'difference': [0.0, 1.0]}
+    """
+    for result in (agreement_a, agreement_b):
+        check_agreement(result)
+    bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
+    code_of = {image: code for code, image in enumerate(agreement_b.annotations.images.tolist())}
+    in_b = np.array([code_of.get(image, -1) for image in agreement_a.annotations.images.tolist()], dtype=np.intp)
+    shared = np.flatnonzero(in_b >= 0)
+    if not len(shared):
+        raise InputError("images: expected two agreements that share an image, got none that both read")
+    pairing = _Pairing(agreement_a, agreement_b, in_b, bootstrap, seed)
+    return Comparison(
+        whole=pairing.differences(_of_all),
+        classes=pairing.differences(_of_classes),
+        raters=pairing.differences(_of_raters),
+        image=agreement_a.annotations.images[shared],
+        image_alpha=np.column_stack([agreement_a.image_alpha[shared], agreement_b.image_alpha[in_b[shared]]]),
+        notes=tuple(_notes(agreement_a, agreement_b, len(shared))),
+    )
+
+
+Statistics = Callable[[Part], tuple[Cells, Sequence[str]]]
+"""The cells of some statistics, and what these are called."""
+
+
+def _of_all(part: Part) -> tuple[Cells, Sequence[str]]:
+    return part.cells(), ["all"]
+
+
+def _of_classes(part: Part) -> tuple[Cells, Sequence[str]]:
+    cells, _, codes = part.class_cells()
+    return cells, part.annotations.categories[codes].tolist()
+
+
+def _of_raters(part: Part) -> tuple[Cells, Sequence[str]]:
+    names = [] if part.annotations.raters_are_local else part.annotations.raters.tolist()
+    found = [part.of_rater(rater).cells() for rater in range(len(names))]
+    numbered = [replace(cells, statistic=cells.statistic + number) for number, cells in enumerate(found)]
+    return join_cells(numbered) if numbered else part.cells().take(np.zeros(0, np.intp)), names
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairing:
+    """Two agreements over the images they share. `in_b`: (I,) code in b of each image of a, -1 without one."""
+
+    a: Agreement
+    b: Agreement
+    in_b: NDArray[np.intp]
+    bootstrap: int
+    seed: int
+
+    def differences(self, of: Statistics) -> Differences:
+        """The statistics that both have, those of a first and then those of b, on the same draws of images."""
+        (cells_a, names_a), (cells_b, names_b) = of(Part.of(self.a)), of(Part.of(self.b))
+        shared = [name for name in names_a if name in set(names_b)]
+        code, count = {name: number for number, name in enumerate(shared)}, len(shared)
+        in_a = np.full(len(self.b.annotations.images), -1, np.intp)
+        in_a[self.in_b[self.in_b >= 0]] = np.flatnonzero(self.in_b >= 0)
+        every = np.where(self.in_b >= 0, np.arange(len(self.in_b)), -1)
+        a = _renamed(cells_a, [code.get(name, -1) for name in names_a], every)
+        b = _renamed(cells_b, [code.get(name, -1) for name in names_b], in_a)
+        index_a, index_b = (cells.statistic * len(self.in_b) + cells.image for cells in (a, b))
+        known = np.intersect1d(index_a[np.isfinite(a.value)], index_b[np.isfinite(b.value)])
+        a = replace(a, value=np.where(np.isin(index_a, known), a.value, np.nan))
+        b = replace(b, statistic=b.statistic + count, value=np.where(np.isin(index_b, known), b.value, np.nan))
+        cells = join_cells([a, b])
+        drawn = resample(cells, 2 * count, self.bootstrap, self.seed, self.a.annotations.image_rank)
+        mean, whole = cells.mean(2 * count), cells.whole(2 * count)
+        return Differences(
+            name=object_array(shared),
+            alpha_a=mean[:count],
+            alpha_b=mean[count:],
+            difference=mean[count:] - mean[:count],
+            interval=intervals(drawn.mean[:, count:] - drawn.mean[:, :count]),
+            global_difference=whole[count:] - whole[:count],
+            global_interval=intervals(drawn.whole[:, count:] - drawn.whole[:, :count]),
+            images=cells.count(2 * count)[:count],
+        )
+
+
+def _renamed(cells: Cells, statistics: Sequence[int], images: NDArray[np.intp]) -> Cells:
+    """The cells under other codes of statistics and images; without those whose code is -1."""
+    statistic, image = np.array(statistics, dtype=np.intp)[cells.statistic], images[cells.image]
+    kept = np.flatnonzero((statistic >= 0) & (image >= 0))
+    return replace(cells.take(kept), statistic=statistic[kept], image=image[kept])
+
+
+def _notes(a: Agreement, b: Agreement, shared: int) -> Iterator[str]:
+    """Why two agreements may not be comparable."""
+    for name in OF_RESULTS:
+        of_a, of_b = getattr(a.configuration, name), getattr(b.configuration, name)
+        if of_a != of_b:
+            yield f"Not comparable: {name} is {of_a} in the first and {of_b} in the second, which is another question."
+    for what, names_a, names_b in (
+        ("raters", a.annotations.raters, b.annotations.raters),
+        ("classes", a.annotations.categories, b.annotations.categories),
+    ):
+        other = sorted(set(names_a.tolist()) ^ set(names_b.tolist()), key=str)
+        if other:
+            yield f"Only one of both has the {what} {listed(map(repr, other), 10)}."
+    images = len(a.image_alpha), len(b.image_alpha)
+    if images != (shared, shared):
+        yield f"The first read {images[0]:,} images, the second {images[1]:,}; compared are the {shared:,} of both."

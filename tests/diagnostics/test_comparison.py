@@ -1,0 +1,118 @@
+"""Two agreements side by side: by hand, by pandas and SciPy, and what must hold for any two."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import bootstrap
+
+from kalos_core import InputError, agreement, class_difficulty, compare
+from kalos_core.diagnostics import class_image_alpha
+from kalos_core.diagnostics.parts import Part
+from tests.diagnostics.naive import marks
+from tests.strategies import tables
+
+# image     0            1               2      3
+# before    both a cat   only ann a cat  empty  cat by ann, dog by bob
+# after     both a cat   both a cat      empty  not read
+BEFORE = [("ann", "cat", 0, 0), ("bob", "cat", 0, 0), ("ann", "cat", 0, 1), ("ann", "cat", 0, 3), ("bob", "dog", 0, 3)]
+AFTER = [("ann", "cat", 0, 0), ("bob", "cat", 0, 0), ("ann", "cat", 0, 1), ("bob", "cat", 0, 1)]
+
+
+def before():
+    return agreement(marks(*BEFORE, images=(0, 1, 2, 3)), bootstrap=0)
+
+
+def after():
+    return agreement(marks(*AFTER, images=(0, 1, 2)), bootstrap=0)
+
+
+def test_worked_out_by_hand():
+    found = compare(before(), after(), bootstrap=200)
+    assert found.image.tolist() == [0, 1, 2]
+    assert found.image_alpha.tolist() == [[1, 1], [0, 1], [1, 1]]
+    assert found.difference == pytest.approx(1 / 3)
+    assert (found.whole.alpha_a[0], found.whole.alpha_b[0]) == (pytest.approx(2 / 3), 1)
+    assert found.whole.images.tolist() == [3]
+    assert (found.improved.tolist(), found.worsened.tolist()) == ([1], [])
+    assert found.interval.tolist() == pytest.approx([0, 1])
+    # over all units: before cat cat | cat none | none none, n = 6, D_o = 2/6, D_e = (36 - 9 - 9)/30, alpha 4/9; after 1
+    assert found.whole.global_difference[0] == pytest.approx(1 - 4 / 9)
+    assert found.by_class().category.tolist() == ["cat"]  # nobody drew a dog afterwards
+    assert found.by_class().difference.tolist() == [0.5]  # image 0: 1 to 1; image 1: 0 to 1
+    assert found.by_rater().rater.tolist() == ["ann", "bob"]
+    assert found.by_rater().difference.tolist() == pytest.approx([1 / 3, 1 / 3])  # of two, each one's pairs are all
+    assert found.notes == (
+        "Only one of both has the classes 'dog'.",
+        "The first read 4 images, the second 3; compared are the 3 of both.",
+    )
+    assert repr(found).startswith(
+        "mean alpha 0.667 -> 1.000: +0.333 [+0.000, +1.000] over 3 images; better on 1, worse"
+    )
+
+
+def test_an_image_that_is_undefined_in_one_is_left_out_of_both_means():
+    both = [("ann", "cat", 0, 0), ("bob", "cat", 0, 0)]
+    alone = agreement(marks(*both, images=(0, 1), assigned={0: ["ann", "bob"], 1: ["ann"]}))
+    found = compare(alone, agreement(marks(("ann", "cat", 0, 0), ("ann", "cat", 0, 1), images=(0, 1))))
+    assert np.isnan(found.image_alpha[1, 0])
+    assert (found.whole.alpha_a[0], found.whole.alpha_b[0], found.whole.images[0]) == (1, 0, 1)
+
+
+def test_another_question_is_said():
+    table = marks(*BEFORE, images=(0, 1, 2, 3))
+    found = compare(agreement(table, threshold=0.5), agreement(table, threshold=0.75, cost="neg"), bootstrap=0)
+    assert [note.partition(" is ")[0] for note in found.notes] == ["Not comparable: threshold", "Not comparable: cost"]
+    assert np.isnan(found.interval).all()
+
+
+def test_nothing_in_common():
+    with pytest.raises(InputError, match="images: expected two agreements that share an image, got none"):
+        compare(after(), agreement(marks(("ann", "cat", 0, 9), ("bob", "cat", 0, 9), images=(9,))))
+
+
+@pytest.mark.parametrize("other", [0.75, 0.9])
+def test_on_real_raters(lvis, other):
+    """The mean by NumPy, the interval by SciPy's own percentile bootstrap of the differences."""
+    a, b = (agreement(lvis, threshold=threshold, bootstrap=0) for threshold in (0.5, other))
+    found = compare(a, b, bootstrap=2000)
+    change = (b.image_alpha - a.image_alpha)[np.isfinite(a.image_alpha) & np.isfinite(b.image_alpha)]
+    assert found.difference == pytest.approx(change.mean())
+    drawn = bootstrap((change,), np.mean, n_resamples=5000, method="percentile", rng=np.random.default_rng(1))
+    assert found.interval == pytest.approx(np.array(drawn.confidence_interval), abs=0.006)
+    assert found.whole.is_clear.all()
+    assert found.whole.global_difference[0] == pytest.approx(b.global_alpha - a.global_alpha)
+    for name in ("cat", found.classes.name[0]):
+        if name in found.classes.name.tolist():
+            row = found.classes.name.tolist().index(name)
+            expected = np.nanmean(class_image_alpha(b, name) - class_image_alpha(a, name))
+            assert found.classes.difference[row] == pytest.approx(expected)
+    assert set(found.classes.name) == set(class_difficulty(a).category)
+
+
+@given(tables(), tables(), st.sampled_from([0.3, 0.5]))
+def test_laws(first, second, threshold):
+    if not (len(first.raters) > 1 and len(second.raters) > 1 and set(first.images) & set(second.images)):
+        return
+    a, b = agreement(first, threshold=threshold, bootstrap=0), agreement(second, threshold=threshold, bootstrap=0)
+    same, there, back = (compare(*pair, bootstrap=20) for pair in ((a, a), (a, b), (b, a)))
+    for part in (same.whole, same.classes, same.raters):
+        assert not np.nan_to_num(part.difference).any()
+        assert not np.nan_to_num(part.interval).any()
+    assert same.notes == ()
+    assert there.difference == pytest.approx(-back.difference, nan_ok=True)
+    np.testing.assert_allclose(there.raters.alpha_a, back.raters.alpha_b[_order(there.raters, back.raters)])
+    rater = there.raters.name.tolist()
+    for row, name in enumerate(rater):
+        alphas = [Part.of(x).of_rater(x.annotations.raters.tolist().index(name)).cells().value for x in (a, b)]
+        of_image = [
+            dict(zip(x.annotations.images.tolist(), v, strict=True)) for x, v in zip((a, b), alphas, strict=True)
+        ]
+        change = np.array([of_image[1][image] - of_image[0][image] for image in there.image.tolist()])
+        known = change[np.isfinite(change)]
+        expected = known.mean() if len(known) else np.nan
+        assert there.raters.difference[row] == pytest.approx(expected, nan_ok=True)
+
+
+def _order(wanted, given):
+    return [given.name.tolist().index(name) for name in wanted.name.tolist()]
