@@ -22,7 +22,6 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 import inspect
 
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.groups import read_groups as read_groups
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
 from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
@@ -128,5 +127,6 @@ from kalos_core.fiftyone.runs.table import Kind as Kind
 from kalos_core.fiftyone.runs.table import Part as Part
 from kalos_core.fiftyone.runs.table import Run as Run
 from kalos_core.fiftyone.runs.thresholds import default_threshold as default_threshold
+from kalos_core.nominal.grouping import read_groups as read_groups
 
 __all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]

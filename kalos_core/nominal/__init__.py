@@ -3,7 +3,8 @@
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
-  `OnEmpty`, `OnUnknown`. `check_groups` and `GroupBreaches`: answers that break an exclusive group.
+  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `check_groups` and
+  `GroupBreaches`: answers that break such a group.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
@@ -33,6 +34,7 @@ from kalos_core.nominal.coefficients import (
     observed_agreement,
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
+from kalos_core.nominal.grouping import Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.majority import (
     MERGED,
@@ -56,6 +58,7 @@ __all__ = [
     "UNDECIDED",
     "Disputes",
     "GroupBreaches",
+    "Groups",
     "ItemAccuracy",
     "LabelAgreement",
     "LabelTable",
@@ -91,5 +94,6 @@ __all__ = [
     "nominal_alpha",
     "observed_agreement",
     "rater_accuracy",
+    "read_groups",
     "running_label_agreement",
 ]

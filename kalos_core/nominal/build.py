@@ -11,6 +11,7 @@ import numpy as np
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, KalosWarning, Problems, as_number, is_hashable, listed
+from kalos_core.nominal.grouping import Groups
 
 OPTIONAL = -1
 """Group of a concept that stands alone: any number of such concepts may be chosen."""
@@ -60,7 +61,7 @@ class _Answer:
 def check_records(
     raw: RawLabels,
     source: str,
-    groups: Mapping[str, Sequence[str]] | str | None,
+    groups: Groups,
     items: Sequence[Hashable] | None,
     raters: Sequence[str] | None,
     concepts: Sequence[str] | None,
@@ -95,7 +96,7 @@ def _check_choice(value: object, name: str, known: tuple[str, ...]) -> None:
         raise InputError(f"{name}: expected one of {listed(map(repr, known))}, got {value!r}")
 
 
-def _vocabulary(concepts: Sequence[str] | None, groups: Mapping[str, Sequence[str]] | str | None) -> list[str] | None:
+def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | None:
     """The concepts that are known beforehand; None where they are those that occur."""
     if concepts is None:
         return None
@@ -243,7 +244,7 @@ def _columns(
     items: list[Any],
     raters: list[str],
     concepts: list[str],
-    groups: Mapping[str, Sequence[str]] | str | None,
+    groups: Groups,
 ) -> dict[str, Any]:
     """Codes instead of names."""
     if isinstance(groups, str):

@@ -20,6 +20,7 @@ from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arrays import find_sorted, freeze
 from kalos_core.errors import InputError, listed
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
+from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class LabelTable:
         cls,
         rows: Iterable[Mapping[str, Any]],
         *,
-        groups: Mapping[str, Sequence[str]] | str | None = "label",
+        groups: Groups = "label",
         items: Sequence[Hashable] | None = None,
         raters: Sequence[str] | None = None,
         concepts: Sequence[str] | None = None,
@@ -352,7 +353,7 @@ def build_table(
     raw: RawLabels,
     *,
     source: str,
-    groups: Mapping[str, Sequence[str]] | str | None = "label",
+    groups: Groups = "label",
     items: Sequence[Hashable] | None = None,
     raters: Sequence[str] | None = None,
     concepts: Sequence[str] | None = None,

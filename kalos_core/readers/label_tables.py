@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.nominal import LabelTable, OnEmpty, OnRepeat, OnUnknown, RawLabels, build_table
+from kalos_core.nominal.grouping import Groups
 from kalos_core.readers.files import as_path, read_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def read_long_labels(
     rater: str = "rater",
     label: str = "label",
     time: str | None = None,
-    groups: Mapping[str, Sequence[str]] | str | None = "label",
+    groups: Groups = "label",
     items: Sequence[Hashable] | None = None,
     raters: Sequence[str] | None = None,
     concepts: Sequence[str] | None = None,
@@ -110,7 +111,7 @@ def read_wide_labels(
     item: str = "item",
     raters: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
-    groups: Mapping[str, Sequence[str]] | str | None = "label",
+    groups: Groups = "label",
     concepts: Sequence[str] | None = None,
     separator: str | None = None,
     on_repeat: OnRepeat = "raise",

@@ -18,11 +18,11 @@ from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.groups import Groups
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, class_names, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, every_sample, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table
+from kalos_core.nominal.grouping import Groups
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

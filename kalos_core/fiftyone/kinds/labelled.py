@@ -18,7 +18,6 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.expressions import list_of, text
-from kalos_core.fiftyone.dataset.groups import groups_from_record
 from kalos_core.fiftyone.dataset.image_labels import ImageLabels, read_image_labels, table_of
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, sources_of
 from kalos_core.fiftyone.runs.arrays import as_texts, text_array
@@ -27,6 +26,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.fiftyone.runs.table import Arrays, Run
 from kalos_core.nominal import MERGED, OPTIONAL, LabelTable, RawLabels, merge_raters
+from kalos_core.nominal.grouping import groups_from_record
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.reliability import NOT_ASSIGNED
 

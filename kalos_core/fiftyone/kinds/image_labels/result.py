@@ -8,7 +8,6 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.fiftyone.dataset.groups import GroupsRecord
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.nominal import (
     Disputes,
@@ -27,6 +26,7 @@ from kalos_core.nominal import (
     running_label_agreement,
 )
 from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.nominal.grouping import GroupsRecord
 from kalos_core.sparse import RunningCurve
 
 MOST_CURVES = 12

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kalos_core.errors import check_whole
-from kalos_core.fiftyone.dataset.groups import Groups, groups_record
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
@@ -33,6 +32,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.nominal import OnRepeat
+from kalos_core.nominal.grouping import Groups, groups_record
 from kalos_core.ranking.systems import Missing
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, as_number
-from kalos_core.fiftyone.dataset.groups import GroupsRecord
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.nominal import LabelTable, OnRepeat
+from kalos_core.nominal.grouping import GroupsRecord
 from kalos_core.ranking import ConceptTruths, Rankings, SystemRanking, SystemScores, concordance, rank_systems
 from kalos_core.ranking.systems import Missing
 

@@ -1,13 +1,13 @@
-"""Which image-level labels exclude each other: as arguments, as text, and as a run stores them."""
+"""Which image-level labels exclude each other: as arguments, as text, and as records that can be stored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 from kalos_core.errors import InputError
 
-Groups = Mapping[str, Sequence[str]] | str | None
+Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
 
 
@@ -18,7 +18,7 @@ class GroupRecord(TypedDict):
     labels: list[str]
 
 
-GroupsRecord = list[GroupRecord] | str | None
+GroupsRecord: TypeAlias = list[GroupRecord] | str | None
 """`Groups` as plain values."""
 
 
@@ -41,7 +41,13 @@ def groups_record(groups: Groups) -> GroupsRecord:
 
 
 def groups_from_record(record: GroupsRecord) -> Groups:
-    """The groups a stored record describes."""
+    """The groups that `groups_record` wrote down.
+
+    Examples
+    --------
+    >>> groups_from_record([{"name": "place", "labels": ["in", "out"]}])
+    {'place': ['in', 'out']}
+    """
     if record is None or isinstance(record, str):
         return record
     return {group["name"]: list(group["labels"]) for group in record}
