@@ -559,7 +559,7 @@ class TestLoading:
 
     def test_raters_that_are_there_are_refused(self, empty: fo.Dataset) -> None:
         kf.load_label_table(pd.DataFrame(table_rows()), empty)
-        with pytest.raises(InputError, match=r"already holds image labels of 'ann' \(field 'ann'\)"):
+        with pytest.raises(InputError, match=r"already holds image-level labels of 'ann' \(field 'ann'\)"):
             kf.load_label_table(pd.DataFrame(table_rows()), empty)
         with pytest.raises(InputError, match="dataset: expected one that exists, got 'nowhere'"):
             kf.load_label_table(pd.DataFrame(table_rows()), "nowhere")

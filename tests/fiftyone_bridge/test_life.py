@@ -27,7 +27,7 @@ DIES = """
 import os, signal
 import fiftyone as fo
 import kalos_core.fiftyone as kf
-from kalos_core.fiftyone.importing import objects
+from kalos_core.fiftyone.importing import life as loads, objects
 from kalos_core.fiftyone.runs import life
 
 def dying(*_, **__):
@@ -65,7 +65,7 @@ class TestKilled:
         assert documents(dataset) == before
         assert stored_files(dataset) == files
 
-    @pytest.mark.parametrize("where", ["objects.write_documents", "objects.store_raters"])
+    @pytest.mark.parametrize("where", ["loads.write_documents", "objects.store_raters"])
     def test_while_loading_into_samples_that_are_there(self, make: Make, tmp_path: Path, where: str) -> None:
         """The next load says so, puts everything back, and loads."""
         dataset = make(persistent=True)
@@ -92,7 +92,7 @@ class TestKilled:
         other, path = make(persistent=True), tmp_path / "labels.json"
         path.write_text(json.dumps(labels_of("cid")), encoding="utf-8")
         load = f"kf.load_raters({str(path)!r}, 'half', canvas={str(tmp_path / 'canvas')!r})"
-        kill(other, f"objects.write_documents = dying\n{load}")
+        kill(other, f"loads.write_documents = dying\n{load}")
         assert fo.dataset_exists("half")
         with pytest.warns(KalosWarning, match="was cut off half-way"):
             done = kf.load_raters(path, "half", canvas=tmp_path / "canvas", persistent=False)

@@ -188,13 +188,13 @@ class TestExistingDataset:
 
     def test_the_same_raters_again(self, loaded: fo.Dataset, image_folder: Path) -> None:
         before = documents(loaded)
-        with pytest.raises(InputError, match=r"already holds labels of 'ann' \(field 'ann'\), 'bob'"):
+        with pytest.raises(InputError, match=r"already holds objects of 'ann' \(field 'ann'\), 'bob'"):
             kf.load_raters(coco(), loaded, images=image_folder)
         assert documents(loaded) == before
 
     def test_a_label_field_of_the_raters_name(self, make: Callable[..., fo.Dataset], image_folder: Path) -> None:
         dataset = make([fo.Sample(str(image_folder / "0.png"), ann=fo.Detections())])
-        with pytest.raises(InputError, match=r"already holds labels of 'ann' \(field 'ann'\)"):
+        with pytest.raises(InputError, match=r"already holds objects of 'ann' \(field 'ann'\)"):
             kf.load_raters(coco(), dataset, images=image_folder)
 
     def test_another_field_of_the_raters_name(self, make: Callable[..., fo.Dataset], image_folder: Path) -> None:
@@ -444,7 +444,7 @@ class Stop(BaseException):
 
 ADDING, DECLARING = (fo.Dataset, "add_samples"), (life, "declare")
 STORING, PAINTING = (objects, "store_raters"), (Image.Image, "save")
-LABELLING = (objects, "write_documents")
+LABELLING = (life, "write_documents")
 WHERE = [(ADDING, 1), (DECLARING, 1), (STORING, 1), (PAINTING, 1), (PAINTING, 2), (LABELLING, 1)]
 STARTS = ("new", "empty", "some samples")
 FAILURES = [(start, *where) for start in STARTS for where in WHERE]

@@ -141,7 +141,7 @@ def test_folders_become_fields_whose_files_stay(tmp_path: Path) -> None:
     found = [each.stacks["marked"].masks.tolist() for each in kf.read_masks(loaded.dataset)]
     assert found == [each.masks.tolist() for each in stacks()]
     assert (loaded.images, loaded.added_samples, loaded.annotations) == (3, 3, 6)
-    with pytest.raises(InputError, match="already holds masks of 'ann', 'bob', 'cid'"):
+    with pytest.raises(InputError, match=r"already holds masks of 'ann' .*, 'bob' .*, 'cid'"):
         kf.load_mask_folders(tmp_path / "masks", loaded.dataset)
     loaded.dataset.delete()
 
@@ -150,7 +150,7 @@ def test_folders_are_added_to_samples_of_the_same_name(make: Make, tmp_path: Pat
     write(tmp_path)
     dataset = make([fo.Sample(f"/elsewhere/{number}.jpg") for number in range(2)])
     before = documents(dataset)
-    with pytest.raises(InputError, match="image '2': expected one sample of that file name, got none"):
+    with pytest.raises(InputError, match="image '2': expected the id or file name of a sample, got none of these"):
         kf.load_mask_folders(tmp_path / "masks", dataset)
     assert documents(dataset) == before
     dataset.add_sample(fo.Sample("/elsewhere/2.jpg"))

@@ -10,11 +10,9 @@ from typing import Any
 import fiftyone as fo
 
 from kalos_core.errors import InputError, KalosWarning
+from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import LabelSource
 from kalos_core.fiftyone.dataset.selection import Selection
-
-ASSIGNED_FIELD = "raters"
-"""Sample field listing the names of the assigned raters, so that 'looked and annotated nothing' survives."""
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,14 @@ def refresh(dataset: Any) -> None:
 # ---- the schema ----
 
 
+def label_field(
+    document: type, description: str | None = None, info: Mapping[str, Any] | None = None
+) -> FieldArguments:
+    """What a field of labels is declared with. `document`: the type of its labels, such as `fo.Detections`."""
+    arguments = {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": document, "description": description}
+    return arguments if info is None else {**arguments, "info": dict(info)}
+
+
 def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
     """Add fields and attributes of labels to the schema, in one step each: FiftyOne's own way rewrites it for each."""
     roots = {path: arguments for path, arguments in fields.items() if "." not in path}

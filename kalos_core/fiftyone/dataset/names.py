@@ -9,6 +9,9 @@ from collections.abc import Iterable
 
 import fiftyone as fo
 
+ASSIGNED_FIELD = "raters"
+"""Sample field listing the names of the assigned raters, so that 'looked and annotated nothing' survives."""
+
 
 def derive_field_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     """A field name of its own for every name: an identifier that is not taken.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import fiftyone as fo
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
+from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
 from kalos_core.fiftyone.dataset.selection import Selection
 
 SYNTHETIC = "kalos_synthetic"
@@ -126,6 +127,16 @@ def class_names(samples: Any, family: Family = OBJECTS) -> list[str]:
     paths = [fields[field] for field in rater_fields(samples, family).values()] or list(fields.values())
     found = samples.aggregate([fo.Distinct(f"{path}.label") for path in paths]) if paths else []
     return sorted({name for names in found for name in names})
+
+
+def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[str, str]:
+    """Rater -> the name of a field for their labels; of raters whose labels are there already an error."""
+    held = label_fields(dataset, family)
+    known = dict(zip(rater_names(dataset, held), held, strict=True))
+    again = [f"{name!r} (field {known[name]!r})" for name in raters if name in known]
+    if again:
+        raise InputError(f"raters: the data set {dataset.name!r} already holds {family.name} of {listed(again)}")
+    return derive_field_names(raters, [*dataset.get_field_schema(), ASSIGNED_FIELD])
 
 
 def rater_names(samples: Any, fields: Iterable[str]) -> list[str]:

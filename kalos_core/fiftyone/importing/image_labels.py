@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
@@ -11,14 +13,12 @@ import numpy as np
 from bson import ObjectId
 
 from kalos_core.errors import InputError, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.image_labels import TIME_ATTRIBUTE
-from kalos_core.fiftyone.dataset.names import derive_field_names
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, rater_fields, store_raters
+from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, new_fields, store_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
-from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.importing.files import match_items
-from kalos_core.fiftyone.importing.life import existing_dataset, loading
+from kalos_core.fiftyone.importing.life import Given, find_dataset, known_images, loading
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
 
@@ -100,88 +100,66 @@ def load_label_table(
     [['x', 'x'], ['y', None], [['ann', 'bob'], ['ann']]]
     >>> dataset.delete()
     """
-    target = existing_dataset(dataset)
-    if isinstance(table, LabelTable):
-        if options:
-            raise InputError(f"options: expected none for a table that is read already, got {listed(options)}")
-        labels, source = table, "table"
-    else:
-        labels = read_long_labels(table, **options)
+    target = find_dataset(dataset)
+    if target is None:
+        raise InputError(f"dataset: expected one that exists, got {dataset!r}")
+    if not isinstance(table, LabelTable):
         source = "table" if hasattr(table, "columns") else os.path.basename(os.fsdecode(table))
-    return _Loading(target, labels, field, source).run()
-
-
-class _Loading:
-    """One table on its way into one data set."""
-
-    def __init__(self, dataset: Any, table: LabelTable, field: str | None, source: str) -> None:
-        self.dataset, self.table, self.everything = dataset, table, every_sample(dataset)
-        known = rater_fields(dataset, IMAGE_LABELS)
-        again = [f"{name!r} (field {known[name]!r})" for name in table.raters if name in known]
-        if again:
-            raise InputError(f"raters: the data set {dataset.name!r} already holds image labels of {listed(again)}")
-        answered = sorted(set(table.item.tolist()))
-        matched = match_items(self.everything, [table.items[item] for item in answered], source)
-        self.sample_of = {item: matched[table.items[item]] for item in answered}
-        self.one_field = field
-        one_group = len(table.questions) == len(table.groups) == 1
-        self.single = field is None and one_group and len(set(table.answer.tolist())) == len(table.answer)
-        self.fields = self._name_fields(field)
-
-    def _name_fields(self, field: str | None) -> dict[str, str]:
-        taken = [*self.dataset.get_field_schema(), ASSIGNED_FIELD]
+        labels = read_long_labels(table, **options)
+    elif options:
+        raise InputError(f"options: expected none for a table that is read already, got {listed(options)}")
+    else:
+        labels, source = table, "table"
+    fields = new_fields(target, labels.raters, IMAGE_LABELS)
+    if field is not None:
+        _check_new(target, field)
+        fields = dict.fromkeys(fields, field)
+    answered = [labels.items[item] for item in sorted(set(labels.item.tolist()))]
+    sample_of = known_images(every_sample(target)).match(answered, source)
+    one_group = len(labels.questions) == len(labels.groups) == 1
+    single = field is None and one_group and len(set(labels.answer.tolist())) == len(labels.answer)
+    attributes: dict[str, FieldArguments] = {}
+    if np.isfinite(labels.time).any():
+        attributes[TIME_ATTRIBUTE] = {"ftype": fo.FloatField}
+    if field is not None:
+        attributes[RATER_ATTRIBUTE] = {"ftype": fo.StringField}
+    kind, lists = (fo.Classification, "") if single else (fo.Classifications, ".classifications")
+    declared = {name: label_field(kind) for name in fields.values()}
+    declared |= {f"{name}{lists}.{what}": how for name in declared for what, how in attributes.items()}
+    with loading(target, declared, is_new=False) as load:
+        load.write(_given(labels, fields, sample_of, single, list(attributes)), len(sample_of))
         if field is None:
-            return derive_field_names(self.table.raters, taken)
-        derived = derive_field_names([field], taken)[field]
-        if field != derived:
-            raise InputError(f"field: expected the name of a new field, such as {derived!r}, got {field!r}")
-        return dict.fromkeys(map(str, self.table.raters), field)
+            store_raters(target, fields)
+    return LoadedLabels(target, fields, len(sample_of), len(labels))
 
-    def run(self) -> LoadedLabels:
-        """Write everything, or nothing."""
-        kind = fo.Classification if self.single else fo.Classifications
-        declared: dict[str, Any] = {
-            name: {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": kind} for name in self.fields.values()
-        }
-        prefix = "" if self.single else ".classifications"
-        attributes: dict[str, Any] = {}
-        if np.isfinite(self.table.time).any():
-            attributes[TIME_ATTRIBUTE] = {"ftype": fo.FloatField}
-        if self.one_field is not None:
-            attributes[RATER_ATTRIBUTE] = {"ftype": fo.StringField}
-        declared |= {f"{name}{prefix}.{what}": how for name in declared for what, how in attributes.items()}
-        with loading(self.dataset, declared, is_new=False):
-            documents = self._documents()
-            write_documents(self.dataset, documents.items(), len(documents))
-            if self.one_field is None:
-                store_raters(self.dataset, self.fields)
-        return LoadedLabels(self.dataset, self.fields, len(self.sample_of), len(self.table))
 
-    def _documents(self) -> dict[str, dict[str, Any]]:
-        """Sample id -> field -> labels: empty for who looked and chose nothing, none for who did not answer."""
-        table = self.table
-        before = dict(zip(*self.everything.values(["id", ASSIGNED_FIELD]), strict=True))
-        chosen: list[list[str]] = [[] for _ in range(len(table))]
-        for answer, concept in zip(table.answer.tolist(), table.concept.tolist(), strict=True):
-            chosen[answer].append(str(table.concepts[concept]))
-        made: dict[str, dict[str, Any]] = {}
-        for answer, (item, rater) in enumerate(zip(table.item.tolist(), table.rater.tolist(), strict=True)):
-            key, name = self.sample_of[item], str(table.raters[rater])
-            fields = made.setdefault(key, {ASSIGNED_FIELD: list(before[key] or ())})
-            if name not in fields[ASSIGNED_FIELD]:
-                fields[ASSIGNED_FIELD].append(name)
-            labels = [self._label(answer, concept) for concept in chosen[answer]]
-            if not self.single:
-                of_field = fields.setdefault(self.fields[name], {"_cls": "Classifications", "classifications": []})
-                of_field["classifications"] += labels
-            elif labels:
-                fields[self.fields[name]] = labels[0]
-        return made
+def _check_new(dataset: Any, field: str) -> None:
+    (derived,) = derive_field_names([field], [*dataset.get_field_schema(), ASSIGNED_FIELD]).values()
+    if field != derived:
+        raise InputError(f"field: expected the name of a new field, such as {derived!r}, got {field!r}")
 
-    def _label(self, answer: int, name: str) -> dict[str, Any]:
-        """The document of a label."""
-        time = float(self.table.time[answer])
-        attributes: dict[str, Any] = {} if time != time else {TIME_ATTRIBUTE: time}
-        if self.one_field is not None:
-            attributes[RATER_ATTRIBUTE] = str(self.table.raters[self.table.rater[answer]])
-        return {**TEMPLATE, "_id": ObjectId(), "label": name, **attributes}
+
+def _given(
+    table: LabelTable,
+    fields: Mapping[str, str],
+    sample_of: Mapping[Hashable, str],
+    single: bool,
+    attributes: Sequence[str],
+) -> list[Given]:
+    """Of each sample, field -> labels: empty for who looked and chose nothing, none for who did not answer; and who."""
+    raters, times = table.raters.astype(str)[table.rater].tolist(), table.time.tolist()
+    labels: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
+    for answer, concept in zip(table.answer.tolist(), table.concept.tolist(), strict=True):
+        told = {RATER_ATTRIBUTE: raters[answer], TIME_ATTRIBUTE: None if isnan(times[answer]) else times[answer]}
+        own = {name: told[name] for name in attributes if told[name] is not None}
+        labels[answer].append({**TEMPLATE, "_id": ObjectId(), "label": str(table.concepts[concept]), **own})
+    made: dict[str, tuple[dict[str, Any], list[str]]] = {key: ({}, []) for key in sample_of.values()}
+    for item, rater, chosen in zip(table.items[table.item], raters, labels, strict=True):
+        of_sample, assigned = made[sample_of[item]]
+        assigned.append(rater)
+        if not single:
+            held = of_sample.setdefault(fields[rater], {"_cls": "Classifications", "classifications": []})
+            held["classifications"] += chosen
+        elif chosen:
+            of_sample[fields[rater]] = chosen[0]
+    return [(key, *given) for key, given in made.items()]

@@ -6,9 +6,10 @@ The next load undoes what a dead process left half done; a load that fails undoe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from bson import ObjectId
 from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, check_assigned_field
 from kalos_core.fiftyone.dataset.database import (
+    BLOCK,
     FieldArguments,
     collection,
     declare,
@@ -29,8 +31,14 @@ from kalos_core.fiftyone.dataset.database import (
 )
 from kalos_core.fiftyone.dataset.info import INFO_KEY, read_info, update_info
 from kalos_core.fiftyone.dataset.raters import forget_raters
+from kalos_core.fiftyone.dataset.samples import every_sample
+from kalos_core.fiftyone.dataset.writing import Progress, write_documents
 from kalos_core.fiftyone.runs.life import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
+from kalos_core.readers.images import KnownImages
+
+Given = tuple[str, Mapping[str, Any], Sequence[str]]
+"""Id of a sample, field -> labels to write there, and the raters who gave them."""
 
 
 @dataclass
@@ -40,25 +48,47 @@ class Load:
     Parameters
     ----------
     dataset : fiftyone.core.dataset.Dataset
-    tag : str
-        What new samples are tagged with until the load is complete.
-    fields : list of str
-        The fields it adds.
-    files : path, optional
-        Where it notes the files it makes.
+    record : dict
+        What is noted of it in the data set.
     """
 
     dataset: Any
-    tag: str
-    fields: list[str]
-    files: Path | None = None
+    record: Mapping[str, Any]
+
+    @property
+    def tag(self) -> str:
+        """What new samples are tagged with until the load is complete."""
+        return str(self.record["tag"])
 
     def make_file(self, path: Path) -> None:
         """Note a file that is about to be made, so that it can be removed again."""
-        assert self.files is not None
-        self.files.parent.mkdir(parents=True, exist_ok=True)
-        with self.files.open("a", encoding="utf-8") as notes:
-            notes.write(f"{path}\n")
+        notes = Path(self.record["files"])
+        notes.parent.mkdir(parents=True, exist_ok=True)
+        with notes.open("a", encoding="utf-8") as lines:
+            lines.write(f"{path}\n")
+
+    def add_samples(self, paths: Sequence[str], sizes: Iterable[tuple[float, float]]) -> list[str]:
+        """Make samples of image files of these widths and heights, without labels yet; their ids."""
+        ids: list[str] = []
+        entries = zip(paths, sizes, strict=True)
+        while block := list(islice(entries, BLOCK)):
+            found = [
+                (path, fo.ImageMetadata(width=round(width), height=round(height))) for path, (width, height) in block
+            ]
+            samples = [fo.Sample(path, metadata=size, tags=[self.tag]) for path, size in found]
+            ids += self.dataset.add_samples(samples, progress=False)
+        return ids
+
+    def write(self, labels: Iterable[Given], count: int, progress: Progress | None = None) -> None:
+        """Write the labels of `count` samples, and who gave them beside who was assigned before."""
+        before: dict[str, list[str] | None] = {}
+        if self.record["had_assigned"]:
+            before = dict(zip(*every_sample(self.dataset).values(["id", ASSIGNED_FIELD]), strict=True))
+        documents = (
+            (key, {**fields, ASSIGNED_FIELD: list(dict.fromkeys([*(before.get(key) or ()), *raters]))})
+            for key, fields, raters in labels
+        )
+        write_documents(self.dataset, documents, count, progress)
 
 
 @contextmanager
@@ -101,7 +131,7 @@ def loading(
                     collection(dataset).aggregate(stages)
                 assigned = {} if had_assigned else {ASSIGNED_FIELD: {"ftype": fo.ListField, "subfield": fo.StringField}}
                 declare(dataset, {**fields, **assigned})
-                yield Load(dataset, tag, list(fields), None if record["files"] is None else Path(str(record["files"])))
+                yield Load(dataset, record)
                 update_info(dataset, load={**record, "is_complete": True})
         except BaseException:
             _undo(dataset, record)
@@ -183,26 +213,29 @@ def _remove_files(notes: Path) -> None:
         notes.unlink()
 
 
-def open_dataset(dataset: Any, persistent: bool) -> tuple[Any, bool]:
-    """An existing data set, without what a dead load left in it, or a new one of that name; and whether it is new."""
+def known_images(samples: Any) -> KnownImages:
+    """Samples by their files."""
+    return KnownImages(dict(zip(*samples.values(["id", "filepath"]), strict=True)))
+
+
+def find_dataset(dataset: Any) -> Any:
+    """A data set given as such or by its name, without what a dead load left in it; None where there is none."""
     if dataset is not None and not isinstance(dataset, (str, fo.Dataset)):
         raise InputError(f"dataset: expected a name or a data set, got {type(dataset).__name__}")
-    if isinstance(dataset, fo.Dataset) or (dataset is not None and fo.dataset_exists(dataset)):
-        target = dataset if isinstance(dataset, fo.Dataset) else fo.load_dataset(dataset)
-        name = target.name
-        if not undo_dead_load(target):
-            return target, False
-        dataset = name
-    return fo.Dataset(dataset, persistent=persistent), True
+    if isinstance(dataset, str):
+        dataset = fo.load_dataset(dataset) if fo.dataset_exists(dataset) else None
+    return None if dataset is None or undo_dead_load(dataset) else dataset
 
 
-def existing_dataset(dataset: Any) -> Any:
-    """A data set that exists, given as such or by its name."""
-    if isinstance(dataset, str) and not fo.dataset_exists(dataset):
-        raise InputError(f"dataset: expected one that exists, got {dataset!r}")
-    target, is_new = open_dataset(dataset, persistent=False) if dataset is not None else (None, True)
-    if is_new:
-        if target is not None:
+@contextmanager
+def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
+    """A data set as `find_dataset` finds it, or a new one of that name, which goes if the block fails; whether new."""
+    name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
+    found = find_dataset(dataset)
+    target = fo.Dataset(name, persistent=persistent) if found is None else found
+    try:
+        yield target, found is None
+    except BaseException:
+        if found is None and not target.deleted:
             target.delete()
-        raise InputError(f"dataset: expected a name or a data set that exists, got {dataset!r}")
-    return target
+        raise

@@ -12,7 +12,7 @@ from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, label_fields
-from kalos_core.fiftyone.importing.files import match_items
+from kalos_core.fiftyone.importing.life import known_images
 from kalos_core.ranking import SystemScores
 
 Scores = Mapping[str, float]
@@ -149,7 +149,7 @@ def _score(value: object) -> float | None:
 def _of_mapping(view: Any, name: str, given: Mapping[Hashable, Any]) -> Iterator[tuple[str, Scores]]:
     """Sample ids with scores, of images given by id or file name."""
     problems = Problems(f"scores of {name!r}")
-    for item, image in match_items(view, list(given), f"scores of {name!r}").items():
+    for item, image in known_images(view).match(list(given), f"scores of {name!r}").items():
         scores = given[item]
         if not isinstance(scores, Mapping):
             problems.add(f"image {item!r}", "a mapping of labels to scores", repr(scores))

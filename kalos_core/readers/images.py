@@ -1,0 +1,250 @@
+"""Which file, or which of the images that are known already, an image of a source is."""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError, Problems, listed
+
+
+class ImageFiles:
+    """Image files in some folders.
+
+    A source may name its images without an ending (VinDr's ids): then the file of that name with any ending is it.
+
+    Parameters
+    ----------
+    labels : path, mapping or Annotations
+        The source: by default its images are looked for beside it.
+    images : path, optional
+        The folder of the images.
+    """
+
+    def __init__(self, labels: Any, images: Any) -> None:
+        self.folders = _folders(labels, images)
+
+    def find(self, file: str) -> str:
+        """The path of an image, "" where there is none."""
+        candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in self.folders]
+        found = next((str(path.resolve()) for path in candidates if path.is_file()), "")
+        return found or (self._by_stem.get(file, "") if file and not Path(file).suffix else "")
+
+    @cached_property
+    def _by_stem(self) -> dict[str, str]:
+        files = [path for folder in reversed(self.folders) if folder.is_dir() for path in sorted(folder.iterdir())]
+        return {path.stem: str(path.resolve()) for path in files if is_image_name(path.name)}
+
+
+class KnownImages:
+    """Images that are known already, by the names of their files.
+
+    Parameters
+    ----------
+    paths : mapping of str to str
+        Key -> path of the file.
+
+    Examples
+    --------
+    >>> known = KnownImages({"1": "/a/x.png", "2": "/b/x.png"})
+    >>> known.find("x.png"), known.find("x"), known.within("b/x.png", ["1", "2"])
+    (['1', '2'], ['1', '2'], ['2'])
+    """
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self.paths = paths
+        self._by_name = _grouped((Path(path).name, key) for key, path in paths.items())
+        self._by_stem = _grouped((Path(path).stem, key) for key, path in paths.items())
+
+    def find(self, file: str) -> list[str]:
+        """Keys of all images whose file has the name of `file`, whatever its folder."""
+        name = Path(file).name
+        return self._by_name.get(name) or ([] if Path(name).suffix else self._by_stem.get(name, []))
+
+    def within(self, file: str, keys: Iterable[str]) -> list[str]:
+        """Those of some keys whose paths end in all folders and the name of `file`."""
+        parts = [part for part in Path(file).parts if part not in ("/", ".")]
+        paths = {key: Path(self.paths[key]) for key in keys}
+        ends = {key: (path if Path(file).suffix else path.with_suffix("")).parts for key, path in paths.items()}
+        return [key for key, end in ends.items() if parts and list(end[-len(parts) :]) == parts]
+
+    def match(self, items: Sequence[Hashable], source: str, noun: str = "item") -> dict[Any, str]:
+        """Item -> key, for keys and file names, these with as many of their folders as tell them apart.
+
+        Parameters
+        ----------
+        items : sequence
+        source, noun : str
+            What they are from, and what one is called, in messages.
+
+        Raises
+        ------
+        InputError
+            Naming the items that are no known image, or several, and those that are the same image as another.
+
+        Examples
+        --------
+        >>> KnownImages({"1": "/a/x.png", "2": "/b/x.png"}).match(["a/x.png", "2"], "table")
+        {'a/x.png': '1', '2': '2'}
+        """
+        problems, item_of = Problems(source), dict[str, Any]()
+        for item in items:
+            name, record = str(item), f"{noun} {item!r}"
+            same = [name] if name in self.paths else self.find(name)
+            if len(same) > 1:
+                same = self.within(name, same) or same
+            if len(same) > 1:
+                problems.add(record, "one sample of that file name", f"{len(same)}; name its folders, too")
+            elif not same:
+                problems.add(record, "the id or file name of a sample", "none of these")
+            elif item_of.setdefault(same[0], item) != item:
+                problems.add(record, "each sample once", f"that of {item_of[same[0]]!r} again")
+        problems.raise_if_any()
+        return {item: key for key, item in item_of.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where each image of a table is. I images.
+
+    Parameters
+    ----------
+    known : (I,) of str or None
+        The key of the known image it is; None of a new one.
+    path : (I,) of str
+        The path of a new one; "" of a known one.
+    missing : list of str
+        Files that are not there: a neutral canvas of the right size is to be put at their paths.
+    image_size : (I, 2) float64
+        Width and height, also of images of which only the file says it.
+    """
+
+    known: list[str | None]
+    path: list[str]
+    missing: list[str]
+    image_size: NDArray[np.float64]
+
+
+def place_images(
+    annotations: Annotations, source: str, known: KnownImages, files: ImageFiles, canvas: Path | None = None
+) -> Placement:
+    """Find each image of a table among those that are known, or else its file.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    source : str
+        What they are from, for messages.
+    known : KnownImages
+        An image of the same file name is the same image; its folders decide where the name alone does not.
+    files : ImageFiles
+    canvas : path, optional
+        Folder for canvases in place of images that are missing; None: a missing image is an error.
+
+    Raises
+    ------
+    InputError
+        Naming every image that is missing, several, of unknown size or has no file name.
+
+    Examples
+    --------
+    >>> rows = [{"image": "a.png", "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    >>> table = Annotations.from_rows(rows, image_size={"a.png": (20, 10)})
+    >>> place_images(table, "rows", KnownImages({"1": "/images/a.png"}), ImageFiles(table, None)).known
+    ['1']
+    """
+    wanted = Counter(Path(file).name for file in annotations.files)
+    sizes, problems = annotations.image_size.copy(), Problems(source)
+    place, taken = Placement([], [], [], sizes), set[str]()
+    for row, file in enumerate(annotations.files):
+        record, name = f"image {annotations.images[row]!r}", Path(file).name
+        of_name = found = known.find(file)
+        if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
+            found = known.within(file, found)
+        path = "" if found else files.find(file)
+        if not np.isfinite(sizes[row]).all():
+            sizes[row] = image_size_of(path or (known.paths[found[0]] if found else "")) or np.nan
+        if not file:
+            problems.add(record, "a file_name", "nothing")
+        elif len(found) > 1 or not taken.isdisjoint(found):
+            problems.add(record, f"one image for one sample of the file name {file!r}", "several")
+        elif not found and not path and of_name and wanted[name] == 1:
+            problems.add(record, f"one sample of the file name {file!r}", f"{len(of_name)} of that name")
+        elif not np.isfinite(sizes[row]).all():
+            problems.add(record, "a width and height, of which coordinates are fractions", "none")
+        elif not found and not path:
+            place.missing.append(file)
+            path = _canvas_of(file, record, canvas, files, problems)
+        taken.update(found)
+        place.known.append(found[0] if found else None)
+        place.path.append(path)
+    problems.raise_if_any()
+    return place
+
+
+def _canvas_of(file: str, record: str, canvas: Path | None, files: ImageFiles, problems: Problems) -> str:
+    """The path of a canvas for a missing image; a problem where there can be none."""
+    if canvas is None:
+        tried = listed(files.folders, 4) or "no folder was given"
+        problems.add(record, f"the image {file!r} (looked in: {tried})", "no such file")
+        return ""
+    if not is_image_name(file):
+        problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr(file))
+        return ""
+    path = os.path.normpath(canvas / file.lstrip("/"))
+    if not Path(path).is_relative_to(canvas):
+        problems.add(record, f"a file name within {canvas}", repr(file))
+        return ""
+    return path
+
+
+def is_image_name(file: str) -> bool:
+    """Whether a file name ends as those of images do.
+
+    Examples
+    --------
+    >>> is_image_name("a.png"), is_image_name("scan"), is_image_name("film.mp4")
+    (True, False, False)
+    """
+    return (mimetypes.guess_type(file)[0] or "").startswith("image/")
+
+
+def image_size_of(path: str | os.PathLike[str]) -> tuple[float, float] | None:
+    """Width and height of an image file, None where it cannot be opened."""
+    from PIL import Image  # slow to import, and needed here only
+
+    try:
+        with Image.open(path) as opened:
+            return (float(opened.width), float(opened.height))
+    except (OSError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def _grouped(entries: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for name, key in entries:
+        grouped.setdefault(name, []).append(key)
+    return grouped
+
+
+def _folders(labels: Any, images: Any) -> list[Path]:
+    if images is not None:
+        folder = Path(images)
+        if not folder.is_dir():
+            raise InputError(f"images: expected a folder, got {folder}")
+        return [folder]
+    if isinstance(labels, (Annotations, Mapping)):
+        return []
+    given = Path(os.fsdecode(labels))
+    beside = given if given.is_dir() else given.parent
+    return [beside / name for name in ("images", "data", "train", "")]
