@@ -60,7 +60,7 @@ class AgreementPanel(RunPanel):
         state.edges = alpha_bins(shown.image_alpha)[0].tolist()
         state.shown_classes = agreement_parts.shown_classes(shown.class_difficulty)
         state.shown_raters = agreement_parts.shown_raters(shown.collaboration)
-        ctx.panel.set_data("published", agreement_parts.published_rows(run))
+        put_rows(ctx, "published", agreement_parts.published_rows(run))
         self._load_worst(ctx, run.key, category, rater)
 
     def _load_worst(self, ctx, key, category, rater):
@@ -143,9 +143,9 @@ class AgreementPanel(RunPanel):
             add_part(panel, ctx, name, agreement_parts.CAPTIONS[name], self._handler(name))
         if state.section == "Images" and state.worst_ids:
             label = f"The {len(state.worst_ids):,} worst images: click one to open it"
-            add_table(panel, state.worst_table, label, COLUMNS, self.on_click_worst)
+            add_table(panel, ctx, "worst", label, COLUMNS, self.on_click_worst)
         if state.section == "Reading":
-            add_table(panel, "published", "Published values", agreement_parts.PUBLISHED_COLUMNS)
+            add_table(panel, ctx, "published", "Published values", agreement_parts.PUBLISHED_COLUMNS)
         worst = ("show_worst", "Show these in the grid", "grid_view", self.show_worst)
         self.add_buttons(panel, "images", *[worst] * (state.section == "Images" and bool(state.worst_ids)))
 

@@ -9,7 +9,7 @@ from kalos_core import KalosWarning
 from kalos_core.display import bold
 from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
 
-from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures
+from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures, put_rows
 
 COLUMNS = (
     ("name", "Similarity"),
@@ -56,7 +56,7 @@ class CalibrationPanel(RunPanel):
         state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
         state.thresholds = {entry["name"]: entry["threshold"] for entry in found}
         state.doubts = {entry["name"]: entry["why"] for entry in found}
-        ctx.panel.set_data("similarities", [_row(entry, state) for entry in found])
+        put_rows(ctx, "similarities", [_row(entry, state) for entry in found])
         self._load_similarity(ctx, key)
 
     def _load_similarity(self, ctx, key):
@@ -67,8 +67,8 @@ class CalibrationPanel(RunPanel):
         state.finding, state.note = part.title, part.note
         put_figures(ctx, {"distances": part.figure})
         state.has_sizes = bool(shown["strata"])
-        ctx.panel.set_data("sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
-        ctx.panel.set_data("published", _published(state.similarity))
+        put_rows(ctx, "sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
+        put_rows(ctx, "published", _published(state.similarity))
 
     @guarded
     def on_click_similarity(self, ctx):
@@ -93,7 +93,7 @@ class CalibrationPanel(RunPanel):
     def render_run(self, panel, ctx):
         state = ctx.panel.state
         label = "Similarities, the one that tells signal from chance best first: click one to see it"
-        add_table(panel, "similarities", label, COLUMNS, self.on_click_similarity)
+        add_table(panel, ctx, "similarities", label, COLUMNS, self.on_click_similarity)
         panel.md(bold(state.finding), name="found")
         self._add_threshold(panel, state)
         add_figure(panel, ctx, "distances")
@@ -102,8 +102,8 @@ class CalibrationPanel(RunPanel):
             label = (
                 f"{state.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)"
             )
-            add_table(panel, "sizes", label, SIZE_COLUMNS)
-        add_table(panel, "published", "Published calibrations", PUBLISHED_COLUMNS)
+            add_table(panel, ctx, "sizes", label, SIZE_COLUMNS)
+        add_table(panel, ctx, "published", "Published calibrations", PUBLISHED_COLUMNS)
         panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute)
 
     def _add_threshold(self, panel, state):

@@ -256,17 +256,17 @@ def add_tabs(panel, names, on_change):
 
 
 def put_rows(ctx, name, rows):
-    """The rows of a table, under a name for each length: the App lays new rows over old ones, and keeps the rest.
+    """The rows of a table, for `add_table`, under a name for each length.
 
-    The name is in the state, as ``<name>_table``.
+    The App lays new rows over old ones, and would keep what a shorter list leaves.
     """
     place = f"{name}_of_{len(rows)}"
     ctx.panel.set_state(f"{name}_table", place)
     ctx.panel.set_data(place, rows)
 
 
-def add_table(panel, name, label, columns, on_click_row=None):
-    """A table as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
+def add_table(panel, ctx, name, label, columns, on_click_row=None):
+    """A table of `put_rows` as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
     if len(columns) > CROWDED:
@@ -281,7 +281,7 @@ def add_table(panel, name, label, columns, on_click_row=None):
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:
         view.add_column(key, label=title)
-    panel.list(name, types.Object(), view=view, label=label)
+    panel.list(ctx.panel.get_state(f"{name}_table"), types.Object(), view=view, label=label)
 
 
 def stacked(panel):

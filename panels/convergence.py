@@ -7,7 +7,7 @@ from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
 from kalos_core.figures import convergence_title, significant
 
-from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, show_view
+from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, put_rows, show_view
 
 SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 
@@ -101,9 +101,9 @@ class ConvergencePanel(RunPanel):
         state.tags = [part["name"] for part in kf.shown_parts(found["parts"])]
         put_parts(ctx, kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, points=points))
         state.has_tags = len(found["parts"]) > 1
-        ctx.panel.set_data("parts", [_part_row(part) for part in found["parts"][: 1 + MOST_ROWS]])
-        ctx.panel.set_data("summary", [_summary_row(row) for row in found["summary"]])
-        ctx.panel.set_data("checks", [{**row, "verdict": VERDICTS[row["verdict"]]} for row in found["checklist"]])
+        put_rows(ctx, "parts", [_part_row(part) for part in found["parts"][: 1 + MOST_ROWS]])
+        put_rows(ctx, "summary", [_summary_row(row) for row in found["summary"]])
+        put_rows(ctx, "checks", [{**row, "verdict": VERDICTS[row["verdict"]]} for row in found["checklist"]])
 
     # ---- menus, sliders and clicks ----
 
@@ -155,15 +155,15 @@ class ConvergencePanel(RunPanel):
             add_part(panel, ctx, "bars", CAPTIONS["bars"], self.on_click_bar)
             self._add_models(panel, state)
             if state.has_tags:
-                add_table(panel, "parts", "All images and each tag", PART_COLUMNS)
+                add_table(panel, ctx, "parts", "All images and each tag", PART_COLUMNS)
         elif state.section == "Subsets":
             add_part(panel, ctx, "sizes", CAPTIONS["sizes"])
             add_part(panel, ctx, "scatter", CAPTIONS["scatter"])
-            add_table(panel, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
+            add_table(panel, ctx, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
         elif state.section == "Raters":
             add_part(panel, ctx, "matrix", CAPTIONS["matrix"])
         else:
-            add_table(panel, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
+            add_table(panel, ctx, "checks", "Criteria of the paper's Appendix A", CHECK_COLUMNS)
         self.add_buttons(panel, "images")
 
     def add_filters(self, panel, ctx):

@@ -13,6 +13,7 @@ from .common import (
     guarded,
     open_sample,
     put_parts,
+    put_rows,
     show_view,
     take_title,
 )
@@ -117,8 +118,8 @@ class LabelsPanel(RankingSection, RunPanel):
         state.image_ids = [image.sample_id for image in images]
         numbers = [image.all_decisions for image in images], [image.chosen for image in images]
         state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
-        ctx.panel.set_data("table", [_question_row(row) for row in questions])
-        ctx.panel.set_data("worst", [_image_row(image) for image in images])
+        put_rows(ctx, "table", [_question_row(row) for row in questions])
+        put_rows(ctx, "worst", [_image_row(image) for image in images])
         return parts
 
     # ---- menus ----
@@ -186,7 +187,7 @@ class LabelsPanel(RankingSection, RunPanel):
     def _add_questions(self, panel, ctx):
         add_part(panel, ctx, "kappas", CAPTIONS["kappas"], self.on_click_kappa)
         label = "Questions: click a row to see the images on which answers differ"
-        add_table(panel, "table", label, QUESTION_COLUMNS, self.on_click_question)
+        add_table(panel, ctx, "table", label, QUESTION_COLUMNS, self.on_click_question)
 
     def _add_concepts(self, panel, ctx):
         add_part(panel, ctx, "concepts", CAPTIONS["concepts"], self.on_click_concept)
@@ -200,7 +201,7 @@ class LabelsPanel(RankingSection, RunPanel):
         add_part(panel, ctx, "images", CAPTIONS["images"], self.on_click_image)
         if state.image_ids:
             label = "Least agreed images: click a row to open one"
-            add_table(panel, "worst", label, IMAGE_COLUMNS, self.on_click_row)
+            add_table(panel, ctx, "worst", label, IMAGE_COLUMNS, self.on_click_row)
 
     def _add_raters(self, panel, ctx):
         add_part(panel, ctx, "accuracy", CAPTIONS["accuracy"], self.on_click_accuracy)

@@ -11,6 +11,7 @@ from .common import (
     guarded,
     open_sample,
     put_parts,
+    put_rows,
     show_view,
     take_title,
 )
@@ -103,10 +104,10 @@ class NoisePanel(RunPanel):
         state.fields = [row["field"] for row in raters]
         state.stage_names = [row["stage"] for row in loss]
         state.used = used(run.metrics, raters)
-        ctx.panel.set_data("stages", [_stage_row(row) for row in loss])
-        ctx.panel.set_data("raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in raters])
-        ctx.panel.set_data("distributions", run.details["distributions"])
-        ctx.panel.set_data("quantities", _fidelity_rows(run.details["fidelity"]))
+        put_rows(ctx, "stages", [_stage_row(row) for row in loss])
+        put_rows(ctx, "raters", [{**row, "magnitude": f"{row['magnitude']:g}"} for row in raters])
+        put_rows(ctx, "distributions", run.details["distributions"])
+        put_rows(ctx, "quantities", _fidelity_rows(run.details["fidelity"]))
 
     # ---- what a click leads to ----
 
@@ -145,21 +146,21 @@ class NoisePanel(RunPanel):
         if state.section == "Events":
             add_part(panel, ctx, "events", CAPTIONS["events"], self.on_click_event)
             label = "Stages in their order: click a row to see those labels"
-            add_table(panel, "stages", label, STAGE_COLUMNS, self.on_click_stage)
+            add_table(panel, ctx, "stages", label, STAGE_COLUMNS, self.on_click_stage)
         elif state.section == "Images":
             add_part(panel, ctx, "images", CAPTIONS["images"], self.on_click_image)
         elif state.section == "Raters":
             label = "Events of each rater: click a row to see what they changed"
-            add_table(panel, "raters", label, RATER_COLUMNS, self.on_click_rater)
+            add_table(panel, ctx, "raters", label, RATER_COLUMNS, self.on_click_rater)
         elif state.section == "Fidelity":
             if "fidelity" in state.titles:
                 add_part(panel, ctx, "fidelity", CAPTIONS["fidelity"])
-                add_table(panel, "quantities", "Quantities of generated and of real raters", FIDELITY_COLUMNS)
+                add_table(panel, ctx, "quantities", "Quantities of generated and of real raters", FIDELITY_COLUMNS)
             else:
                 panel.md(NOT_FITTED, name="not_fitted")
         else:
             panel.md(state.used, name="used")
-            add_table(panel, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
+            add_table(panel, ctx, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
         changed = ("show_changed", "Most events first", "sort", self.show_changed)
         self.add_buttons(panel, "labels", *[changed] * bool(state.image_ids))
 

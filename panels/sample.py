@@ -63,13 +63,11 @@ class SamplePanel(RunPanel):
             panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute, variant="contained")
             return
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
-        add_table(
-            panel, ctx.panel.state.units_table, "Units: click one to select its labels", columns, self.on_click_unit
-        )
+        add_table(panel, ctx, "units", "Units: click one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)
         if ctx.panel.state.merged_labels:
             label = "Annotated in parts: click one to select the annotation and its parts"
-            add_table(panel, ctx.panel.state.merged_table, label, MERGED_COLUMNS, self.on_click_merged)
+            add_table(panel, ctx, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
 
 def headline(report):

@@ -18,6 +18,7 @@ from .common import (
     guarded,
     open_sample,
     put_parts,
+    put_rows,
     show_view,
     stacked,
     take_title,
@@ -123,10 +124,10 @@ class TruthPanel(RunPanel):
         state.rater_names = raters
         state.performance = parts.pop("performance").title if raters else None  # its figure is the table
         put_parts(ctx, parts)
-        ctx.panel.set_data("raters", rater_rows(raters, classes[at]))
+        put_rows(ctx, "raters", rater_rows(raters, classes[at]))
         images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
         state.image_ids = [image.sample_id for image in images]
-        ctx.panel.set_data("images", [image_row(image) for image in images])
+        put_rows(ctx, "images", [image_row(image) for image in images])
 
     @guarded
     def on_change_category(self, ctx):
@@ -161,8 +162,8 @@ class TruthPanel(RunPanel):
         state.headline = consensus_headline(metrics, by_name) + changed
         state.notes = notes(run.details["notes"])
         put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
-        ctx.panel.set_data("consensus_rows", [consensus_row(row, name) for name, row in by_name.items()])
-        ctx.panel.set_data("against_rows", against_rows(metrics["raters"], by_name[state.consensus]))
+        put_rows(ctx, "consensus_rows", [consensus_row(row, name) for name, row in by_name.items()])
+        put_rows(ctx, "against_rows", against_rows(metrics["raters"], by_name[state.consensus]))
 
     @guarded
     def on_click_consensus(self, ctx):
@@ -185,7 +186,7 @@ class TruthPanel(RunPanel):
         state.headline = f"###### {take_title(parts, 'bump')}\n\n{text}{undefined}{changed}"
         put_parts(ctx, parts)
         state.columns = [("reference", "Reference"), *((f"d{at}", name) for at, name in enumerate(state.detectors))]
-        ctx.panel.set_data("ranks", rank_rows(metrics))
+        put_rows(ctx, "ranks", rank_rows(metrics))
 
     @guarded
     def on_change_detector(self, ctx):
@@ -236,7 +237,7 @@ class TruthPanel(RunPanel):
         add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
         add_part(panel, ctx, "tree", CAPTIONS["tree"], self.on_click_tree)
         if state.performance:
-            add_table(panel, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
+            add_table(panel, ctx, "raters", state.performance, RATER_COLUMNS, self.on_click_rater)
         else:
             panel.md("Raters without names over the images cannot stand out: see *Counts*.", name="no_raters")
 
@@ -245,18 +246,29 @@ class TruthPanel(RunPanel):
         add_menu(panel, "category", state.categories, self.on_change_category, label="Class")
         add_part(panel, ctx, "ratio", CAPTIONS["ratio"])
         add_part(panel, ctx, "properties", CAPTIONS["properties"])
-        add_table(panel, "images", "Images with the least agreement; click to open", IMAGE_COLUMNS, self.on_click_image)
+        add_table(
+            panel, ctx, "images", "Images with the least agreement; click to open", IMAGE_COLUMNS, self.on_click_image
+        )
 
     def _render_consensus(self, panel, ctx):
         state = ctx.panel.state
         of_pixels = state.of == "pixels"
         columns = CONSENSUS_COLUMNS if of_pixels else OBJECT_CONSENSUS_COLUMNS
         add_table(
-            panel, "consensus_rows", "Click a consensus to compare raters with it", columns, self.on_click_consensus
+            panel,
+            ctx,
+            "consensus_rows",
+            "Click a consensus to compare raters with it",
+            columns,
+            self.on_click_consensus,
         )
         add_part(panel, ctx, "against", CAPTIONS["against" if of_pixels else "against_objects"])
         add_table(
-            panel, "against_rows", f"Raters against {state.consensus}", AGAINST_COLUMNS if of_pixels else OBJECT_COLUMNS
+            panel,
+            ctx,
+            "against_rows",
+            f"Raters against {state.consensus}",
+            AGAINST_COLUMNS if of_pixels else OBJECT_COLUMNS,
         )
         if state.notes:
             panel.md(state.notes, name="notes")
@@ -264,7 +276,11 @@ class TruthPanel(RunPanel):
     def _render_ranking(self, panel, ctx):
         add_part(panel, ctx, "bump", CAPTIONS["bump"])
         add_table(
-            panel, "ranks", "Area and rank" if ctx.panel.state.of == "pixels" else "mAP and rank", self._columns(ctx)
+            panel,
+            ctx,
+            "ranks",
+            "Area and rank" if ctx.panel.state.of == "pixels" else "mAP and rank",
+            self._columns(ctx),
         )
         add_part(panel, ctx, "shared", CAPTIONS["shared"])
         add_part(panel, ctx, "tau", CAPTIONS["tau"])

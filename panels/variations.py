@@ -20,6 +20,7 @@ from .common import (
     guarded,
     open_sample,
     put_parts,
+    put_rows,
     show_view,
 )
 
@@ -80,8 +81,8 @@ class VariationsPanel(RunPanel):
         state.confused_title = _confused_title(run.metrics["confusions"])
         confusions = run.metrics["confusions"][:CONFUSIONS]
         state.confused = [(row["category_a"], row["category_b"]) for row in confusions]
-        ctx.panel.set_data("confusions", confusions)
-        ctx.panel.set_data("by_rater", [{"rater": name, **counts} for name, counts in run.metrics["by_rater"].items()])
+        put_rows(ctx, "confusions", confusions)
+        put_rows(ctx, "by_rater", [{"rater": name, **counts} for name, counts in run.metrics["by_rater"].items()])
 
     def _load_parts(self, ctx, run):
         """The figures, and the counts at the threshold that is chosen: at first the run's own."""
@@ -94,14 +95,14 @@ class VariationsPanel(RunPanel):
             if state.threshold not in state.thresholds:
                 state.threshold = state.own
             counts = dict(zip(state.thresholds, shares["counts"], strict=True))
-            ctx.panel.set_data("at_threshold", _threshold_rows(counts[state.own], counts[state.threshold]))
+            put_rows(ctx, "at_threshold", _threshold_rows(counts[state.own], counts[state.threshold]))
         put_parts(ctx, kf.figures_of(run, threshold=float(state.threshold) if state.thresholds else None))
 
     def _load_merged(self, ctx, run):
         state, found = ctx.panel.state, kf.merged_findings(ctx.dataset, run.key, MERGED)
         state.merged_title = _merged_title(run.details["split_by"])
         state.merged_ids = [[row.finding, row.sample_id] for row in found]
-        ctx.panel.set_data("merged", [_merged_row(row) for row in found])
+        put_rows(ctx, "merged", [_merged_row(row) for row in found])
 
     # ---- the threshold ----
 
@@ -173,7 +174,7 @@ class VariationsPanel(RunPanel):
 
     def _add_types(self, panel, ctx):
         add_part(panel, ctx, "counts", CAPTIONS["counts"], self.on_click_bar)
-        add_table(panel, "by_rater", "Findings as each rater sees them", RATER_COLUMNS)
+        add_table(panel, ctx, "by_rater", "Findings as each rater sees them", RATER_COLUMNS)
 
     def _add_thresholds(self, panel, ctx):
         add_part(panel, ctx, "shares", CAPTIONS["shares"], self.on_click_threshold)
@@ -187,7 +188,7 @@ class VariationsPanel(RunPanel):
         columns = [("type", "Type"), ("own", f"At {float(state.own):g} (this run)")]
         if state.threshold != state.own:
             columns += [("chosen", f"At {float(state.threshold):g}"), ("change", "Change")]
-        add_table(panel, "at_threshold", "Findings of each type", columns)
+        add_table(panel, ctx, "at_threshold", "Findings of each type", columns)
 
     def _add_boundaries(self, panel, ctx):
         add_part(panel, ctx, "boundary", CAPTIONS["boundary"], self.on_click_boundary)
@@ -207,14 +208,14 @@ class VariationsPanel(RunPanel):
             return
         panel.btn("show_merged", label="Show all of them in the grid", icon="grid_view", on_click=self.show_merged)
         label = "One annotation, and its parts by another rater: click a row to see just these on their image"
-        add_table(panel, "merged", label, MERGED_COLUMNS, self.on_click_merged)
+        add_table(panel, ctx, "merged", label, MERGED_COLUMNS, self.on_click_merged)
 
     def _add_confusions(self, panel, ctx):
         panel.md(bold(ctx.panel.state.confused_title), name="confused_title")
         if not ctx.panel.state.confused:
             return
         label = "Classes taken for one another: click a row to see those labels"
-        add_table(panel, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
+        add_table(panel, ctx, "confusions", label, CONFUSION_COLUMNS, self.on_click_confusion)
 
 
 def _threshold_rows(own, chosen):

@@ -91,7 +91,9 @@ class Panel:
             elif operation.endswith("patch_panel_data"):
                 self.data.update(given["data"])
             elif operation.endswith("show_panel_output"):
-                self.shown = given["output"]["type"]["properties"]
+                tables = {place: name[:-6] for name, place in self.state.items() if name.endswith("_table")}
+                entries = given["output"]["type"]["properties"].items()
+                self.shown = {tables.get(name, name): entry for name, entry in entries}
             else:
                 others.append((operation, given))
         both = self.state.keys() & self.data.keys()
@@ -104,7 +106,7 @@ class Panel:
         return self
 
     def rows(self, name: str) -> Any:
-        """The rows of a table whose length changes."""
+        """The rows of a table."""
         return self.data[self.state[f"{name}_table"]]
 
     def text(self) -> str:

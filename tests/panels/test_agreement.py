@@ -70,7 +70,7 @@ def test_the_figures_are_those_the_run_stored(trio):
 
 def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio):
     panel = on(Panel("agreement", trio).load(), "Reading")
-    rows = panel.data["published"]
+    rows = panel.rows("published")
     assert len(rows) == len(PUBLISHED_ALPHAS)
     assert rows[0]["notation"].startswith("bbox, threshold 0.5")  # boxes, as this run's
     assert all(row["source"] for row in rows)

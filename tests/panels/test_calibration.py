@@ -53,7 +53,7 @@ def unsure() -> fo.Dataset:
 def test_the_best_similarity_comes_first_and_is_shown(lively):
     panel = Panel("calibration", lively).load()
     found = kf.load_metrics(lively, "calibration").metrics["similarities"]
-    rows = panel.data["similarities"]
+    rows = panel.rows("similarities")
     assert [row["name"].removeprefix("▸ ") for row in rows] == [entry["name"] for entry in found]
     assert rows[0]["name"].startswith("▸ ")
     assert rows[0]["ks"].startswith(significant(found[0]["ks"]))
@@ -70,7 +70,7 @@ def test_the_plot_shows_shares_and_tau(lively):
     assert sum(expected["y"]) == pytest.approx(1)
     lines = [shape["x0"] for shape in panel.state["layouts"]["distances"]["shapes"]]
     assert shown["tau"] in lines
-    assert [row["size"] for row in panel.data["sizes"]] == list(shown["strata"])
+    assert [row["size"] for row in panel.rows("sizes")] == list(shown["strata"])
 
 
 def test_a_row_shows_another_similarity(lively):
@@ -78,7 +78,7 @@ def test_a_row_shows_another_similarity(lively):
     panel.send("on_click_similarity", row=1)
     found = kf.load_metrics(lively, "calibration").metrics["similarities"][1]
     assert calibration_title(found["name"], found["ks"], found["tau"], found["reason"], found["why"]) in panel.text()
-    assert panel.data["similarities"][1]["name"] == f"▸ {found['name']}"
+    assert panel.rows("similarities")[1]["name"] == f"▸ {found['name']}"
 
 
 def test_the_button_makes_the_threshold_the_default(lively):
@@ -91,7 +91,7 @@ def test_the_button_makes_the_threshold_the_default(lively):
     assert kf.default_threshold(lively, name) == pytest.approx(threshold)
     assert "use" not in panel.shown
     assert "is what later forms offer" in panel.text()
-    assert panel.data["similarities"][0]["threshold"].endswith("✓ default")
+    assert panel.rows("similarities")[0]["threshold"].endswith("✓ default")
     assert Panel("calibration", lively).load().state["defaults"] == panel.state["defaults"]
 
 
@@ -99,7 +99,7 @@ def test_a_threshold_that_is_not_to_be_trusted_is_asked_for_once_more(unsure):
     panel = Panel("calibration", unsure).load()
     (found,) = kf.load_metrics(unsure, "calibration").metrics["similarities"]
     assert not found["trusted"]
-    assert panel.data["similarities"][0]["threshold"].endswith(f"⚠ not to be trusted: {found['why']}")
+    assert panel.rows("similarities")[0]["threshold"].endswith(f"⚠ not to be trusted: {found['why']}")
     assert f"box_iou is not to be trusted: {found['why']}" in panel.text()
     panel.send("use_threshold")
     assert kf.default_threshold(unsure, "box_iou") is None
@@ -121,7 +121,7 @@ def test_where_there_is_no_threshold_the_reason_is_shown_and_there_is_no_button(
     assert found["threshold"] is None
     panel = Panel("calibration", dataset).load()
     assert found["reason"] in panel.text()
-    assert found["reason"] == panel.data["similarities"][0]["threshold"]
+    assert found["reason"] == panel.rows("similarities")[0]["threshold"]
     assert "use" not in panel.shown
     panel.send("use_threshold")  # pressed in a window that was open before
     assert "expected a calibrated threshold, got none" in panel.text()
@@ -130,7 +130,7 @@ def test_where_there_is_no_threshold_the_reason_is_shown_and_there_is_no_button(
 def test_published_calibrations_stand_below_the_same_similarity_first(lively):
     panel = Panel("calibration", lively).load()
     panel.send("on_click_similarity", row=panel.state["names"].index("box_iou"))
-    rows = panel.data["published"]
+    rows = panel.rows("published")
     assert rows[0] == {
         "dataset": "LVIS",
         "name": "box_iou",

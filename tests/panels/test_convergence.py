@@ -68,7 +68,7 @@ def test_the_interval_comes_first(annotated):
     models = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
     assert models["YOLO"] == (0, 5.0)
     assert diamonds["customdata"].count("net") == 3
-    rows = panel.data["parts"]
+    rows = panel.rows("parts")
     assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
     assert rows[0]["whole"] == f"{100 * found['whole']:.2f}"
     assert rows[0]["mean"] == f"{100 * found['mean']:.2f}"
@@ -116,13 +116,13 @@ def test_every_section_shows_its_part(annotated):
     assert panel.state["titles"]["matrix"][0] == directions_title(found["raters"], found["matrix"])
     (heat,) = panel.data["matrix"]
     assert heat["z"][0][1] == pytest.approx(100 * found["matrix"][0][1])
-    assert [row["figure"] for row in panel.data["summary"]] == [
+    assert [row["figure"] for row in panel.rows("summary")] == [
         "modified mAP",
         "▸ mAP inferred from alpha",
         "alpha",
     ]
-    assert [row["criterion"] for row in panel.data["checks"]] == [row["criterion"] for row in found["checklist"]]
-    assert panel.data["checks"][0]["verdict"] == "? cannot know"
+    assert [row["criterion"] for row in panel.rows("checks")] == [row["criterion"] for row in found["checklist"]]
+    assert panel.rows("checks")[0]["verdict"] == "? cannot know"
 
 
 def test_the_curve_of_sizes_ends_at_all_images(annotated):

@@ -64,7 +64,7 @@ def test_the_finding_and_all_coefficients(answered):
         f"Agreement is {row['bands']['free_marginal']}: free-marginal kappa {row['free_marginal']:#.3g}" in panel.text()
     )
     assert "**3 in dispute**" in panel.text()
-    (shown,) = panel.data["table"]
+    (shown,) = panel.rows("table")
     assert shown["cohen"] == f"{row['cohen']:#.3g}\n{row['bands']['cohen']}"
     assert panel.data["kappas"][0]["x"] == [row["free_marginal"]]
     ids = answered.values("id")
@@ -87,7 +87,7 @@ def test_concepts_lead_to_their_disputes(answered):
 def test_images_in_dispute(answered):
     panel = opened(answered, "Images")
     ids = answered.values("id")
-    assert [row["answers"] for row in panel.data["worst"]] == ["cat 1, dog 1, owl 1", "cat 1, dog 1", "cat 2, dog 1"]
+    assert [row["answers"] for row in panel.rows("worst")] == ["cat 1, dog 1, owl 1", "cat 1, dog 1", "cat 2, dog 1"]
     found = samples_of(answered, panel.send("show_disputes"))
     assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])
     assert given(panel.send("on_click_row", row=0), "open_sample")["id"] == ids[5]
@@ -121,7 +121,7 @@ def test_the_question_is_chosen():
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
     panel.send("on_change_question", value="sun")
     assert panel.state["titles"]["curve"][0].startswith("Agreement 0.00")
-    assert len(panel.data["table"]) == 2
+    assert len(panel.rows("table")) == 2
 
 
 def test_rankings(answered):

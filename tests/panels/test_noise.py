@@ -45,8 +45,8 @@ def test_the_finding_comes_first(annotated):
     kinds = ["deletion", "addition", "split", "merge", "wrong_class"]
     for trace, outcome in ((done, "done"), (lost, "lost"), (impossible, "impossible")):
         assert trace["x"] == [f["events"][kind][outcome] for kind in kinds]
-    assert [row["stage"][0] for row in panel.data["stages"]] == ["1", "2", "3", "t", "4"]
-    assert panel.data["stages"][3]["share"] == f"{significant(100 * f['signal_loss'])}\u00a0%"
+    assert [row["stage"][0] for row in panel.rows("stages")] == ["1", "2", "3", "t", "4"]
+    assert panel.rows("stages")[3]["share"] == f"{significant(100 * f['signal_loss'])}\u00a0%"
 
 
 def test_a_bar_leads_to_its_labels(annotated):
@@ -81,7 +81,7 @@ def test_images_are_opened(annotated):
 
 def test_a_rater_leads_to_what_they_changed(annotated):
     panel = section(Panel("noise", annotated).load(), "Raters")
-    assert [row["magnitude"] for row in panel.data["raters"]] == ["0", "2", "5"]
+    assert [row["magnitude"] for row in panel.rows("raters")] == ["0", "2", "5"]
     operations = panel.send("on_click_rater", row=1)
     expected = kf.view_of_event(annotated, "noise", kf.CHANGES, rater=FIELDS[1])
     assert samples_of(annotated, operations) == expected.values("id")
@@ -91,7 +91,7 @@ def test_what_was_used_is_shown(annotated):
     panel = section(Panel("noise", annotated).load(), "Used")
     for text in ("**Model:** default", "class frequency", "annotations of other images (64 an image)", "**Seed:** 17"):
         assert text in panel.text()
-    assert {row["source"] for row in panel.data["distributions"]} <= {"paper", "fitted", "default", "chosen"}
+    assert {row["source"] for row in panel.rows("distributions")} <= {"paper", "fitted", "default", "chosen"}
     assert "distributions" in panel.shown
 
 
@@ -103,8 +103,8 @@ def test_a_fitted_model_is_compared_with_the_real_raters(annotated):
     panel = section(Panel("noise", annotated).load(), "Fidelity")
     assert "quantities of generated raters lie in the interval of the real raters" in panel.text()
     found = kf.load_details(annotated, "fitted").details["fidelity"]
-    assert [row["inside"] for row in panel.data["quantities"]] == ["yes" if each else "no" for each in found["inside"]]
-    assert panel.data["quantities"][0]["quantity"] == "mean alpha"
+    assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found["inside"]]
+    assert panel.rows("quantities")[0]["quantity"] == "mean alpha"
     kf.delete_run(annotated, "fitted")
 
 

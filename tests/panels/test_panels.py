@@ -152,8 +152,8 @@ def test_variations_shows_its_figures(analysed):
     (bars,) = panel.data["counts"]
     assert bars["x"] == [COUNTS[name] for name in VARIATION_TYPES]
     assert bars["marker"]["color"] == [COLOURS[name] for name in VARIATION_TYPES]
-    assert panel.data["confusions"] == [{"category_a": "cat", "category_b": "dog", "count": 1}]
-    assert [row["rater"] for row in panel.data["by_rater"]] == ["ann", "bob"]
+    assert panel.rows("confusions") == [{"category_a": "cat", "category_b": "dog", "count": 1}]
+    assert [row["rater"] for row in panel.rows("by_rater")] == ["ann", "bob"]
 
 
 @pytest.mark.parametrize("kind", VARIATION_TYPES)

@@ -59,7 +59,7 @@ def test_raters_and_their_images(stack):
     panel = tab(Panel("truth", stack).load(), "Raters")
     details = kf.load_details(stack, "pixels").details["classes"][0]
     assert tree_title(RATERS, details["outliers"]) in panel.text()
-    rows = panel.data["raters"]
+    rows = panel.rows("raters")
     assert [row["rater"] for row in rows] == list(RATERS)
     assert rows[0]["sensitivity"] == f"{details['sensitivity'][0]:.3f}"
     index = panel.state["leaves"].index("cid")
@@ -74,7 +74,7 @@ def test_rater_counts_and_the_images_with_the_least_agreement(stack):
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], RATIO)
     assert ratio_title(RATIO) in panel.text()
-    assert [row["file"] for row in panel.data["images"]] == ["1.png", "0.png"]
+    assert [row["file"] for row in panel.rows("images")] == ["1.png", "0.png"]
     assert given(panel.send("on_click_image", row=1), "open_sample")["id"] == stack.first().id
     assert "properties" not in panel.shown  # a comparison with the images was not asked for
 
@@ -82,20 +82,20 @@ def test_rater_counts_and_the_images_with_the_least_agreement(stack):
 def test_raters_against_each_consensus(stack):
     panel = tab(Panel("truth", stack).load(), "Consensus")
     assert "any marks 1.67 times as many pixels as 0.5" in panel.text()
-    assert [row["pixels"] for row in panel.data["consensus_rows"]] == ["5", "3"]
+    assert [row["pixels"] for row in panel.rows("consensus_rows")] == ["5", "3"]
     panel.send("on_click_consensus", row=1)
     assert panel.state["consensus"] == "0.5"
     panel.send("on_click_consensus", row=0)
     assert "Raters against any" in panel.text()
-    assert [row["sensitivity"] for row in panel.data["against_rows"]] == ["0.800", "0.800", "0.200"]
+    assert [row["sensitivity"] for row in panel.rows("against_rows")] == ["0.800", "0.800", "0.200"]
 
 
 def test_ranks_and_curves(stack):
     panel = tab(Panel("truth", stack).load(), "Ranking")
     figures = kf.load_metrics(stack, "detectors").metrics
     assert len(panel.data["bump"]) == 2
-    assert [row["reference"] for row in panel.data["ranks"]] == figures["truths"]
-    assert panel.data["ranks"][0]["d0"] == "1.00 (1)"
+    assert [row["reference"] for row in panel.rows("ranks")] == figures["truths"]
+    assert panel.rows("ranks")[0]["d0"] == "1.00 (1)"
     tab(panel, "Curves")
     assert "good reaches" in panel.text()
     panel.send("on_change_detector", value="poor")
@@ -128,14 +128,14 @@ def test_consensus_of_objects_and_models(boxes):
     panel = Panel("truth", boxes).load()
     assert "net is best under all 4 references" in panel.text()
     assert "mAP is undefined under quorum 1: it has no annotation" in panel.text()
-    assert [row["d0"] for row in panel.data["ranks"]] == ["0.500 (1)", "0.500 (1)", "0.00 (1)", "1.00 (1)", "undefined"]
+    assert [row["d0"] for row in panel.rows("ranks")] == ["0.500 (1)", "0.500 (1)", "0.00 (1)", "1.00 (1)", "undefined"]
     assert "tau" not in panel.shown  # one model has no order
     assert "Curves are of score maps" in tab(panel, "Curves").text()
     tab(panel, "Consensus")
     assert "1 of 2 things that anybody annotated are objects at quorum 0.5" in panel.text()
     assert "ann annotated most of its objects (100 %), cid fewest (0.00 %)" in panel.text()
-    assert [row["objects"] for row in panel.data["consensus_rows"]] == ["1", "0"]
-    assert panel.data["against_rows"][2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
+    assert [row["objects"] for row in panel.rows("consensus_rows")] == ["1", "0"]
+    assert panel.rows("against_rows")[2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
     panel.send("on_click_consensus", row=1)
     assert "nobody annotated an object" in panel.text()
 
@@ -155,7 +155,7 @@ def test_classes_are_chosen_from_a_menu():
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], [1, 0.5, 0.5])  # of two pixels, all three agree on one
     tab(panel, "Consensus")
-    assert [row["consensus"] for row in panel.data["consensus_rows"]] == [
+    assert [row["consensus"] for row in panel.rows("consensus_rows")] == [
         "any, road",
         "0.75, road",
         "any, car",

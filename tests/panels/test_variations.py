@@ -56,7 +56,7 @@ def test_thresholds_show_what_the_run_stored(found):
         assert trace["customdata"] == [row[index] for row in shares["counts"]]
     assert shares_title(shares["equilibrium"], shares["no_equilibrium"]) in panel.text()
     counts = shares["counts"][shares["threshold"].index(0.5)]
-    assert [row["own"].split(" ")[0] for row in panel.data["at_threshold"]] == [str(count) for count in counts]
+    assert [row["own"].split(" ")[0] for row in panel.rows("at_threshold")] == [str(count) for count in counts]
     assert "Change" not in panel.text()
 
 
@@ -69,7 +69,7 @@ def test_a_threshold_shows_its_counts(found, method, params):
     assert panel.state["threshold"] == "0.3"
     # one half is taken for the bench there, and the other one is additional
     rows = [
-        (row["own"].split(" ")[0], row["chosen"].split(" ")[0], row["change"]) for row in panel.data["at_threshold"]
+        (row["own"].split(" ")[0], row["chosen"].split(" ")[0], row["change"]) for row in panel.rows("at_threshold")
     ]
     assert dict(zip(VARIATION_TYPES, rows, strict=True)) == {
         "correct": ("1", "2", "+1"),
@@ -127,7 +127,7 @@ def test_without_copies_there_is_no_alarm(found):
 def test_a_row_opens_an_annotation_with_its_parts(found):
     panel = on(Panel("variations", found).load(), "Merged")
     assert "1 finding of one annotation split into parts, most often by bob (1)" in panel.text()
-    assert panel.data["merged"] == [
+    assert panel.rows("merged") == [
         {"file": "3.jpg", "whole": "ann: bench", "parts": "bob: 2 × bench", "similarity": "1.00"}
     ]
     operations = panel.send("on_click_merged", row=0)
