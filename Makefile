@@ -1,7 +1,7 @@
 # `make demo` and `make test` are the only two commands a new user needs; `make` alone lists the others.
 #
 # Variables:
-#   LABELS=file.json  IMAGES=folder  PORT=5151   for `make demo`: your own labels, their pictures, the App's port
+#   LABELS=file.json  IMAGES=folder  PORT=5151   for `make demo`: your own labels, their images, the App's port
 #   CATEGORY_FIELD=name                          for `make demo`: the annotation field that holds the class as text
 #   ALIASES='{"auto": "car"}' | file.json        for `make demo`: names the raters wrote -> classes, see `read_coco`
 #   PYTHON=python3.12                            the Python (3.10 to 3.13) to build .venv with

@@ -71,8 +71,8 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     Bob is 0.2 away from Ann's annotation, and Cid, who was assigned too, annotated nothing.
 
     >>> from kalos_core.similarity import get_similarity
-    >>> mark = {"image": 1, "category": "cat"}
-    >>> rows = [{**mark, "rater": rater, "box": [0, 0, 10, height]} for rater, height in [("ann", 10), ("bob", 8)]]
+    >>> common = {"image": 1, "category": "cat"}
+    >>> rows = [{**common, "rater": rater, "box": [0, 0, 10, height]} for rater, height in [("ann", 10), ("bob", 8)]]
     >>> annotations = Annotations.from_rows(rows, raters=["ann", "bob", "cid"], assigned="all")
     >>> found = observed_distances(annotations, get_similarity("box_iou"))
     >>> found.row.tolist(), found.distance.round(3).tolist()
@@ -178,8 +178,8 @@ def expected_distances(
     Boxes of 10 x 10 and 10 x 8 pixels; the first fills a quarter of its image, the second all of it:
 
     >>> from kalos_core.similarity import get_similarity
-    >>> mark = {"rater": "ann", "category": "cat"}
-    >>> rows = [{**mark, "image": image, "box": [0, 0, 10, height]} for image, height in [("a", 10), ("b", 8)]]
+    >>> common = {"rater": "ann", "category": "cat"}
+    >>> rows = [{**common, "image": image, "box": [0, 0, 10, height]} for image, height in [("a", 10), ("b", 8)]]
     >>> annotations = Annotations.from_rows(rows, image_size={"a": (20, 20), "b": (10, 8)})
     >>> drawn, iou = draw_references(annotations, repeats=1, seed=0), get_similarity("box_iou")
     >>> expected_distances(annotations, iou, drawn).distance.round(3).tolist()

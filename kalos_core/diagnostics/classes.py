@@ -84,8 +84,8 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("ann", "cat", 0), ("bob", "dog", 0), ("ann", "dog", 50), ("bob", "dog", 50)]
-    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in marks]
+    >>> given = [("ann", "cat", 0), ("bob", "dog", 0), ("ann", "dog", 50), ("bob", "dog", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in given]
     >>> found = class_difficulty(agreement(Annotations.from_rows(rows)))
     >>> found.category.tolist(), found.alpha.tolist(), found.units.tolist()
     (['cat', 'dog'], [0.0, 0.0], [1, 2])

@@ -40,6 +40,17 @@ class Differences:
         The same of alpha of all units in one matrix, over all images that both read.
     images : (F,) int
         Over how many images the means are.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, compare
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9 - x]} for r, x in [("ann", 0), ("bob", 3)]
+    ... ]
+    >>> loose, strict = (agreement(Annotations.from_rows(rows), threshold=value) for value in (0.5, 0.9))
+    >>> compare(loose, strict, bootstrap=0).classes.to_pandas()[["name", "alpha_a", "difference"]].to_dict("list")
+    {'name': ['cat'], 'alpha_a': [1.0], 'difference': [-1.0]}
     """
 
     name: NDArray[np.object_]
@@ -89,6 +100,18 @@ class Comparison:
         Alpha of each in a and in b; NaN where undefined.
     notes : tuple of str
         Why the two may not be comparable; empty where nothing speaks against it.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, compare
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9 - x]} for r, x in [("ann", 0), ("bob", 3)]
+    ... ]
+    >>> loose, strict = (agreement(Annotations.from_rows(rows), threshold=value) for value in (0.5, 0.9))
+    >>> found = compare(loose, strict, bootstrap=0)
+    >>> found.worsened.tolist(), found.notes[0][:29]
+    ([1], 'Not comparable: threshold is ')
     """
 
     whole: Differences

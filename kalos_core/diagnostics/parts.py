@@ -25,8 +25,8 @@ class Part:
     Three raters, one object; the third calls it a dog. Of the pairs of the third, none agrees:
 
     >>> from kalos_core import Annotations, agreement
-    >>> marks = [("ann", "cat"), ("bob", "cat"), ("cid", "dog")]
-    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in marks]
+    >>> given = [("ann", "cat"), ("bob", "cat"), ("cid", "dog")]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in given]
     >>> part = Part.of(agreement(Annotations.from_rows(rows)))
     >>> part.of_rater(2).units.values.tolist()
     [[1, 0], [1, 0]]

@@ -99,8 +99,8 @@ def collaboration(agreement: Agreement) -> Collaboration:
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> given = [("ann", 0), ("bob", 50), ("cid", 0)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
     >>> found = collaboration(agreement(Annotations.from_rows(rows)))
     >>> found.alpha.round(2).tolist()
     [[1.0, -0.5, 1.0], [-0.5, 1.0, -0.5], [1.0, -0.5, 1.0]]
@@ -139,8 +139,8 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("ann", 0), ("bob", 50), ("cid", 0)]
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> given = [("ann", 0), ("bob", 50), ("cid", 0)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
     >>> pair_image_alpha(agreement(Annotations.from_rows(rows)), "ann", "cid").tolist()
     [1.0]
     """

@@ -130,8 +130,8 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> given = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
     >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}
     >>> found = intra_rater(agreement(Annotations.from_rows(rows, **people)))
     >>> dict(zip(found.person.tolist(), found.alpha.tolist()))
@@ -168,8 +168,8 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     --------
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> given = [("a1", 0), ("a2", 0), ("b1", 0), ("b2", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
     >>> people = {"person": ["ann", "ann", "bob", "bob"], "session": ["1", "2", "1", "2"]}
     >>> found = team_agreement(agreement(Annotations.from_rows(rows, **people)))
     >>> dict(zip(found.session.tolist(), found.alpha.tolist()))

@@ -108,8 +108,8 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
-    >>> marks = [("ann", 0), ("bob", 0), ("cid", 50)]
-    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in marks]
+    >>> given = [("ann", 0), ("bob", 0), ("cid", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
     >>> found = rater_vitality(agreement(Annotations.from_rows(rows)))
     >>> dict(zip(found.rater.tolist(), found.vitality.round(3).tolist()))
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
