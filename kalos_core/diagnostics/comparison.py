@@ -50,7 +50,7 @@ class Differences:
     ... ]
     >>> loose, strict = (agreement(Annotations.from_rows(rows), threshold=value) for value in (0.5, 0.9))
     >>> compare(loose, strict, bootstrap=0).classes.to_pandas()[["name", "alpha_a", "difference"]].to_dict("list")
-    {'name': ['cat'], 'alpha_a': [1.0], 'difference': [-1.0]}
+    {'name': ['cat'], 'alpha_a': [1.0], 'difference': [-1.5]}
     """
 
     name: NDArray[np.object_]
