@@ -3,6 +3,7 @@
 import warnings
 
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
@@ -47,27 +48,22 @@ class CalibrationPanel(RunPanel):
     NOTHING_YET = NOTHING_YET
 
     def load_run(self, ctx, key):
-        state, run = ctx.panel.state, kf.load_metrics(ctx.dataset, key)
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
         found = run.metrics["similarities"]
-        state.names = [entry["name"] for entry in found]
+        state.names = run.details.names
         if state.similarity not in state.names:
             state.similarity = state.names[0]
-        state.headline = _headline(run, found[0]) + changed_since(ctx, key)
+        state.headline = _headline(run) + changed_since(ctx, key)
         state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
         state.thresholds = {entry["name"]: entry["threshold"] for entry in found}
         state.doubts = {entry["name"]: entry["why"] for entry in found}
-        put_rows(ctx, "similarities", [_row(entry, state) for entry in found])
-        self._load_similarity(ctx, key)
-
-    def _load_similarity(self, ctx, key):
-        """The plot and the sizes of the similarity that is shown."""
-        state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
-        shown = next(entry for entry in run.details["similarities"] if entry["name"] == state.similarity)
+        put_rows(ctx, "similarities", [_row(entry, state) for entry in run.details])
         part = kf.figures_of(run)[state.similarity]
         state.finding, state.note = part.title, part.note
         put_figures(ctx, {"distances": part.figure})
-        state.has_sizes = bool(shown["strata"])
-        put_rows(ctx, "sizes", [{"size": size, **_row(part)} for size, part in shown["strata"].items()])
+        sizes = run.details[state.similarity].strata
+        state.has_sizes = bool(sizes)
+        put_rows(ctx, "sizes", [{"size": size, **_row(stratum)} for size, stratum in sizes.items()])
         put_rows(ctx, "published", _published(state.similarity))
 
     @guarded
@@ -131,30 +127,28 @@ class CalibrationPanel(RunPanel):
         )
 
 
-def _headline(run, best):
+def _headline(run):
     """The best similarity first, then what it is over."""
-    f, settings = run.metrics, run.settings
-    title = f"{best['name']} tells signal from chance best: KS {with_interval(best['ks'], best['ks_interval'])}"
-    if best["ks"] is None:
+    metrics, settings, best = run.metrics, run.settings, run.details.best
+    title = f"{best.name} tells signal from chance best: KS {with_interval(best.ks, best.ks_interval)}"
+    if np.isnan(best.ks):
         title = "No similarity could be calibrated"
     draws = "1 draw of chance" if settings["repeats"] == 1 else f"{settings['repeats']:,} draws of chance"
-    return (
-        f"###### {title}\n\nover {f['images']:,} images, {f['annotations']:,} annotations, {len(f['raters'])} raters; "
-        f"{draws}, seed {settings['seed']}."
-    )
+    over = f"over {metrics['images']:,} images, {metrics['annotations']:,} annotations, {len(metrics['raters'])} raters"
+    return f"###### {title}\n\n{over}; {draws}, seed {settings['seed']}."
 
 
 def _row(found, state=None):
     """What a calibration found, as texts; why there is no threshold, or what speaks against it."""
-    name, threshold = found["name"], found["reason"] or _stacked(found["threshold"], found["threshold_interval"])
-    if found["threshold"] is not None and not found["trusted"]:
-        threshold = f"{threshold}\n⚠ not to be trusted: {found['why']}"
-    shown = state is not None and name == state.similarity
-    default = state is not None and found["threshold"] is not None and state.defaults[name] == found["threshold"]
+    threshold = found.reason or _stacked(found.threshold, found.threshold_interval)
+    if not found.reason and not found.trusted:
+        threshold = f"{threshold}\n⚠ not to be trusted: {found.why}"
+    shown = state is not None and found.name == state.similarity
+    default = state is not None and state.defaults[found.name] == found.threshold
     return {
-        "name": f"▸ {name}" if shown else name,
-        "ks": _stacked(found["ks"], found["ks_interval"]),
-        "tau": _stacked(found["tau"], found["tau_interval"]),
+        "name": f"▸ {found.name}" if shown else found.name,
+        "ks": _stacked(found.ks, found.ks_interval),
+        "tau": _stacked(found.tau, found.tau_interval),
         "threshold": f"{threshold}\n✓ default" if default else threshold,
     }
 

@@ -8,6 +8,7 @@ Distances (1 - similarity) occur here and nowhere else.
 * annotations of two images: `relative_column`, `COORDINATES`
 * densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `do_cross`,
   `kolmogorov_smirnov`, `once_each`
+* what is plotted of distances: `Shares`, `distance_shares`, `distance_curve`, `DISTANCE_EDGES`
 * when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`
 """
 
@@ -25,9 +26,11 @@ from kalos_core.calibration.density import (
 from kalos_core.calibration.distances import draw_references, expected_distances, observed_distances
 from kalos_core.calibration.relative import COORDINATES, relative_column
 from kalos_core.calibration.result import ENDS, LEAST_KS, WIDEST_INTERVAL, Calibration, Separation
+from kalos_core.calibration.shares import DISTANCE_EDGES, Shares, distance_curve, distance_shares
 
 __all__ = [
     "COORDINATES",
+    "DISTANCE_EDGES",
     "ENDS",
     "GRID",
     "LEAST_KS",
@@ -36,9 +39,12 @@ __all__ = [
     "Calibration",
     "Sample",
     "Separation",
+    "Shares",
     "calibrate",
     "crossings",
     "densities",
+    "distance_curve",
+    "distance_shares",
     "do_cross",
     "draw_references",
     "expected_distances",

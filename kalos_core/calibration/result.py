@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.calibration.relative import Compared, Coordinates
+from kalos_core.calibration.shares import Shares
 from kalos_core.errors import lookup
 from kalos_core.resampling import interval_columns
 
@@ -57,6 +58,8 @@ class Separation:
         What annotations of two images were compared in; "own" where the similarity itself says how.
     crosses : bool
         Whether the densities cross at `tau`; else it is the valley between their modes.
+    plotted : tuple of Shares
+        `shares` where the distances themselves were dropped (`without_distances`), else empty.
 
     Examples
     --------
@@ -78,6 +81,18 @@ class Separation:
     strata: Mapping[str, Separation] = field(default_factory=dict)
     coordinates: Compared = "relative"
     crosses: bool = True
+    plotted: tuple[Shares, ...] = ()
+
+    @property
+    def shares(self) -> tuple[Shares, ...]:
+        """What is plotted of the observed and of the expected distances."""
+        return self.plotted or (Shares.of(self.observed), Shares.of(self.expected))
+
+    def without_distances(self) -> Separation:
+        """The same with `shares` in place of the distances: a few hundred numbers, whatever the size of the data."""
+        nothing = np.zeros(0)
+        strata = {size: replace(part, observed=nothing, expected=nothing) for size, part in self.strata.items()}
+        return replace(self, observed=nothing, expected=nothing, strata=strata, plotted=self.shares)
 
     @property
     def threshold(self) -> float:
@@ -199,6 +214,10 @@ class Calibration:
     def __getitem__(self, name: str) -> Separation:
         """The similarity of that name."""
         return lookup({found.name: found for found in self.separations}, name, "similarity")
+
+    def without_distances(self) -> Calibration:
+        """The same with what is plotted of the distances in their place; see `Separation.without_distances`."""
+        return replace(self, separations=[found.without_distances() for found in self])
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each similarity, the largest KS first."""

@@ -23,12 +23,9 @@ from kalos_core.figures.agreement import (
     plot_agreement,
 )
 from kalos_core.figures.calibration import (
-    DISTANCE_EDGES,
     OBSERVED_COLOUR,
     calibration_figure,
     calibration_title,
-    distance_curve,
-    distance_shares,
     plot_calibration,
 )
 from kalos_core.figures.classes import (
@@ -172,7 +169,6 @@ __all__ = [
     "BAND_SOURCES",
     "BIN_WIDTH",
     "COLOURS",
-    "DISTANCE_EDGES",
     "EVENT_COLOURS",
     "EVENT_LABELS",
     "FIDELITY_LABELS",
@@ -218,8 +214,6 @@ __all__ = [
     "detector_correlation_title",
     "directions_heatmap",
     "directions_title",
-    "distance_curve",
-    "distance_shares",
     "event_bars",
     "events_title",
     "fidelity_dots",

@@ -9,22 +9,15 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.calibration import GRID, Sample, Separation, densities, has_density, once_each
+from kalos_core.calibration import Separation
+from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
 from kalos_core.display import significant, with_interval
 from kalos_core.figures.common import NEUTRAL, UPRIGHT, Layout, titled
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
 
-BIN_OF_DISTANCES = 0.02
-
-DISTANCE_EDGES = np.round(np.arange(51) * BIN_OF_DISTANCES, 10)
-"""Edges of the 50 bins of distances."""
-
 SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1.0]
-
-CURVE = slice(None, None, 9)
-"""Points of `GRID` of a density's curve: 112 of 1,000, its two ends among them."""
 
 
 def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "", why: str = "") -> str:
@@ -49,33 +42,6 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     )
 
 
-def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(50,) share of distances (n,) in each bin of `DISTANCE_EDGES`, the last with its upper edge; 0 without any.
-
-    Examples
-    --------
-    >>> shares = distance_shares(np.array([0.0, 0.01, 0.5, 1.0]))
-    >>> shares[0], shares[25], shares[49], distance_shares(np.zeros(0)).sum()
-    (np.float64(0.5), np.float64(0.25), np.float64(0.25), np.float64(0.0))
-    """
-    counts = np.histogram(distances, DISTANCE_EDGES)[0]
-    return np.asarray(counts / max(len(distances), 1))
-
-
-def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(112,) the density of distances (n,) as the share a bin would hold; empty where there is no density.
-
-    Examples
-    --------
-    >>> len(distance_curve(np.array([0.2, 0.4]))), len(distance_curve(np.ones(5)))
-    (112, 0)
-    """
-    if not has_density(distances):
-        return np.zeros(0)
-    sample = Sample(distances, np.zeros(len(distances), np.intp))
-    return densities(sample, once_each(1))[0, CURVE] * BIN_OF_DISTANCES
-
-
 def calibration_figure(
     observed: Sequence[float] | NDArray[np.float64],
     expected: Sequence[float] | NDArray[np.float64],
@@ -84,19 +50,17 @@ def calibration_figure(
     tau_interval: Sequence[float | None] | NDArray[np.float64] = (None, None),
     curves: Sequence[Sequence[float] | NDArray[np.float64]] = ((), ()),
     title: str = "",
-    points: Sequence[float] | NDArray[np.float64] = GRID[CURVE],
 ) -> go.Figure:
     """Observed against expected distances as shares (50,), with their densities and lines at tau* and at the KS gap.
 
-    `observed` and `expected` come from `distance_shares`, `curves` from `distance_curve` for both, at the distances
-    `points`.
+    `observed` and `expected` come from `distance_shares`, `curves` from `distance_curve` for both.
     """
     named = (("observed: raters of one image", OBSERVED_COLOUR), ("expected: raters of different images", NEUTRAL))
     figure = go.Figure()
     for (name, colour), shares in zip(named, (observed, expected), strict=True):
         figure.add_trace(_bars(name, colour, np.asarray(shares, dtype=np.float64)))
     for (name, colour), curve in zip(named, curves, strict=True):
-        figure.add_trace(_line(name, colour, np.asarray(points), np.asarray(curve, dtype=np.float64)))
+        figure.add_trace(_line(name, colour, np.asarray(curve, dtype=np.float64)))
     figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", showlegend=False, hoverinfo="skip"))  # shows the axis
     shown = np.concatenate([np.asarray(shares, dtype=np.float64) for shares in (observed, expected)])
     least = max(float(shown[shown > 0].min(initial=0.01)) / 2, SHARE_TICKS[0])
@@ -133,13 +97,14 @@ def calibration_figure(
 
 def plot_calibration(found: Separation) -> go.Figure:
     """Observed against expected distances of one similarity, titled with the finding."""
+    observed, expected = found.shares
     return calibration_figure(
-        distance_shares(found.observed),
-        distance_shares(found.expected),
+        observed.share,
+        expected.share,
         found.tau,
         found.ks_at,
         found.tau_interval,
-        (distance_curve(found.observed), distance_curve(found.expected)),
+        (observed.curve, expected.curve),
         calibration_title(
             found.name if found.size == "all" else f"{found.name} of {found.size} annotations",
             found.ks,
@@ -169,10 +134,10 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
     )
 
 
-def _line(name: str, colour: str, points: NDArray[np.float64], curve: NDArray[np.float64]) -> go.Scatter:
+def _line(name: str, colour: str, curve: NDArray[np.float64]) -> go.Scatter:
 
     return go.Scatter(
-        x=points[: len(curve)].tolist(),
+        x=CURVE_AT[: len(curve)].tolist(),
         y=curve.tolist(),
         mode="lines",
         line={"color": colour, "width": 2},

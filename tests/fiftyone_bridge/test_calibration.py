@@ -11,6 +11,7 @@ from scipy.stats import gaussian_kde
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, calibrate
+from kalos_core.calibration import DISTANCE_EDGES, GRID
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.scenes import CAT, THREE, crowded, documents, make_samples
@@ -36,7 +37,6 @@ class TestTheRun:
         for entry, found in zip(run.metrics["similarities"], expected, strict=True):
             for name in (
                 "ks",
-                "ks_at",
                 "tau",
                 "threshold",
                 "ks_interval",
@@ -46,7 +46,6 @@ class TestTheRun:
                 "trusted",
                 "why",
                 "coordinates",
-                "crosses",
             ):
                 assert entry[name] == plain(getattr(found, name)), name
         assert (run.metrics["images"], run.metrics["annotations"]) == (len(dataset), len(annotations))
@@ -88,17 +87,19 @@ class TestTheRun:
     def test_holds_what_is_plotted(self, dataset: fo.Dataset) -> None:
         run = run_it(dataset)
         stored = kf.load_details(dataset, "run").details
-        assert stored == json.loads(json.dumps(run.details))
-        for entry, found in zip(stored["similarities"], run.result, strict=True):
-            for side in ("observed", "expected"):
-                distances = getattr(found, side)
-                assert entry[side]["count"] == len(distances) == sum(entry[side]["histogram"])
-                at_0 = [value for value in distances if stored["edges"][0] <= value < stored["edges"][1]]
-                assert entry[side]["histogram"][0] == len(at_0)
-                np.testing.assert_allclose(
-                    entry[side]["density"], gaussian_kde(distances)(stored["grid"]), rtol=0.02, atol=0.02
-                )
-            assert set(entry["strata"]) == set(found.strata)
+        assert plain(stored) == plain(run.details) == json.loads(json.dumps(plain(run.details)))
+        for entry, found in zip(stored, run.result, strict=True):
+            assert len(entry.observed) == len(entry.expected) == 0
+            for shares, distances in zip(entry.shares, (found.observed, found.expected), strict=True):
+                assert shares.count == len(distances) == pytest.approx(shares.share.sum() * len(distances))
+                at_0 = [value for value in distances if DISTANCE_EDGES[0] <= value < DISTANCE_EDGES[1]]
+                assert shares.share[0] * len(distances) == pytest.approx(len(at_0))
+                density = shares.curve / (DISTANCE_EDGES[1] - DISTANCE_EDGES[0])
+                np.testing.assert_allclose(density, gaussian_kde(distances)(GRID[::9]), rtol=0.02, atol=0.02)
+            assert (entry.ks_at, entry.crosses) == (found.ks_at, found.crosses)
+            assert {size: part.tau for size, part in entry.strata.items()} == pytest.approx(
+                {size: part.tau for size, part in found.strata.items()}, nan_ok=True
+            )
 
     def test_writes_nothing_on_samples(self, dataset: fo.Dataset) -> None:
         before, fields = documents(dataset), list(dataset.get_field_schema(flat=True))
@@ -230,4 +231,4 @@ class TestChosenThreshold:
         with pytest.raises(InputError) as said:
             kf.choose_threshold(dataset, "run", "box_iou")
         assert str(said.value) == f"box_iou: expected a calibrated threshold, got none: {reason}"
-        assert run.details["similarities"][0]["observed"]["density"] is None
+        assert len(run.details.best.shares[0].curve) == 0

@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from kalos_core.calibration import Separation
+from kalos_core.calibration import DISTANCE_EDGES, Calibration, Separation, distance_curve, distance_shares
 from kalos_core.figures import (
     COLOURS,
-    DISTANCE_EDGES,
     NEUTRAL,
     OBSERVED_COLOUR,
     RATER_COLOURS,
     calibration_figure,
     calibration_title,
-    distance_curve,
-    distance_shares,
     plot_calibration,
 )
 
@@ -91,6 +88,17 @@ def test_lines_stand_at_tau_and_at_the_largest_gap():
         "τ* = 0.480 [0.400, 0.600] (dashed)",
         "largest gap at 0.300 (dotted)",
     ]
+
+
+def test_without_the_distances_the_plot_is_the_same():
+    whole = found(strata={"small": found(size="small")})
+    bare = whole.without_distances()
+    assert plot_calibration(bare) == plot_calibration(whole)
+    assert len(bare.observed) == len(bare.expected) == len(bare.strata["small"].observed) == 0
+    assert [shares.count for shares in bare.shares] == [len(NEAR), len(FAR)]
+    assert (bare.tau, bare.strata["small"].tau) == (whole.tau, whole.strata["small"].tau)
+    (kept,) = Calibration([whole]).without_distances()
+    assert plot_calibration(kept) == plot_calibration(whole)
 
 
 @pytest.mark.parametrize(("tau", "ks_at", "side", "at"), [(0.2, 0.3, "left", 0.3), (0.9, 0.7, "right", 0.7)])

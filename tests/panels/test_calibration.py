@@ -64,13 +64,13 @@ def test_the_best_similarity_comes_first_and_is_shown(lively):
 
 def test_the_plot_shows_shares_and_tau(lively):
     panel = Panel("calibration", lively).load()
-    shown = kf.load_details(lively, "calibration").details["similarities"][0]
+    shown = kf.load_details(lively, "calibration").details.best
     observed, expected = panel.data["distances"][:2]
     assert sum(observed["y"]) == pytest.approx(1)
     assert sum(expected["y"]) == pytest.approx(1)
     lines = [shape["x0"] for shape in panel.state["layouts"]["distances"]["shapes"]]
-    assert shown["tau"] in lines
-    assert [row["size"] for row in panel.rows("sizes")] == list(shown["strata"])
+    assert shown.tau in lines
+    assert [row["size"] for row in panel.rows("sizes")] == list(shown.strata)
 
 
 def test_a_row_shows_another_similarity(lively):

@@ -15,6 +15,9 @@ from kalos_core.errors import InputError
 
 Made = TypeVar("Made")
 
+Ends = list[float | None]
+"""Both ends of an interval; None where undefined."""
+
 
 @dataclass(frozen=True)
 class Undefined:

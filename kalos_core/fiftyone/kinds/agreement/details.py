@@ -25,13 +25,10 @@ from kalos_core.diagnostics import (
     team_agreement,
 )
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.runs.records import Undefined, or_reason, plain
+from kalos_core.fiftyone.runs.records import Ends, Undefined, or_reason, plain
 
 STRICT = 0.9
 """The strict threshold of localization sensitivity, unless the run's own is stricter."""
-
-Ends = list[float | None]
-"""Both ends of an interval; None where undefined."""
 
 
 class AgreementSettings(TypedDict):

@@ -12,12 +12,7 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
-from kalos_core.fiftyone.kinds.calibration.details import (
-    CalibrationSettings,
-    Chosen,
-    calibration_details,
-    separation_metrics,
-)
+from kalos_core.fiftyone.kinds.calibration.details import CalibrationSettings, Chosen, separation_metrics
 from kalos_core.fiftyone.kinds.calibration.kind import CALIBRATION, CalibrationRun
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -61,7 +56,7 @@ def calibrate_threshold(
     Returns
     -------
     Run
-        Its `result` is a `Calibration`; its `details` are described at `CalibrationDetails`.
+        Its `result` is a `Calibration`; its `details` are one without the distances.
 
     Warns
     -----
@@ -92,7 +87,9 @@ def calibrate_threshold(
     """
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
-        names = list(similarities) if similarities is not None else _named(samples, chosen)
+        if similarities is None:
+            similarities = [name for name in fitting_similarities(samples, chosen) if SIMILARITIES[name].kind]
+        names = list(similarities)
         for name in names:
             lookup(SIMILARITIES, name, "similarities")
         labels = read_labels(samples, chosen, names)
@@ -110,7 +107,7 @@ def calibrate_threshold(
                 "annotations": len(labels.annotations),
                 "raters": list(labels.annotations.raters),
             }
-            draft.details = calibration_details(result)
+            draft.details = result.without_distances()
             draft.arrays = table_arrays(labels)
             draft.result = result
     return draft.run
@@ -157,7 +154,3 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
     update_metrics(samples, run_key, {**run.metrics, "chosen": chosen})
     store_threshold(samples._root_dataset, run_key, similarity, value)
     return load_metrics(samples, run_key, "calibration")
-
-
-def _named(samples: Any, selection: Selection) -> list[str]:
-    return [name for name in fitting_similarities(samples, selection) if SIMILARITIES[name].kind]

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kalos_core.calibration import Calibration, calibrate
-from kalos_core.fiftyone.kinds.calibration.details import CalibrationDetails, CalibrationMetrics, CalibrationSettings
+from kalos_core.fiftyone.kinds.calibration.details import CalibrationMetrics, CalibrationSettings
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 
-CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, CalibrationDetails, Calibration]
+CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, Calibration, Calibration]
 
 
 def _restore(changes: Changes) -> Calibration:
     return calibrate(annotations_again(changes), **changes.run.settings)
 
 
-def _written(_: Run[Any, Any, Any, Any]) -> str:
-    return "nothing on samples or labels"
-
-
-CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, CalibrationDetails, Calibration] = register(
+CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibration] = register(
     Kind(
         name="calibration",
         title="Calibration",
@@ -29,8 +23,9 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, CalibrationDetails, C
         section="calibration",
         read=read_compared,
         restore=_restore,
-        written=_written,
+        written=lambda _: "nothing on samples or labels",
         figures="kalos_core.fiftyone.kinds.calibration.figures",
         views={},
+        details=Calibration,
     )
 )
