@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.pixels.stack import LabelStack, MaskStack
+from kalos_core.pixels.stored import without_ignored
 from kalos_core.readers.files import as_path
 
 TIFF = (".tif", ".tiff")
@@ -73,13 +74,13 @@ class MaskFolders:
             For a file that cannot be read, has colours or other values, or another size than the image's others.
         """
         for image, arrays in self._images():
-            masks, ignore = self._without_ignored(arrays)
+            masks, ignore = without_ignored(arrays, self.ignore_value)
             yield MaskStack.of(masks, ignore=ignore, image=image, **self._about(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
         """Label maps, one stack an image, otherwise as `stacks`."""
         for image, arrays in self._images():
-            labels, ignore = self._without_ignored(arrays)
+            labels, ignore = without_ignored(arrays, self.ignore_value)
             yield LabelStack.of(labels, ignore=ignore, image=image, **self._about(image))
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
@@ -103,15 +104,6 @@ class MaskFolders:
                 actual = listed((f"{size[1]} x {size[0]} by {rater!r}" for rater, size in sizes.items()), 20)
                 raise InputError(f"image {image!r}: expected masks of one width and height, got {actual}")
             yield image, arrays
-
-    def _without_ignored(
-        self, arrays: dict[str, NDArray[Any] | None]
-    ) -> tuple[dict[str, NDArray[Any] | None], NDArray[np.bool_] | None]:
-        if self.ignore_value is None:
-            return arrays, None
-        given = {rater: array for rater, array in arrays.items() if array is not None}
-        ignore = np.logical_or.reduce([array == self.ignore_value for array in given.values()])
-        return arrays | {rater: np.where(ignore, 0, array) for rater, array in given.items()}, ignore
 
 
 def read_mask_folders(

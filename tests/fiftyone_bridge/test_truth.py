@@ -101,6 +101,26 @@ def test_labels_are_rasterised_as_the_library_does(make: Make) -> None:
     assert dogs.stacks["cat"].masks.sum() == 200
 
 
+def test_who_looked_for_a_class_does_not_depend_on_the_images_beside_it(make: Make) -> None:
+    """Bob was assigned to dogs only: he did not miss the cats, also where 16 images in a row have none of them."""
+    size, box = fo.ImageMetadata(width=100, height=100), [10, 10, 10, 10]
+    samples = [
+        fo.Sample(f"/{number}.png", metadata=size, raters=["ann", "bob"], ann=fo.Polylines(), bob=fo.Polylines())
+        for number in range(18)
+    ]
+    samples[0]["ann"] = fo.Polylines(polylines=[polyline("cat", box)])
+    samples[17]["bob"] = fo.Polylines(polylines=[polyline("dog", box)])
+    dataset = make(samples)
+    table = Annotations.from_rows(
+        [], raters=["ann", "bob"], categories=["cat", "dog"], assigned_categories={"bob": ["dog"]}
+    )
+    store_raters(dataset, {"ann": "ann", "bob": "bob"}, table)
+    found = [each.stacks for each in kf.read_masks(dataset, classes=("cat", "dog"))]
+    assert {tuple(stacks["cat"].raters) for stacks in found} == {("ann",)}
+    assert {tuple(stacks["dog"].raters) for stacks in found} == {("ann", "bob")}
+    assert [int(stacks["cat"].masks.sum()) for stacks in found] == [100] + 17 * [0]
+
+
 def test_classes_by_the_names_of_mask_targets_and_a_value_to_ignore(make: Make) -> None:
     masks = {"ann": [0, 1, 2, 9], "bob": [0, 2, 2, 2]}
     dataset = make([fo.Sample("/a.png", raters=list(masks), **{name: row(marks) for name, marks in masks.items()})])

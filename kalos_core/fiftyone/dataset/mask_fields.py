@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.raters import MASKS, LabelSource, label_fields, rater_fields, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
-
-MARKED = "marked"
-"""What the one class of binary masks is called."""
 
 
 def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None:
@@ -65,24 +62,3 @@ def mask_classes(samples: Any, fields: Sequence[str], ignore_value: int | None =
             if found.setdefault(value, str(name)) != str(name):
                 raise InputError(f"masks: expected one name of the value {value}, got {found[value]!r} and {name!r}")
     return found
-
-
-def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dict[int, str]:
-    """Value -> name of the classes selected by name or value; all that are known; none where masks are binary.
-
-    Examples
-    --------
-    >>> chosen_classes({1: "road", 2: "car"}, ["car"]), chosen_classes({}, ["3"]), chosen_classes({}, None)
-    ({2: 'car'}, {3: '3'}, {})
-    """
-    if names is None:
-        return dict(known)
-    value_of = {name: value for value, name in known.items()}
-    chosen = {}
-    for name in names:
-        value = value_of.get(name, int(name) if name.isdecimal() else 0)
-        if not value or (known and value not in known):
-            offered = listed(known.values(), 20) or "whole numbers above 0, as these masks have no named values"
-            raise InputError(f"classes: expected classes among {offered}, got {name!r}")
-        chosen[value] = known.get(value, name)
-    return chosen

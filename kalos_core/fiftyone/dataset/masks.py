@@ -20,14 +20,14 @@ from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.mask_fields import MARKED, chosen_classes, mask_classes, mask_sources
+from kalos_core.fiftyone.dataset.mask_fields import mask_classes, mask_sources
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
-from kalos_core.fiftyone.dataset.raters import LabelSource
+from kalos_core.fiftyone.dataset.raters import LabelSource, facts_of
 from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, settle
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
-from kalos_core.pixels.classes import check_values
+from kalos_core.pixels import MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
+from kalos_core.pixels.stored import MARKED, chosen_classes, stacks_by_class
 from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
 if TYPE_CHECKING:
@@ -217,10 +217,7 @@ def _stored(
     classes = {} if again else chosen_classes(known, selection.classes)
     assignment = Assignment.of(view, selection, sources)
     types = [f"{field}._cls" for field in fields]
-    ids: list[str] = []
-    files: list[str] = []
-    assigned: list[list[bool]] = []
-    stray: list[str] = []
+    ids, files, assigned, stray = list[str](), list[str](), list[list[bool]](), list[str]()
     for columns in stream(view, ["id", "filepath", *assignment.fields, *types]):
         lists = columns.get(ASSIGNED_FIELD, [None] * len(columns["id"]))
         there = zip(*(columns[path] for path in types), strict=True)
@@ -272,12 +269,14 @@ class StoredMasks(RaterMasks):
     ignore_value: int | None
 
     def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
+        values = self.values if self.has_classes else {}
         for image, given, size in self._fetch(batch):
+            name = self.name(image)
             try:
                 arrays = {rater: field_pixels(*entry) for rater, entry in given.items()}
-                stacks = self._stacks(arrays, size, self.name(image))
+                stacks = stacks_by_class(arrays, values, self.known, size, self.ignore_value, name)
             except InputError as error:
-                raise InputError(f"{self.name(image)}: {error}") from error
+                raise InputError(f"{name}: {error}") from error
             yield stacks, _digest(given)
 
     def _digests(self, batch: Sequence[int]) -> list[str]:
@@ -299,25 +298,6 @@ class StoredMasks(RaterMasks):
                 if is_assigned
             }
             yield image, given, (columns["metadata.height"][row], columns["metadata.width"][row])
-
-    def _stacks(self, arrays: dict[str, NDArray[Any] | None], size: tuple[int | None, int | None], name: str) -> Stacks:
-        """The masks of one image by class."""
-        there = {rater: array for rater, array in arrays.items() if array is not None}
-        if not there:  # everybody marked nothing
-            if None in size:
-                raise InputError("expected a mask, or the size of the image (compute_metadata()), got neither")
-            arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
-        ignore = None
-        if self.ignore_value is not None and there:
-            LabelStack.of(there)  # one size
-            ignore = np.logical_or.reduce([array == self.ignore_value for array in there.values()])
-            arrays = arrays | {rater: np.where(ignore, 0, array) for rater, array in there.items()}
-        if not self.has_classes:
-            return {MARKED: MaskStack.of(arrays, ignore=ignore, image=name)}
-        stack = LabelStack.of(arrays, ignore=ignore, image=name)
-        if self.known:
-            check_values(stack, self.known)
-        return {label: stack.of_class(value) for label, value in self.values.items()}
 
 
 def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
@@ -362,11 +342,21 @@ def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMa
         files=tuple(paths[image] for image in annotations.images),
         assigned=annotations.assigned,
         read_at=labels.read_at,
+        limits=tuple(about["classes"] for about in facts_of(samples, annotations.raters)),
     )
 
 
+@dataclass(frozen=True, eq=False)
 class RasterisedMasks(RaterMasks):
-    """The pixels of polygons and instance masks."""
+    """The pixels of polygons and instance masks.
+
+    Parameters
+    ----------
+    limits : (R,) of list of str or None
+        The classes each rater was assigned to; None: all.
+    """
+
+    limits: tuple[list[str] | None, ...]
 
     def _read(self, batch: Sequence[int]) -> Iterator[tuple[Stacks, str]]:
         labels = self._labels(batch)
@@ -389,9 +379,10 @@ class RasterisedMasks(RaterMasks):
         """The masks of one image; None of a class that nobody is assigned to."""
         if not self.selection.classes:
             yield MARKED, next(mask_stacks(one), None)
-            return
-        for name in self.classes:
-            if name in one.categories.tolist():
+        for name in self.selection.classes or ():
+            if name in one.categories:
                 yield name, next(mask_stacks(one, name), None)
-            else:
-                yield name, next(mask_stacks(one.select(rows=[])), None)
+            else:  # nobody annotated it in this batch: who was assigned to all classes looked for it, too
+                asked = [limits is None or name in limits for limits in self.limits]
+                nothing = replace(one.select(rows=[], raters=asked), assigned_categories=None)
+                yield name, next(mask_stacks(nothing), None)

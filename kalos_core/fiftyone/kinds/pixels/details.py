@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.fiftyone.dataset.mask_fields import MARKED
 from kalos_core.fiftyone.runs.arrays import as_texts
 from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Arrays, Run
 from kalos_core.pixels import ClassPixelAgreement, Correlation, PixelAgreement, PixelSums, RaterPerformance
+from kalos_core.pixels.stored import MARKED
 from kalos_core.pixels.sums import mean_of_defined
 
 Numbers = list[float | None]

@@ -1,0 +1,107 @@
+"""From the masks of an image as they are stored, binary or label maps, to the stacks of its classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, listed
+from kalos_core.pixels.classes import check_values
+from kalos_core.pixels.stack import LabelStack, MaskStack
+
+MARKED = "marked"
+"""What the one class of binary masks is called."""
+
+Arrays = Mapping[str, NDArray[Any] | None]
+"""Rater who is assigned -> their mask; None of one who marked nothing."""
+
+
+def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dict[int, str]:
+    """Value -> name of the classes selected by name or value; all that are known; none where masks are binary.
+
+    Examples
+    --------
+    >>> chosen_classes({1: "road", 2: "car"}, ["car"]), chosen_classes({}, ["3"]), chosen_classes({}, None)
+    ({2: 'car'}, {3: '3'}, {})
+    """
+    if names is None:
+        return dict(known)
+    value_of = {name: value for value, name in known.items()}
+    chosen = {}
+    for name in names:
+        value = value_of.get(name, int(name) if name.isdecimal() else 0)
+        if not value or (known and value not in known):
+            offered = listed(known.values(), 20) or "whole numbers above 0, as these masks have no named values"
+            raise InputError(f"classes: expected classes among {offered}, got {name!r}")
+        chosen[value] = known.get(value, name)
+    return chosen
+
+
+def without_ignored(arrays: Arrays, ignore_value: int | None) -> tuple[Arrays, NDArray[np.bool_] | None]:
+    """Masks of one size with 0 in place of a value to ignore, and where any rater has it; None where nobody can.
+
+    Examples
+    --------
+    >>> arrays, ignore = without_ignored({"ann": np.array([[1, 9]]), "bob": None}, 9)
+    >>> arrays["ann"].tolist(), ignore.tolist()
+    ([[1, 0]], [[False, True]])
+    """
+    given = {rater: array for rater, array in arrays.items() if array is not None}
+    if ignore_value is None or not given:
+        return arrays, None
+    ignore = np.logical_or.reduce([array == ignore_value for array in given.values()])
+    return {**arrays, **{rater: np.where(ignore, 0, array) for rater, array in given.items()}}, ignore
+
+
+def stacks_by_class(
+    arrays: Arrays,
+    values: Mapping[str, int],
+    known: Mapping[int, str],
+    size: tuple[int | None, int | None],
+    ignore_value: int | None = None,
+    image: Any = None,
+) -> dict[str, MaskStack]:
+    """Class -> the masks of one image.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Of one size, see `Arrays`.
+    values : mapping
+        Class -> its value in label maps; empty: masks are binary, their one class is `MARKED`.
+    known : mapping
+        Value -> name of every class there is; empty where values have no names.
+    size : (height, width)
+        Of the image, which decides where everybody marked nothing.
+    ignore_value : int, optional
+        A pixel that any rater gives this value counts for nothing.
+    image : object
+        Its id.
+
+    Raises
+    ------
+    InputError
+        For masks of several sizes, values that are no class, and no mask of an image of unknown size.
+
+    Examples
+    --------
+    >>> stacks_by_class({"ann": np.array([[0, 2]]), "bob": None}, {"car": 2}, {}, (1, 2))["car"].masks.tolist()
+    [[[False, True]], [[False, False]]]
+    """
+    there = {rater: array for rater, array in arrays.items() if array is not None}
+    if not there:  # everybody marked nothing
+        if None in size:
+            raise InputError("expected a mask, or the size of the image (compute_metadata()), got neither")
+        arrays = {rater: np.zeros(size, np.uint8) for rater in arrays}  # type: ignore[arg-type]
+    elif ignore_value is not None:
+        LabelStack.of(there)  # one size
+    arrays, ignore = without_ignored(arrays, ignore_value if there else None)
+    if not values:
+        return {MARKED: MaskStack.of(arrays, ignore=ignore, image=image)}
+    stack = LabelStack.of(arrays, ignore=ignore, image=image)
+    if known:
+        check_values(stack, known)
+    return {name: stack.of_class(value) for name, value in values.items()}
