@@ -159,7 +159,7 @@ class TestReading:
             (
                 [sample(0, ann=label("cat"))],
                 {"raters": ("ann",), "classes": ("cow",)},
-                "classes: expected labels",
+                "classes: expected classes",
             ),
             ([sample(0, ann=label("cat"))], {"raters": ("ann",), "min_area": 3}, "have no area"),
             ([sample(0, ann=label("cat"), bob=None)], {"raters": ("ann", "ann")}, "every rater once, got 'ann' twice"),

@@ -9,7 +9,8 @@ from typing import Any
 
 import fiftyone as fo
 
-from kalos_core.errors import InputError, KalosWarning
+from kalos_core.annotations import as_name
+from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.raters import LabelSource
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -80,6 +81,45 @@ class Assignment:
                 KalosWarning,
                 stacklevel=stacklevel + 1,
             )
+
+
+def named_raters(
+    view: Any, source: LabelSource, selection: Selection, lists: bool, *, again: bool = False, silent: bool = True
+) -> tuple[str, ...]:
+    """The raters whom labels or lists of assigned raters name, as far as they are selected.
+
+    Parameters
+    ----------
+    view : fiftyone.core.collections.SampleCollection
+    source : LabelSource
+        Of labels that name their rater in an attribute.
+    selection : Selection
+    lists : bool
+        Whether the samples list who was assigned.
+    again : bool
+        The selection is that of a stored run: nothing is demanded of the labels.
+    silent : bool
+        Whether those are raters, too, who gave no label but are listed.
+
+    Raises
+    ------
+    InputError
+        Where no label names a rater, and for raters whom nothing names.
+    """
+    named = map(as_name, view.distinct(f"{source.path}.{source.attribute}"))
+    labelled = sorted(str(name) for name in named if name is not None)
+    known = sorted({*labelled, *(view.distinct(ASSIGNED_FIELD) if lists else ())})
+    if not again and not labelled and view.count(f"{source.path}.label"):
+        raise InputError(
+            "rater_attribute: expected an attribute that names each label's rater, "
+            f"got {source.attribute!r}, which no label of {source.field!r} has"
+        )
+    for argument, wanted in (("raters", selection.raters or ()), ("reference", (selection.reference,))):
+        strangers = [name for name in wanted if name is not None and name not in known]
+        if strangers and not again:
+            raise InputError(f"{argument}: expected names among {listed(known, 20)}, got {listed(strangers)}")
+    names = (known if silent else labelled) if selection.raters is None else dict.fromkeys(selection.raters)
+    return tuple(name for name in names if name != selection.reference)
 
 
 def check_assigned_field(samples: Any) -> None:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, class_names, label_fields, sources_of
-from kalos_core.fiftyone.dataset.samples import check_samples, every_sample, settle
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, check_classes, label_fields, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table
 from kalos_core.nominal.grouping import Groups
@@ -220,43 +220,14 @@ class _Reading:
         self.view = settle(samples)
         self.assignment = Assignment.of(self.view, selection, self.sources)
         if selection.field is not None:
-            raters = self._named_raters(selection, again)
-            self.assignment = replace(self.assignment, raters=tuple(raters))
+            lists, (source,) = bool(self.assignment.fields), self.sources
+            raters = named_raters(self.view, source, selection, lists, again=again, silent=False)
+            self.assignment = replace(self.assignment, raters=raters)
         self.selection = replace(selection, raters=self.assignment.raters)
         if selection.classes is not None and not again:
-            self._check_classes(selection.classes)
+            check_classes(self.view, selection.classes, self.sources, IMAGE_LABELS)
         self.problems = Problems("view")
         self.raw, self.places = RawLabels(), list[tuple[str, str]]()
-
-    def _named_raters(self, selection: Selection, again: bool) -> list[str]:
-        """Those whom labels name, as far as they are selected."""
-        if again:
-            return list(selection.raters or ())
-        (source,) = self.sources
-        named = map(as_name, self.view.distinct(f"{source.path}.{source.attribute}"))
-        labelled = sorted(str(name) for name in named if name is not None)
-        known = sorted({*labelled, *(self.view.distinct(ASSIGNED_FIELD) if self.assignment.fields else ())})
-        if not labelled and self.view.count(f"{source.path}.label"):
-            raise InputError(
-                "rater_attribute: expected an attribute that names each label's rater, "
-                f"got {source.attribute!r}, which no label of {source.field!r} has"
-            )
-        for argument, wanted in (("raters", selection.raters or ()), ("reference", (selection.reference,))):
-            strangers = [name for name in wanted if name is not None and name not in known]
-            if strangers:
-                raise InputError(f"{argument}: expected names among {listed(known, 20)}, got {listed(strangers)}")
-        names = labelled if selection.raters is None else dict.fromkeys(selection.raters)
-        return [name for name in names if name != selection.reference]
-
-    def _check_classes(self, classes: Sequence[str]) -> None:
-        """A label that nobody has ever given is a slip, unless the data set names it as one of its own."""
-        dataset = self.view._root_dataset
-        known = {*class_names(every_sample(self.view), IMAGE_LABELS), *dataset.default_classes}.union(
-            *dataset.classes.values()
-        )
-        unknown = [name for name in classes if name not in known]
-        if unknown:
-            raise InputError(f"classes: expected labels among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
     def read(self, groups: Groups, on_repeat: OnRepeat) -> ImageLabels:
         """All answers, a block of samples at a time; a problem for each of somebody who was not assigned."""

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +17,12 @@ from kalos_core.annotations import Source as Origin
 from kalos_core.annotations.build import check_records, reaching_outside
 from kalos_core.annotations.joining import join
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
-from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
+from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.coordinates import Fault, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.digests import digests
-from kalos_core.fiftyone.dataset.raters import facts_of, sources_of
-from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample, is_3d, settle
+from kalos_core.fiftyone.dataset.raters import OBJECTS, check_classes, facts_of, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, is_3d, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import attributes_of, default_similarity, kinds_compared
 
@@ -220,48 +219,20 @@ class _Reading:
         for source, names in zip(self.sources, self.attributes, strict=True):
             self.paths += [f"{source.path}.{name}" for name in names]
         if selection.field is not None:
-            self.assignment = replace(self.assignment, raters=tuple(self._named_raters()))
+            lists, (source,) = bool(self.assignment.fields), self.sources
+            raters = named_raters(self.view, source, selection, lists, again=again)
+            self.assignment = replace(self.assignment, raters=raters)
         self.raters = list(self.assignment.raters)
         self.facts = facts_of(samples, self.raters)
         self.limits = {about["rater"]: about["classes"] for about in self.facts if about["classes"] is not None}
         self.known = {name for names in self.limits.values() for name in names or () if self._is_wanted(name)}
         if selection.classes is not None and not again:
-            self._check_classes(selection.classes)
+            check_classes(self.view, selection.classes, self.sources, OBJECTS, self.known)
         if not again:
             self.assignment.warn(selection, stacklevel=5)
 
     def _is_wanted(self, category: str) -> bool:
         return self.selection.classes is None or category in self.selection.classes
-
-    def _named_raters(self) -> list[str]:
-        """Those whom labels or lists of assigned raters name, as far as they are selected."""
-        selection, (source,) = self.selection, self.sources
-        named = [_name(name) for name in self.view.distinct(f"{source.path}.{source.attribute}")]
-        drawn = [name for name in named if name is not None]
-        listed_raters = self.view.distinct(ASSIGNED_FIELD) if self.assignment.fields else []
-        known = sorted({*listed_raters, *drawn})
-        if not self.again:
-            if not drawn and self.view.count(f"{source.path}.label"):
-                raise InputError(
-                    "rater_attribute: expected an attribute that names each label's rater, "
-                    f"got {source.attribute!r}, which no label of {source.field!r} has"
-                )
-            strangers = [name for name in selection.raters or () if name not in known]
-            if strangers:
-                raise InputError(f"raters: expected names among {listed(known, 20)}, got {listed(strangers)}")
-            if selection.reference is not None and selection.reference not in known:
-                raise InputError(f"reference: expected one of {listed(known, 20)}, got {selection.reference!r}")
-        names = known if selection.raters is None else list(dict.fromkeys(selection.raters))
-        return [name for name in names if name != selection.reference]
-
-    def _check_classes(self, classes: Sequence[str]) -> None:
-        """A class that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence."""
-        dataset = self.view._root_dataset
-        used = every_sample(self.view).aggregate([fo.Distinct(f"{source.path}.label") for source in self.sources])
-        known = {*dataset.default_classes, *self.known}.union(*used, *dataset.classes.values())
-        unknown = [name for name in classes if name not in known]
-        if unknown:
-            raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
     # ---- one block ----
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.info import RaterRecord, read_info, update_info
 from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
+from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.selection import Selection
 
 SYNTHETIC = "kalos_synthetic"
@@ -121,12 +122,30 @@ def estimated_fields(samples: Any) -> list[str]:
     return marked_fields(samples, ESTIMATED)
 
 
-def class_names(samples: Any, family: Family = OBJECTS) -> list[str]:
-    """The classes that occur in the stored raters' fields (in all fields where none are stored), sorted."""
+def class_names(samples: Any, family: Family = OBJECTS, more: Sequence[str] = ()) -> list[str]:
+    """The classes that occur in the stored raters' fields (in all fields where none are stored), sorted.
+
+    `more`: paths of further labels to look at.
+    """
     fields = label_fields(samples, family)
     paths = [fields[field] for field in rater_fields(samples, family).values()] or list(fields.values())
-    found = samples.aggregate([fo.Distinct(f"{path}.label") for path in paths]) if paths else []
+    found = samples.aggregate([fo.Distinct(f"{path}.label") for path in dict.fromkeys([*paths, *more])])
     return sorted({name for names in found for name in names})
+
+
+def check_classes(
+    samples: Any, classes: Iterable[str], sources: Iterable[LabelSource], family: Family, more: Iterable[str] = ()
+) -> None:
+    """A class that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence.
+
+    `more`: further classes that there are, beside those that the data set names and raters used.
+    """
+    dataset = samples._root_dataset
+    used = class_names(every_sample(samples), family, [source.path for source in sources])
+    known = {*more, *used, *dataset.default_classes}.union(*dataset.classes.values())
+    unknown = [name for name in classes if name not in known]
+    if unknown:
+        raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
 
 def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[str, str]:
