@@ -33,6 +33,7 @@ ORDER = [
     "nominal",
     "pixels",
     "consensus",
+    "decisions",
     "ranking",
     "readers",
     "noise",

@@ -1,0 +1,457 @@
+"""From disagreement to decision: the units in dispute, what was decided about each, and the labels that follow.
+
+* `disputes` -> `Disputes`: the units that raters do not agree about, those first that teach most
+* `Decision`, one of `DECISIONS`, about the annotations of one unit
+* `resolve` -> `Resolved`: one table of annotations made of what raters agree on and of what was decided
+* `decided_against`: who was decided against, on what: the training list
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.annotations import Annotations, object_array
+from kalos_core.consensus.fusing import Members, fuse
+from kalos_core.errors import InputError, listed, lookup
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DECISIONS", "Decision", "Disputes", "Resolved", "decided_against", "disputes", "resolve"]
+
+DECISIONS = {
+    "take": "One rater is right",
+    "consensus": "All of them together",
+    "whole": "One object, the whole",
+    "parts": "Several objects, the parts",
+    "none": "No object there",
+    "both": "Both readings are legitimate",
+    "guideline": "The guideline must say",
+    "skip": "Not decided now",
+}
+"""What can be decided about a unit -> how a button says it."""
+
+OPEN = ("guideline", "skip")
+"""Decisions that leave a unit open."""
+
+NAME = "resolved"
+"""Name of the rater that holds what was resolved."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What somebody decided about the annotations of one unit.
+
+    Parameters
+    ----------
+    labels : tuple of ids
+        Of annotations of the unit, or of a whole and its parts.
+    decision : name in `DECISIONS`
+    rater : str, optional
+        Who is right, with ``"take"``.
+    note, who : str
+    when : datetime, optional
+
+    Examples
+    --------
+    >>> Decision((1, 2), "take", "ann").rater
+    'ann'
+    >>> Decision((1, 2), "take")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: rater: expected who is right, as the decision is 'take', got None
+    """
+
+    labels: tuple[Hashable, ...]
+    decision: str
+    rater: str | None = None
+    note: str = ""
+    who: str = ""
+    when: datetime | None = None
+
+    def __post_init__(self) -> None:
+        lookup(DECISIONS, self.decision, "decision")
+        if not self.labels:
+            raise InputError("labels: expected the id of at least one annotation, got none")
+        if self.decision == "take" and self.rater is None:
+            raise InputError("rater: expected who is right, as the decision is 'take', got None")
+        if self.decision != "take" and self.rater is not None:
+            raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {self.rater!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Disputes:
+    """D units that raters do not agree about: somebody annotated what another did not, or gave it another class.
+
+    Parameters
+    ----------
+    unit, image : (D,) int
+        Codes; in the order in which they should be decided.
+    agreement : Agreement
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    >>> disputes(agreement(Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all"))).to_pandas().to_dict(
+    ...     "list"
+    ... )
+    {'image': [1], 'alpha': [0.0], 'unit': [0], 'ann': ['cat'], 'bob': ['no object']}
+    """
+
+    unit: NDArray[np.intp]
+    image: NDArray[np.intp]
+    agreement: Agreement
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def labels(self, number: int) -> list[Any]:
+        """Ids of the annotations of one of them."""
+        found: list[Any] = self.agreement.annotations.id[self.agreement.unit_of == self.unit[number]].tolist()
+        return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a dispute: image, alpha of the image, and what each rater gave the unit ("" where not assigned)."""
+        import pandas as pd
+
+        annotations, values = self.agreement.annotations, self.agreement.units.values[self.unit]
+        names = np.append(annotations.categories, ["no object", ""])  # -1 and -2 count from the end
+        place = np.where(values == NO_OBJECT, len(names) - 2, np.where(values == NOT_ASSIGNED, len(names) - 1, values))
+        columns = {f"{name}": names[place[:, rater]] for rater, name in enumerate(annotations.raters)}
+        alpha = self.agreement.image_alpha[self.image]
+        return pd.DataFrame({"image": annotations.images[self.image], "alpha": alpha, "unit": self.unit, **columns})
+
+
+def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disputes:
+    """The units in dispute that are not decided yet: those on the images agreed on least first.
+
+    Within an image, those first whose class has the largest share of all disputes.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    decisions : iterable of Decision
+        The latest last.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
+    ... ]
+    >>> result = agreement(Annotations.from_rows(rows))
+    >>> open_ = disputes(result)
+    >>> (
+    ...     open_.labels(0),
+    ...     len(disputes(result, [Decision((1, 2), "none")])),
+    ...     len(disputes(result, [Decision((1,), "skip")])),
+    ... )
+    ([1, 2], 0, 1)
+    """
+    check_agreement(agreement)
+    unit = np.flatnonzero(_still_open(agreement, _settled(agreement, decisions)))
+    image, category = agreement.units.image[unit], _majority(agreement)[unit]
+    count = np.bincount(_majority(agreement)[_in_dispute(agreement)], minlength=len(agreement.annotations.categories))
+    order = np.lexsort((unit, -count[category], image, np.nan_to_num(agreement.image_alpha[image], nan=np.inf)))
+    return Disputes(unit[order], image[order], agreement)
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """The answer of `resolve`: C annotations, U units.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Of one rater, "resolved", on all images; their ids are 1, 2, ...
+    origin : (C,) object
+        "agreed", a decision of `DECISIONS`, or "undecided" (in dispute, and kept as most raters have it).
+    sources : tuple of tuples
+        Ids of the annotations that each is made of.
+    note : (C,) object
+        What was noted with the decision; "" without.
+    open_units : (K,) int
+        Units in dispute that nobody has decided.
+    decided : int
+        How many units were.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = resolve(agreement(Annotations.from_rows(rows)))
+    >>> found.origin.tolist(), found.sources, found.open_units.tolist(), found.decided
+    (['agreed'], ((1, 2),), [], 0)
+    """
+
+    annotations: Annotations
+    origin: NDArray[np.object_]
+    sources: tuple[tuple[Any, ...], ...]
+    note: NDArray[np.object_]
+    open_units: NDArray[np.intp]
+    decided: int
+
+    def fields(self) -> dict[str, list[Any]]:
+        """Further fields of each annotation for a COCO file, as the last argument of `write_coco`."""
+        return {"origin": self.origin.tolist(), "sources": list(map(list, self.sources)), "note": self.note.tolist()}
+
+
+def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolved:
+    """One table of annotations: what raters agree on, what was decided, and of the rest what most of them have.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Which annotations are of the same object.
+    decisions : iterable of Decision
+        The latest last: it counts where several are of the same unit. A decision about a whole and its parts names
+        annotations of several units, and is of all of these.
+
+    Returns
+    -------
+    Resolved
+        A unit that all agree on is fused as `instance_consensus` does: the mean of boxes, pixels of masks and polygons
+        by vote. ``take``: what this rater has there, as it is; nothing where they have nothing. ``consensus``: one
+        annotation a unit, of the class most gave it. ``whole``: what the raters with one annotation have; ``parts``:
+        what those with several have. ``both``: an annotation for each class, or the whole and its parts. An open
+        dispute is kept if at least half of the assigned raters annotated it.
+
+    Raises
+    ------
+    InputError
+        For ids of no annotation, annotations of several images, a rater the agreement does not have, and whole or
+        parts where no rater has several.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> given = [("ann", "cat", 9), ("bob", "dog", 8)]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, h]} for r, c, h in given]
+    >>> result = agreement(Annotations.from_rows(rows))
+    >>> found = resolve(result, [Decision((1, 2), "take", "bob", "a tail")])
+    >>> names = found.annotations.categories[found.annotations.category]
+    >>> names.tolist(), found.annotations.shapes["box"].xywh().tolist(), found.origin.tolist(), found.sources
+    (['dog'], [[0.0, 0.0, 9.0, 8.0]], ['take'], ((2,),))
+    """
+    check_agreement(agreement)
+    source, settled = agreement.annotations, list(_settled(agreement, decisions))
+    made = sorted(_made(agreement, settled), key=lambda one: (one.unit, one.rows))
+    row = np.array([row for one in made for row in one.rows], dtype=np.intp)
+    owner = np.repeat(np.arange(len(made)), [len(one.rows) for one in made])
+    members = Members(source, row, owner, len(made), np.ones(len(row)))
+    return Resolved(
+        annotations=Annotations(
+            image=source.image[[one.rows[0] for one in made]] if made else np.zeros(0, np.intp),
+            rater=np.zeros(len(made), np.intp),
+            category=np.array([_most_given(source.category[list(one.rows)]) for one in made], dtype=np.intp),
+            id=np.arange(1, len(made) + 1),
+            shapes=fuse(members, "vote"),
+            images=source.images,
+            files=source.files,
+            raters=object_array([NAME]),
+            categories=source.categories,
+            image_size=source.image_size,
+            assigned=np.asarray(source.assigned.any(axis=1))[:, None],
+        ),
+        origin=object_array([one.origin for one in made]),
+        sources=tuple(tuple(source.id[list(one.rows)].tolist()) for one in made),
+        note=object_array([one.note for one in made]),
+        open_units=np.flatnonzero(_still_open(agreement, settled)),
+        decided=sum(len(decision.units) for decision in settled),
+    )
+
+
+def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.DataFrame:
+    """Who was decided against, on what: the training list.
+
+    Of every decided unit, each rater whose annotation it does not keep, and each who has none where one is kept.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (the classes that were kept; "no object"),
+        ``count``, and ``units``: how many decided units the rater was assigned to. The most frequent first.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [
+    ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
+    ... ]
+    >>> decided_against(agreement(Annotations.from_rows(rows)), [Decision((1,), "take", "bob")]).to_dict("list")
+    {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1]}
+    """
+    import pandas as pd
+
+    check_agreement(agreement)
+    annotations, values = agreement.annotations, agreement.units.values
+    names = {NO_OBJECT: "no object", **dict(enumerate(annotations.categories.tolist()))}
+    against: dict[tuple[str, str, str], int] = {}
+    asked = dict.fromkeys(annotations.raters.tolist(), 0)
+    for decision in _settled(agreement, decisions):
+        kept = {row for one in _outcomes(agreement, decision) for row in one.rows}
+        classes = {int(annotations.category[row]) for row in kept}
+        decided = ", ".join(names[code] for code in sorted(classes)) or names[NO_OBJECT]
+        for rater, name in enumerate(annotations.raters.tolist()):
+            own = decision.rows[annotations.rater[decision.rows] == rater]
+            if (values[decision.units, rater] == NOT_ASSIGNED).all():
+                continue
+            asked[name] += 1
+            agrees = bool(len(own)) == bool(kept) and set(annotations.category[own].tolist()) <= classes
+            if not agrees or (len(own) and decision.is_split and not kept & set(own.tolist())):
+                gave = names[int(annotations.category[own[0]])] if len(own) else names[NO_OBJECT]
+                key = (name, gave, decided)
+                against[key] = against.get(key, 0) + 1
+    table = pd.DataFrame(
+        [(*key, count, asked[key[0]]) for key, count in against.items()],
+        columns=["rater", "category", "decided", "count", "units"],
+    )
+    return table.sort_values(["count", "rater", "category"], ascending=[False, True, True], ignore_index=True)
+
+
+# ---- how ----
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """A decision that counts: its units, and the rows of all annotations in them."""
+
+    decision: Decision
+    units: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    count: NDArray[np.intp]
+
+    @cached_property
+    def is_split(self) -> bool:
+        """Whether it is about a whole and its parts."""
+        return bool((self.count > 1).any() and (self.count == 1).any())
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """One annotation that is kept: of which rows it is made, and why."""
+
+    unit: int
+    rows: tuple[int, ...]
+    origin: str
+    note: str = ""
+
+
+def _in_dispute(agreement: Agreement) -> NDArray[np.bool_]:
+    """(U,) units with two different values."""
+    values = agreement.units.values
+    there = values != NOT_ASSIGNED
+    low = np.where(there, values, np.iinfo(values.dtype).max).min(axis=1, initial=np.iinfo(values.dtype).max)
+    return np.asarray(np.where(there, values, NOT_ASSIGNED).max(axis=1, initial=NOT_ASSIGNED) > low)
+
+
+def _still_open(agreement: Agreement, settled: Iterable[_Settled]) -> NDArray[np.bool_]:
+    """(U,) units in dispute that nobody has decided."""
+    found = _in_dispute(agreement)
+    for decision in settled:
+        found[decision.units] = False
+    return found
+
+
+def _majority(agreement: Agreement) -> NDArray[np.intp]:
+    """(U,) the class most raters gave each unit; the first of the vocabulary of several."""
+    annotations = agreement.annotations
+    votes = np.zeros((len(agreement.units), max(len(annotations.categories), 1)), np.intp)
+    np.add.at(votes, (agreement.unit_of, annotations.category), 1)
+    return np.asarray(votes.argmax(axis=1))
+
+
+def _most_given(categories: NDArray[np.intp]) -> int:
+    return int(np.bincount(categories).argmax())
+
+
+def _settled(agreement: Agreement, decisions: Iterable[Decision]) -> Iterator[_Settled]:
+    """The decisions that count: of each unit the latest, unless that leaves it open."""
+    annotations, unit_of = agreement.annotations, agreement.unit_of
+    rows_of: dict[Hashable, list[int]] = {}
+    for row, key in enumerate(annotations.id.tolist()):
+        rows_of.setdefault(key, []).append(row)
+    taken: set[int] = set()
+    found = []
+    for decision in reversed(list(decisions)):
+        unknown = [key for key in decision.labels if key not in rows_of]
+        if unknown:
+            raise InputError(f"labels: expected ids of annotations of this run, got {listed(map(repr, unknown), 5)}")
+        named = [row for key in decision.labels for row in rows_of[key]]
+        if len(set(annotations.image[named].tolist())) > 1:
+            raise InputError(f"labels: expected annotations of one image, got {listed(map(repr, decision.labels), 5)}")
+        if decision.rater is not None and decision.rater not in annotations.raters.tolist():
+            known = listed(map(repr, annotations.raters.tolist()), 20)
+            raise InputError(f"rater: expected one of {known}, got {decision.rater!r}")
+        units = np.unique(unit_of[named])
+        if taken & set(units.tolist()):
+            continue  # somebody decided otherwise later
+        taken |= set(units.tolist())
+        if decision.decision in OPEN:
+            continue
+        rows = np.flatnonzero(np.isin(unit_of, units))
+        count = np.bincount(annotations.rater[rows], minlength=len(annotations.raters))
+        found.append(_Settled(decision, units, rows, count))
+        if decision.decision in ("whole", "parts") and not found[-1].is_split:
+            raise InputError(
+                f"decision: expected labels of which one rater has one and another several for {decision.decision!r}, "
+                f"got {listed(map(repr, decision.labels), 5)}"
+            )
+    yield from reversed(found)
+
+
+def _made(agreement: Agreement, settled: Sequence[_Settled]) -> Iterator[_Outcome]:
+    """All annotations that are kept."""
+    unit_of, values = agreement.unit_of, agreement.units.values
+    in_dispute, is_decided = _in_dispute(agreement), np.zeros(len(agreement.units), np.bool_)
+    for decision in settled:
+        is_decided[decision.units] = True
+        yield from _outcomes(agreement, decision)
+    annotated = np.bincount(unit_of, minlength=len(values))
+    kept = ~is_decided & (~in_dispute | (2 * annotated >= (values != NOT_ASSIGNED).sum(axis=1)))
+    order = np.argsort(unit_of, kind="stable")
+    for unit, rows in enumerate(np.split(order, np.cumsum(annotated)[:-1]) if len(values) else []):
+        if kept[unit]:
+            yield _Outcome(unit, tuple(rows.tolist()), "undecided" if in_dispute[unit] else "agreed")
+
+
+def _outcomes(agreement: Agreement, settled: _Settled) -> Iterator[_Outcome]:
+    """What is kept of a decided unit, or of a whole and its parts."""
+    annotations, rows = agreement.annotations, settled.rows
+    rater, decision = annotations.rater[rows], settled.decision
+    is_whole = settled.count[rater] == 1
+    groups: list[NDArray[np.intp]] = []
+    if decision.decision == "take":
+        groups = [rows[[at]] for at in np.flatnonzero(annotations.raters[rater] == decision.rater)]
+    elif decision.decision == "consensus":
+        groups = _apart(rows, agreement.unit_of[rows])
+    elif decision.decision == "whole":
+        groups = [rows[is_whole]]
+    elif decision.decision == "parts":
+        groups = _apart(rows[~is_whole], agreement.unit_of[rows[~is_whole]])
+    elif decision.decision == "both" and settled.is_split:
+        groups = [rows[is_whole], *_apart(rows[~is_whole], agreement.unit_of[rows[~is_whole]])]
+    elif decision.decision == "both":
+        groups = _apart(rows, annotations.category[rows])
+    for group in groups:
+        unit = int(agreement.unit_of[group[0]])
+        yield _Outcome(unit, tuple(group.tolist()), decision.decision, decision.note)
+
+
+def _apart(rows: NDArray[np.intp], key: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Rows of equal keys together."""
+    return [rows[key == value] for value in np.unique(key)]
