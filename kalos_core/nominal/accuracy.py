@@ -19,6 +19,7 @@ from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.reliability import NOT_ASSIGNED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -338,6 +339,8 @@ class ItemAccuracy:
     unanimity : (I,) float64
         Share of concepts that all its raters decided alike.
     raters : (I,) int
+    to_reference : (I,) float64
+        Mean over its raters of the share of concepts decided as the reference does; NaN without one.
 
     Examples
     --------
@@ -351,6 +354,7 @@ class ItemAccuracy:
     accuracy: NDArray[np.float64]
     unanimity: NDArray[np.float64]
     raters: NDArray[np.intp]
+    to_reference: NDArray[np.float64]
 
     @property
     def mean(self) -> float:
@@ -367,11 +371,17 @@ class ItemAccuracy:
         import pandas as pd
 
         return pd.DataFrame(
-            {"item": self.items, "accuracy": self.accuracy, "unanimity": self.unanimity, "raters": self.raters}
+            {
+                "item": self.items,
+                "accuracy": self.accuracy,
+                "unanimity": self.unanimity,
+                "raters": self.raters,
+                "to_reference": self.to_reference,
+            }
         )
 
 
-def item_accuracy(table: LabelTable) -> ItemAccuracy:
+def item_accuracy(table: LabelTable, reference: Reference | None = None) -> ItemAccuracy:
     """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
 
     A concept on which fewer than two raters decided is left out of its item.
@@ -379,6 +389,8 @@ def item_accuracy(table: LabelTable) -> ItemAccuracy:
     Parameters
     ----------
     table : LabelTable
+    reference : optional
+        As in `rater_accuracy`.
 
     Returns
     -------
@@ -390,7 +402,12 @@ def item_accuracy(table: LabelTable) -> ItemAccuracy:
     >>> item_accuracy(LabelTable.from_rows(rows, groups=None)).accuracy.tolist()
     [0.5]
     """
-    votes = ConceptVotes.of(check_table(table))
+    check_table(table)
+    to_reference = np.full(len(table.items), np.nan)
+    if reference is not None:
+        table, of_reference, _ = _find_reference(table, reference)
+        to_reference = _items_to_reference(table, of_reference)
+    votes = ConceptVotes.of(table)
     items = len(table.items)
     compared = votes.decided >= 2
     chose, decided, item = votes.chose[compared], votes.decided[compared], votes.item[compared]
@@ -402,4 +419,18 @@ def item_accuracy(table: LabelTable) -> ItemAccuracy:
         accuracy=1 - total(item, mixed, items) / concepts,
         unanimity=1 - total(item, split, items) / concepts,
         raters=votes.raters,
+        to_reference=to_reference,
     )
+
+
+def _items_to_reference(table: LabelTable, reference: LabelTable) -> NDArray[np.float64]:
+    """(I,) mean over the raters of an item of the share of concepts that they decided as a reference did."""
+    truth = reference.decisions(str(reference.raters[0]))
+    shares, raters = np.zeros(len(table.items)), np.zeros(len(table.items), np.intp)
+    for rater in table.raters:
+        own = table.decisions(rater)
+        both = (own != NOT_ASSIGNED) & (truth != NOT_ASSIGNED)
+        made = both.sum(axis=1)
+        shares += ((own == truth) & both).sum(axis=1) / np.maximum(made, 1)
+        raters += made > 0
+    return np.asarray(shares / or_nan(raters))

@@ -146,6 +146,69 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
 
 
 @dataclass(frozen=True, eq=False)
+class MajorityLabels:
+    """What most raters chose, N labels on items, each with the share of the raters who chose it.
+
+    Parameters
+    ----------
+    item, concept : (N,) int
+        Codes, ordered by item.
+    share : (N,) float64
+        Of the raters who decided on the concept, or answered its group.
+    tied : (N,) bool
+        Whether it is open: an optional concept that as many chose as did not, and every concept that somebody chose of
+        a group of which several have the most votes.
+
+    Examples
+    --------
+    >>> rows = [("a", "ann", "cat"), ("a", "bob", "cat"), ("a", "cid", "dog"), ("b", "ann", "cat"), ("b", "bob", "dog")]
+    >>> table = LabelTable.from_rows([dict(zip(("item", "rater", "label"), row)) for row in rows])
+    >>> found = majority_labels(table)
+    >>> found.item.tolist(), found.share.round(2).tolist(), found.tied.tolist()
+    ([0, 1, 1], [0.67, 0.5, 0.5], [False, True, True])
+    """
+
+    item: NDArray[np.intp]
+    concept: NDArray[np.intp]
+    share: NDArray[np.float64]
+    tied: NDArray[np.bool_]
+
+
+def majority_labels(table: LabelTable) -> MajorityLabels:
+    """The labels of `merge_raters` with their shares, and those that a tie leaves open.
+
+    Parameters
+    ----------
+    table : LabelTable
+
+    Returns
+    -------
+    MajorityLabels
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": r, "label": names} for r, names in (("a", ["sky"]), ("b", ["sky"]), ("c", []))]
+    >>> majority_labels(LabelTable.from_rows(rows, groups=None)).share.round(2).tolist()
+    [0.67]
+    """
+    votes = ConceptVotes.of(check_table(table))
+    rows = (2 * votes.chose >= votes.decided) & (table.group_of[votes.concept] == OPTIONAL)
+    chose, decided = votes.chose[rows], votes.decided[rows]
+    parts = [(votes.item[rows], votes.concept[rows], chose / decided, 2 * chose == decided)]
+    for code, name in enumerate(table.groups.tolist()):
+        counts = table.counts(name).tocoo()
+        vote = majority_vote(counts.tocsr())
+        item, option = counts.coords
+        kept = vote.tied[item] | (option == vote.winner[item])
+        share = counts.data / vote.annotations[item]
+        concept = np.flatnonzero(table.group_of == code)[option]
+        parts.append((item[kept], concept[kept], share[kept], vote.tied[item[kept]]))
+    item, concept, share, tied = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((concept, item))
+    return MajorityLabels(item[order].astype(np.intp), concept[order].astype(np.intp), share[order], tied[order])
+
+
+@dataclass(frozen=True, eq=False)
 class MajorityAgreement:
     """How many raters agree with the majority, by concept and by item, in both readings of a decision.
 

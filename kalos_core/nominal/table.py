@@ -315,20 +315,63 @@ class LabelTable:
         kept_raters = positions(chosen, len(names), "raters")
         item_code, rater_code = new_codes(kept_items, len(self.items)), new_codes(kept_raters, len(names))
         kept = (item_code[self.item] >= 0) & (rater_code[self.rater] >= 0)
-        answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
-        chosen_labels, left_open = kept[self.answer], kept[self.unanswered[:, 0]]
-        unanswered = self.unanswered[left_open]
+        left = self.without_answers(~kept)
         return replace(
-            self,
-            item=item_code[self.item[kept]],
-            rater=rater_code[self.rater[kept]],
-            answer=answer_code[self.answer[chosen_labels]],
-            concept=self.concept[chosen_labels],
+            left,
+            item=item_code[left.item],
+            rater=rater_code[left.rater],
             items=self.items[kept_items],
             raters=self.raters[kept_raters],
+        )
+
+    def without_answers(self, gone: NDArray[np.bool_]) -> LabelTable:
+        """The same items and raters without some answers, (A,) True for those that go.
+
+        Examples
+        --------
+        >>> table = LabelTable.from_rows([{"item": 1, "rater": rater, "label": "cat"} for rater in ("ann", "bob")])
+        >>> table.without_answers(np.array([True, False])).values().tolist()
+        [[-2, 0]]
+        """
+        kept = ~gone
+        answer_code = np.where(kept, np.cumsum(kept) - 1, -1)
+        chosen_labels = kept[self.answer]
+        unanswered = self.unanswered[kept[self.unanswered[:, 0]]]
+        return replace(
+            self,
+            item=self.item[kept],
+            rater=self.rater[kept],
+            answer=answer_code[self.answer[chosen_labels]],
+            concept=self.concept[chosen_labels],
             unanswered=np.column_stack([answer_code[unanswered[:, 0]], unanswered[:, 1]]),
             time=self.time[kept],
         )
+
+    def regroup(self, groups: Mapping[str, Sequence[str]] | None) -> LabelTable:
+        """The same answers with other groups of concepts that exclude each other; None: all are optional.
+
+        Raises
+        ------
+        InputError
+            For a concept that the table does not have, or that is in two groups, or a group without concepts.
+
+        Examples
+        --------
+        >>> table = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": ["day", "sky"]}], groups=None)
+        >>> table.regroup({"time": ["day"]}).questions
+        ('time', 'sky')
+        """
+        named = {name: list(concepts) for name, concepts in (groups or {}).items()}
+        group_of = np.full(len(self.concepts), OPTIONAL)
+        known = self.concepts.tolist()
+        for code, (name, concepts) in enumerate(named.items()):
+            for concept in concepts:
+                if concept not in known:
+                    raise InputError(f"groups: expected concepts of the table in {name!r}, got {concept!r}")
+                if group_of[known.index(concept)] != OPTIONAL:
+                    raise InputError(f"groups: expected a concept in one group, got {concept!r} again")
+                group_of[known.index(concept)] = code
+        return replace(self, groups=object_array(named), group_of=group_of)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a chosen label, and one without a label for each answer that chose nothing."""

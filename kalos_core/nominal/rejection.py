@@ -1,0 +1,173 @@
+"""Answers that are left out by rule: those that break a group, and those of raters who often do, or stand alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.errors import InputError, as_number
+from kalos_core.nominal.accuracy import rater_accuracy
+from kalos_core.nominal.coefficients import free_marginal_kappa
+from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.nominal.groups import check_groups
+from kalos_core.nominal.table import LabelTable, check_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Rejection:
+    """Which of A answers of R raters are rejected, and what that does to the kappas of Q questions.
+
+    Parameters
+    ----------
+    rejected : (A,) bool
+        In the order of the answers of the table.
+    raters : (R,) object
+    answers, breaking, rejected_answers : (R,) int
+        How many answers each gave, how many of them break a group, and how many are rejected.
+    to_majority : (R,) float64
+        `RaterAccuracy.to_majority` of each, before anything is rejected.
+    reason : (R,) object
+        Why all answers of a rater are rejected; "" where they are not.
+    question : (Q,) object
+    before, after : (Q,) float64
+        Free-marginal kappa with all answers, and without those that are rejected.
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": "ann", "label": ["day"]}, {"item": 1, "rater": "bob", "label": ["day", "night"]}]
+    >>> table = LabelTable.from_rows(rows, groups={"time": ["day", "night"]})
+    >>> result = reject_answers(table, broken=True)
+    >>> result.rejected.tolist(), len(result.keep(table)), result.to_pandas()["rejected"].tolist()
+    ([False, True], 1, [0, 1])
+    """
+
+    rejected: NDArray[np.bool_]
+    raters: NDArray[np.object_]
+    answers: NDArray[np.intp]
+    breaking: NDArray[np.intp]
+    rejected_answers: NDArray[np.intp]
+    to_majority: NDArray[np.float64]
+    reason: NDArray[np.object_]
+    question: NDArray[np.object_]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """How many answers are rejected."""
+        return int(self.rejected.sum())
+
+    @property
+    def rejected_raters(self) -> tuple[str, ...]:
+        """Those all of whose answers are rejected by a rule on raters."""
+        return tuple(str(name) for name, reason in zip(self.raters, self.reason, strict=True) if reason)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Mean kappa before and after, over the questions that have both."""
+        both = np.isfinite(self.before) & np.isfinite(self.after)
+        return mean_of_finite(self.before[both]), mean_of_finite(self.after[both])
+
+    def keep(self, table: LabelTable) -> LabelTable:
+        """The table without the answers that are rejected, and without the raters who are."""
+        gone = set(self.rejected_raters)
+        return table.without_answers(self.rejected).select(raters=[name for name in table.raters if name not in gone])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "rater": self.raters,
+                "answers": self.answers,
+                "breaking": self.breaking,
+                "to_majority": self.to_majority,
+                "rejected": self.rejected_answers,
+                "reason": self.reason,
+            }
+        )
+
+
+def reject_answers(
+    table: LabelTable,
+    *,
+    broken: bool = False,
+    most_breaches: float | None = None,
+    least_accuracy: float | None = None,
+) -> Rejection:
+    """Which answers break a rule, and the kappas without them (Nowak & Rüger §3.3.2).
+
+    The rules are those that are given; an answer is rejected if it breaks any of them. All are decided on the whole
+    table, so that none depends on another. To reject raters for standing alone raises kappa whoever is right: what is
+    left agrees because it was chosen for agreeing. The paper rejects broken answers only.
+
+    Parameters
+    ----------
+    table : LabelTable
+    broken : bool
+        Reject answers that choose none or several concepts of some exclusive group (`check_groups`): the paper's rule.
+    most_breaches : float in [0, 1], optional
+        Reject all answers of a rater who breaks a group in a larger share of their answers.
+    least_accuracy : float in [0, 1], optional
+        Reject all answers of a rater who answers a smaller share of questions as the majority does (`rater_accuracy`).
+
+    Returns
+    -------
+    Rejection
+
+    Raises
+    ------
+    InputError
+        For no rule at all, or a share that is none.
+
+    Examples
+    --------
+    >>> labels = {"ann": "xxyy", "bob": "xxyy", "cid": "xxyy", "eve": "yyxx"}
+    >>> rows = [{"item": i, "rater": r, "label": c} for r, text in labels.items() for i, c in enumerate(text)]
+    >>> result = reject_answers(LabelTable.from_rows(rows), least_accuracy=0.5)
+    >>> result.rejected_raters, result.before.tolist(), result.after.tolist()
+    (('eve',), [0.0], [1.0])
+    """
+    check_table(table)
+    limits = {"most_breaches": most_breaches, "least_accuracy": least_accuracy}
+    for name, limit in limits.items():
+        number = as_number(limit)
+        if limit is not None and (number is None or not 0 <= number <= 1):
+            raise InputError(f"{name}: expected a share from 0 to 1, got {limit!r}")
+    if not broken and most_breaches is None and least_accuracy is None:
+        raise InputError("rule: expected broken, most_breaches or least_accuracy, got none")
+    raters = len(table.raters)
+    breaks = np.zeros(len(table), np.bool_)
+    breaks[check_groups(table).answer] = True
+    answers, breaking = (np.bincount(table.rater[rows], minlength=raters) for rows in (slice(None), breaks))
+    to_majority = rater_accuracy(table).to_majority
+    reason = object_array([""] * raters)
+    if least_accuracy is not None:
+        reason[to_majority < least_accuracy] = f"less than {100 * least_accuracy:.3g} % as the majority"
+    if most_breaches is not None:
+        reason[breaking > most_breaches * answers] = f"more than {100 * most_breaches:.3g} % break a group"
+    rejected = (reason != "")[table.rater] | (breaks & broken)
+    kept = table.without_answers(rejected)
+    return Rejection(
+        rejected=rejected,
+        raters=table.raters,
+        answers=answers,
+        breaking=breaking,
+        rejected_answers=np.bincount(table.rater[rejected], minlength=raters),
+        to_majority=to_majority,
+        reason=reason,
+        question=object_array(table.questions),
+        before=_kappas(table),
+        after=_kappas(kept),
+    )
+
+
+def _kappas(table: LabelTable) -> NDArray[np.float64]:
+    return np.array([free_marginal_kappa(table.counts(question)) for question in table.questions], np.float64)

@@ -1,0 +1,180 @@
+"""Groups of concepts that exclude each other, suggested from what raters chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
+from numpy.typing import NDArray
+
+from kalos_core.errors import InputError, as_number
+from kalos_core.nominal.table import LabelTable, check_table
+
+MOST_BREACHES = 0.05
+"""Share of the answers that may break a suggested group, by default."""
+
+CHANCE = 0.25
+"""A group is suggested where at most this share of the breaches occurs that unrelated concepts would have."""
+
+MOST_STEPS = 2_000
+"""Steps of the search for the group of a concept; what is not found by then is not suggested."""
+
+NAMED = 3
+"""Concepts that the name of a group lists."""
+
+
+@dataclass(frozen=True)
+class SuggestedGroup:
+    """Concepts of which nearly every answer chose exactly one.
+
+    Parameters
+    ----------
+    concepts : tuple of str
+        The most frequent first.
+    answers : int
+        Answers that chose anything.
+    supporting : int
+        Those of them that chose exactly one of the concepts.
+    without, several : int
+        Those that chose none, and those that chose more than one.
+
+    Examples
+    --------
+    >>> SuggestedGroup(("day", "dusk", "night", "dawn"), answers=10, supporting=9, without=1, several=0).name
+    'day / dusk / night / …'
+    """
+
+    concepts: tuple[str, ...]
+    answers: int
+    supporting: int
+    without: int
+    several: int
+
+    @property
+    def name(self) -> str:
+        """The first concepts; a question needs a name."""
+        return " / ".join([*self.concepts[:NAMED], *("…" for _ in self.concepts[NAMED : NAMED + 1])])
+
+
+def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> tuple[SuggestedGroup, ...]:
+    """Groups of two concepts or more of which every answer, or nearly every one, chose exactly one.
+
+    A group is suggested where at most `most_breaches` of the answers that chose anything chose none or several of its
+    concepts, and a quarter at most of what concepts that are chosen independently would have: of a concept that nearly
+    everybody always chooses and one that hardly anybody ever does, chance alone makes such a group. Groups do not
+    overlap; the one of the most frequent concept is looked for first. Whether the concepts exclude each other by their
+    meaning is for people to decide.
+
+    Parameters
+    ----------
+    table : LabelTable
+        Its own groups do not matter.
+    most_breaches : float in [0, 1)
+        0: never more than one, and always one.
+
+    Returns
+    -------
+    tuple of SuggestedGroup
+        `LabelTable.regroup` takes ``{group.name: group.concepts for group in ...}``.
+
+    Raises
+    ------
+    InputError
+        For a share that is none.
+
+    Examples
+    --------
+    >>> labels = [["day", "sky"], ["day"], ["night", "sky"], ["night"]] * 3
+    >>> rows = [{"item": item, "rater": "ann", "label": label} for item, label in enumerate(labels)]
+    >>> [(group.name, group.supporting) for group in suggest_groups(LabelTable.from_rows(rows, groups=None))]
+    [('day / night', 12)]
+    """
+    check_table(table)
+    share = as_number(most_breaches)
+    if share is None or not 0 <= share < 1:
+        raise InputError(f"most_breaches: expected a share from 0 to below 1, got {most_breaches!r}")
+    chosen = _chosen(table)
+    answers = chosen.shape[0]
+    together = np.asarray((chosen.T @ chosen).toarray())
+    counts = together.diagonal().copy()
+    np.fill_diagonal(together, 0)
+    found: list[SuggestedGroup] = []
+    free = counts > 0
+    for spare in sorted({0, int(share * answers)}):  # groups that nobody breaks come first
+        search = _Search(counts, together, answers, spare)
+        for seed in np.argsort(-counts, kind="stable").tolist():
+            members = search.group_of(seed, free) if free[seed] else None
+            if members is not None:
+                group = _counted(chosen[:, members], table.concepts[members])
+                breaches = answers - group.supporting
+                if breaches <= spare and breaches <= CHANCE * _unrelated(counts[members], answers):
+                    free[members] = False
+                    found.append(group)
+    return tuple(found)
+
+
+def _chosen(table: LabelTable) -> scipy.sparse.csr_array:
+    """Which concepts each answer that chose anything chose: (A', C) of zeros and ones."""
+    ones = np.ones(len(table.answer), np.int64)
+    chosen = scipy.sparse.csr_array(
+        (ones, (table.answer, table.concept)), shape=(len(table), max(len(table.concepts), 1))
+    )
+    return chosen[np.unique(table.answer)]
+
+
+def _counted(chosen: scipy.sparse.csr_array, concepts: NDArray[np.object_]) -> SuggestedGroup:
+    """A group of concepts, with which answers chose them."""
+    times = np.asarray(chosen.sum(axis=1)).ravel()
+    supporting, without, several = (int(which.sum()) for which in (times == 1, times == 0, times > 1))
+    return SuggestedGroup(tuple(concepts.tolist()), len(times), supporting, without, several)
+
+
+def _unrelated(counts: NDArray[np.int64], answers: int) -> float:
+    """How many answers would choose none or several of concepts with these counts, if they were independent."""
+    share = counts / answers
+    others = np.array([np.prod(np.delete(1 - share, index)) for index in range(len(share))])
+    return float(answers * (1 - (share * others).sum()))
+
+
+class _Search:
+    """Looks for concepts that together cover the answers and hardly overlap, by how often two occur together.
+
+    Parameters
+    ----------
+    counts : (C,) int
+        How often each concept was chosen.
+    together : (C, C) int
+        How often two were chosen in one answer, 0 on the diagonal.
+    answers, spare : int
+        How many there are, and how many may break a group.
+    """
+
+    def __init__(self, counts: NDArray[np.int64], together: NDArray[np.int64], answers: int, spare: int) -> None:
+        self.counts, self.together, self.answers, self.spare = counts, together, answers, spare
+        self.steps = 0
+
+    def group_of(self, seed: int, free: NDArray[np.bool_]) -> list[int] | None:
+        """A group with a concept, of concepts that are free; None where there is none."""
+        self.steps = 0
+        others = np.flatnonzero(free & (np.arange(len(free)) != seed))
+        others = others[np.argsort(-self.counts[others], kind="stable")]
+        found = self._extend([seed], int(self.counts[seed]), 0, others)
+        return found if found is not None and len(found) > 1 else None
+
+    def _extend(self, members: list[int], covered: int, overlap: int, others: NDArray[np.intp]) -> list[int] | None:
+        """Members with others, the most frequent first, that cover enough without overlapping too much."""
+        self.steps += 1
+        overlaps = overlap + self.together[np.ix_(members, others)].sum(axis=0)
+        others, overlaps = others[overlaps <= self.spare], overlaps[overlaps <= self.spare]
+        for index, (other, shared) in enumerate(zip(others.tolist(), overlaps.tolist(), strict=True)):
+            reach = covered + int(self.counts[others[index:]].sum())
+            if self.steps > MOST_STEPS or reach < self.answers - self.spare:
+                break
+            more = int(self.counts[other])
+            if more <= 2 * (shared - overlap):  # it would break more answers than it covers
+                continue
+            found = self._extend([*members, other], covered + more, shared, others[index + 1 :])
+            if found is not None:
+                return found
+        return members if covered - overlap >= self.answers - self.spare else None
