@@ -77,6 +77,8 @@ from kalos_core.nominal import (
     majority_vote,
     nominal_alpha,
     rater_accuracy,
+    reject_answers,
+    suggest_groups,
 )
 from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import (
@@ -197,12 +199,14 @@ __all__ = [
     "read_vindr",
     "read_wide_labels",
     "register_similarity",
+    "reject_answers",
     "removal_experiment",
     "run_experiments",
     "running_agreement",
     "sensitivity",
     "sparse_agreement",
     "staple",
+    "suggest_groups",
     "team_agreement",
     "unit_agreement",
     "usable_solvers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,9 +22,10 @@ from kalos_core.figures.common import (
     as_matrix,
     as_numbers,
     as_plain,
+    shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.nominal import LabelAgreement, MajorityAgreement, RaterAccuracy, TeamComparison, landis_koch
+from kalos_core.nominal import LabelAgreement, MajorityAgreement, RaterAccuracy, Rejection, TeamComparison, landis_koch
 
 MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""
@@ -44,6 +45,18 @@ def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
     numbers = as_numbers(values)
     order = np.argsort(numbers, kind="stable")
     return order[np.isfinite(numbers[order])][:most]
+
+
+def how_many(values: Numbers, most: int = MOST_ROWS) -> str:
+    """What an axis says of rows that are not shown; "" where all are.
+
+    Examples
+    --------
+    >>> how_many([0.9, None, 0.1], most=1)
+    ' (the least 1 of 2)'
+    """
+    known = int(np.isfinite(as_numbers(values)).sum())
+    return f" (the least {most} of {known:,})" if known > most else ""
 
 
 def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
@@ -86,7 +99,7 @@ def kappa_bars(
         values,
         [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)],
         [f"{significant(value)} {landis_koch(value)}" for value in values],
-        axis="free-marginal kappa",
+        axis=f"free-marginal kappa{how_many(kappa)}",
         name="kappa",
         colours=PALE,
         title=title,
@@ -145,38 +158,44 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Num
     """
     upper, lower = as_numbers(everywhere), as_numbers(where_selected)
     order = majority_order(everywhere, where_selected)
-    shown = [str(names[index]) for index in order]
-    rows = list(range(len(order)))
+    axis = f"% of raters with the majority{how_many(upper)}"
+    readings = {"all decisions": 100 * upper[order], "where somebody chose it": 100 * lower[order]}
+    figure = _two_dots([str(names[index]) for index in order], readings, axis, title, (0.0, 100.0), ".1f")
+    return figure.update_layout(xaxis_range=[48, 102])
+
+
+def _two_dots(
+    names: Sequence[str],
+    values: Mapping[str, NDArray[np.float64]],
+    axis: str,
+    title: str,
+    ends: tuple[float, float],
+    precision: str,
+) -> go.Figure:
+    """Two values of each of n names, the first grey: what they are -> (n,) numbers."""
+    looks = ((NEUTRAL, "circle"), (OWN, "diamond"))
     traces = [
         go.Scatter(
-            x=as_plain(100 * values[order]),
-            y=rows,
+            x=as_plain(numbers),
+            y=list(range(len(names))),
             mode="markers",
             marker={"size": 10, "color": colour, "symbol": symbol},
-            customdata=shown,
-            hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
+            customdata=names,
+            hovertemplate=f"%{{customdata}}: %{{x:{precision}}}<extra></extra>",
             name=name,
         )
-        for values, colour, symbol, name in (
-            (upper, NEUTRAL, "circle", "all decisions"),
-            (lower, OWN, "diamond", "where somebody chose it"),
-        )
+        for (name, numbers), (colour, symbol) in zip(values.items(), looks, strict=True)
     ]
-    figure = go.Figure(traces, layout=row_layout(shown, title, "% of raters with the majority", 0.0, 100.0))
-    return figure.update_layout(
-        xaxis_range=[48, 102],
-        showlegend=True,
-        legend=LEGEND_AT_BOTTOM,
-        margin_b=75,
-        height=figure.layout.height + 30,
-    )
+    figure = go.Figure(traces, layout=row_layout(names, title, axis, *ends))
+    height = figure.layout.height + 30
+    return figure.update_layout(showlegend=True, legend=LEGEND_AT_BOTTOM, margin_b=75, height=height)
 
 
 def plot_majority(result: MajorityAgreement) -> go.Figure:
     """The concepts of a result, titled with its finding."""
     means = result.means
     title = majority_title(means["concept_all"], means["concept_chosen"])
-    return majority_dots(result.table.concepts.tolist(), result.concept_all, result.concept_chosen, title)
+    return majority_dots(result.concepts.tolist(), result.concept_all, result.concept_chosen, title)
 
 
 def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
@@ -205,6 +224,7 @@ def accuracy_heatmap(
     accuracy: Matrix,
     to_majority: Numbers | None = None,
     title: str = "",
+    to_reference: Mapping[str, Numbers] | None = None,
 ) -> go.Figure:
     """Accuracy of each two raters, and of each to the majority as one more row and column (Table 2).
 
@@ -214,20 +234,29 @@ def accuracy_heatmap(
     accuracy : (R, R) symmetric, None or NaN where undefined
     to_majority : (R,), optional
     title : str
+    to_reference : mapping of the name of a reference to (R,), optional
+        One more row and column each.
     """
     values = as_matrix(accuracy)
     names = list(raters)
-    if to_majority is not None:
-        names.append("majority")
-        last = as_numbers(to_majority)
+    majority = {} if to_majority is None else {"majority": to_majority}
+    for name, numbers in {**majority, **(to_reference or {})}.items():
+        last = np.append(as_numbers(numbers), np.full(len(names) - len(raters), np.nan))
         values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
+        names.append(name)
     return square_heatmap(names, values, "accuracy", title)
 
 
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
-    """The matrix of a result with its majority, titled with its finding."""
+    """The matrix of a result with its majority, and its reference if it has one, titled with its finding."""
     raters = result.raters.tolist()
-    return accuracy_heatmap(raters, result.accuracy, result.to_majority, accuracy_title(raters, result.accuracy))
+    title = accuracy_title(raters, result.accuracy)
+    reference = {result.reference: result.to_reference} if result.reference else None
+    if reference and np.isfinite(result.to_reference).any():
+        best = int(np.nanargmax(result.to_reference))
+        value = significant(float(result.to_reference[best]))
+        title += f"; nearest to {result.reference} is {raters[best]} ({value})"
+    return accuracy_heatmap(raters, result.accuracy, result.to_majority, title, reference)
 
 
 def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None = None, title: str = "") -> go.Figure:
@@ -264,3 +293,22 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
     title = f"{result.question[question]}: {finding} ({difference})"
     return team_bars(names, kappa, result.kappa_interval[question], title)
+
+
+def rejection_title(result: Rejection) -> str:
+    """How much is rejected and what that does to kappa, in one line."""
+    before, after = (significant(value) for value in result.means)
+    answers, gone = int(result.answers.sum()), result.rejected_raters
+    share = f"{len(result):,} of {answers:,} answers are rejected ({100 * len(result) / max(answers, 1):.1f} %)"
+    whose = f", all of {shortened(', '.join(gone), 40)}" if gone else ""
+    return f"{share}{whose}: mean kappa {before} before, {after} after"
+
+
+def plot_rejection(result: Rejection) -> go.Figure:
+    """Free-marginal kappa of each question with all answers and without the rejected, the least first."""
+    order = least_first(result.before)
+    kappas = {"all answers": result.before[order], "without the rejected": result.after[order]}
+    axis = f"free-marginal kappa{how_many(result.before)}"
+    low = min(0.0, *(float(np.nanmin(values, initial=0.0)) for values in kappas.values()))
+    names = [str(result.question[index]) for index in order]
+    return _two_dots(names, kappas, axis, rejection_title(result), (low, 1.0), ".3f")

@@ -29,7 +29,14 @@ from kalos_core.figures.common import (
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.pixels import LEGEND, significance
 from kalos_core.pixels import SIGNIFICANT
-from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, Rankings, SharedRanking, shared_rankings
+from kalos_core.ranking import (
+    BoundaryEvaluation,
+    Concordance,
+    DetectorRanking,
+    Rankings,
+    SharedRanking,
+    shared_rankings,
+)
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """How curves of another kind are told apart."""
@@ -187,6 +194,43 @@ def plot_tau(rankings: Rankings) -> go.Figure:
     """How alike the references of a result rank, titled with the finding."""
     references, tau = rankings.truths.tolist(), rankings.tau
     return tau_heatmap(references, tau, tau_title(references, tau))
+
+
+def concordance_title(result: Concordance) -> str:
+    """Which references give concordant rankings, in one line.
+
+    Examples
+    --------
+    >>> d, p = np.array([[0, 0.2], [0.1, 0]]), np.array([[0, 0.01], [0.3, 0]])
+    >>> concordance_title(Concordance(np.array(["ann", "bob"]), d, p))
+    'Rankings are concordant under 0 of 1 pair of references; least ann and bob (no nearer than random orders: D \
+0.200, p 0.3)'
+    """
+    first, second = np.triu_indices(len(result.truths), 1)
+    distance = np.maximum(result.distance[first, second], result.distance[second, first])
+    known = np.flatnonzero(np.isfinite(distance))
+    if not len(known):
+        return "No two references rank the same models"
+    least = known[distance[known].argmax()]
+    pair = int(first[least]), int(second[least])
+    agreeing = int(result.concordant[first, second][known].sum())
+    names = f"{result.truths[pair[0]]} and {result.truths[pair[1]]}"
+    noun = "pair" if len(known) == 1 else "pairs"
+    return (
+        f"Rankings are concordant under {agreeing} of {len(known)} {noun} of references; least {names} "
+        f"({result.verdict(*pair)})"
+    )
+
+
+def plot_concordance(result: Concordance) -> go.Figure:
+    """Distance of the rankings under every two references above the diagonal, and its p below, titled with the verdict.
+
+    Of both directions the greater is shown.
+    """
+    distance, p = (np.maximum(values, values.T) for values in (result.distance, result.p))
+    values = np.where(np.triu(np.ones_like(p), 1) > 0, distance, p)
+    np.fill_diagonal(values, np.nan)
+    return square_heatmap(result.truths.tolist(), values, "D", concordance_title(result), "p")
 
 
 def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0, compared: int | None = None) -> str:

@@ -3,14 +3,15 @@
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
-  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `check_groups` and
-  `GroupBreaches`: answers that break such a group.
+  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
+  `SuggestedGroup`: which concepts seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
+  `reject_answers`, `Rejection`: answers left out by rule.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
   `observed_agreement`; in words: `landis_koch`, `LANDIS_KOCH`.
-* The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_agreement`,
-  `MajorityAgreement`.
+* The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
+  `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
 * What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
@@ -41,11 +42,15 @@ from kalos_core.nominal.majority import (
     UNDECIDED,
     Majority,
     MajorityAgreement,
+    MajorityLabels,
     majority_agreement,
+    majority_labels,
     majority_vote,
     merge_raters,
 )
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
+from kalos_core.nominal.rejection import Rejection, reject_answers
+from kalos_core.nominal.suggestions import SuggestedGroup, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
 
@@ -64,11 +69,14 @@ __all__ = [
     "LabelTable",
     "Majority",
     "MajorityAgreement",
+    "MajorityLabels",
     "OnEmpty",
     "OnRepeat",
     "OnUnknown",
     "RaterAccuracy",
     "RawLabels",
+    "Rejection",
+    "SuggestedGroup",
     "TeamComparison",
     "alpha_of_counts",
     "build_table",
@@ -89,11 +97,14 @@ __all__ = [
     "label_counts",
     "landis_koch",
     "majority_agreement",
+    "majority_labels",
     "majority_vote",
     "merge_raters",
     "nominal_alpha",
     "observed_agreement",
     "rater_accuracy",
     "read_groups",
+    "reject_answers",
     "running_label_agreement",
+    "suggest_groups",
 ]

@@ -74,7 +74,9 @@ def _by_concept(keys: NDArray[np.intp], concepts: int) -> list[NDArray[np.intp]]
 def _matrix(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_array:
     """(R, I) ones where a rater gave one of some answers."""
     places = table.rater[answers], table.item[answers]
-    return scipy.sparse.csr_array((np.ones(len(answers), np.int64), places), shape=(len(table.raters), len(table.items)))
+    return scipy.sparse.csr_array(
+        (np.ones(len(answers), np.int64), places), shape=(len(table.raters), len(table.items))
+    )
 
 
 def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> NDArray[np.int64]:

@@ -214,12 +214,14 @@ class MajorityAgreement:
 
     Parameters
     ----------
-    table : LabelTable
+    concepts, group : (C,) object
+        Names, and the group each belongs to; None for an optional concept.
     concept_all, concept_chosen : (C,) float64
         Mean over items of the share of raters in the majority, in [0.5, 1]: over all items, and over those where
         somebody chose the concept; NaN where there is none.
     concept_items : (C,) int
         On how many items somebody chose the concept.
+    items : (I,) object
     item_all, item_chosen : (I,) float64
         The same of each item, over all concepts and over those somebody chose.
     item_concepts : (I,) int
@@ -233,10 +235,12 @@ class MajorityAgreement:
     ([0.5, 1.0], [0.5, nan], [0.75])
     """
 
-    table: LabelTable
+    concepts: NDArray[np.object_]
+    group: NDArray[np.object_]
     concept_all: NDArray[np.float64]
     concept_chosen: NDArray[np.float64]
     concept_items: NDArray[np.intp]
+    items: NDArray[np.object_]
     item_all: NDArray[np.float64]
     item_chosen: NDArray[np.float64]
     item_concepts: NDArray[np.intp]
@@ -251,13 +255,10 @@ class MajorityAgreement:
         """One row a concept."""
         import pandas as pd
 
-        grouped = self.table.group_of != OPTIONAL
-        group = object_array([None] * len(grouped))
-        group[grouped] = self.table.groups[self.table.group_of[grouped]]
         return pd.DataFrame(
             {
-                "concept": self.table.concepts,
-                "group": group,
+                "concept": self.concepts,
+                "group": self.group,
                 "all": self.concept_all,
                 "chosen": self.concept_chosen,
                 "items": self.concept_items,
@@ -270,7 +271,7 @@ class MajorityAgreement:
 
         return pd.DataFrame(
             {
-                "item": self.table.items,
+                "item": self.items,
                 "all": self.item_all,
                 "chosen": self.item_chosen,
                 "concepts": self.item_concepts,
@@ -310,10 +311,12 @@ def majority_agreement(table: LabelTable) -> MajorityAgreement:
     concept_loss = total(votes.concept, loss, len(table.concepts))
     item_loss = total(votes.item, loss, len(table.items))
     return MajorityAgreement(
-        table=table,
+        concepts=table.concepts,
+        group=object_array([*table.groups, None])[table.group_of],  # `OPTIONAL` is the last
         concept_all=1 - concept_loss / or_nan(concept_items),
         concept_chosen=1 - concept_loss / or_nan(by_concept),
         concept_items=by_concept,
+        items=table.items,
         item_all=np.where(counted, 1 - item_loss / or_nan(item_concepts), np.nan),
         item_chosen=1 - item_loss / or_nan(by_item),
         item_concepts=by_item,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, check_whole
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
+from kalos_core.nominal.cohen import cohen_matrices
 from kalos_core.nominal.decisions import mean_of_finite, optional_tallies
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
@@ -19,6 +21,7 @@ from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
 from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, tally
 from kalos_core.sparse.estimate import estimate
+from kalos_core.sparse.independence import is_doubtful
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +47,15 @@ class LabelAgreement:
         Chance-corrected, each as the function of its name; NaN where undefined.
     free_marginal_interval : (Q, 2) float64
         95 % percentile bootstrap over items.
+    cohen : (Q,) float64
+        Mean of Cohen's kappa over the pairs of raters for whom it is defined (`cohen_matrices`).
+    spa_flat : (Q,) float64
+        Sparse probability of agreement with equal weights, and
+    doubtful : (Q,) bool
+        whether agreement depends on how many answers an item has, so that other weights than equal ones are biased
+        (`SparseAgreement.independence`).
+    reason : (Q,) object
+        Why a coefficient is undefined; "" where all are defined.
     items : (Q,) int
         Items with two raters.
     answers : (Q,) int
@@ -71,6 +83,10 @@ class LabelAgreement:
     fleiss: NDArray[np.float64]
     free_marginal: NDArray[np.float64]
     free_marginal_interval: NDArray[np.float64]
+    cohen: NDArray[np.float64]
+    spa_flat: NDArray[np.float64]
+    doubtful: NDArray[np.bool_]
+    reason: NDArray[np.object_]
     items: NDArray[np.intp]
     answers: NDArray[np.intp]
     ties: NDArray[np.intp]
@@ -102,12 +118,16 @@ class LabelAgreement:
                 "band": self.bands,
                 "fleiss": self.fleiss,
                 "alpha": self.alpha,
+                "cohen": self.cohen,
                 "spa": self.spa,
+                "spa_flat": self.spa_flat,
+                "doubtful": self.doubtful,
                 **interval_columns(free_marginal=self.free_marginal_interval, spa=self.spa_interval),
                 "items": self.items,
                 "answers": self.answers,
                 "ties": self.ties,
                 "chosen": self.chosen,
+                "reason": self.reason,
             }
         )
 
@@ -154,11 +174,14 @@ def label_agreement(
     bootstrap, seed = check_whole(bootstrap, "bootstrap"), check_whole(seed, "seed")
     optional = optional_tallies(table)
     made = []
-    for question in table.questions:
+    for question, kappas in cohen_matrices(table):
         exclusive = question not in optional
         found = tally(table.counts(question)) if exclusive else optional[question]
-        made.append({"exclusive": exclusive, **_question(found, exclusive, bootstrap, seed, weights)})
+        row = _question(found, exclusive, bootstrap, seed, weights)
+        row["cohen"] = mean_of_finite(kappas[np.triu_indices(len(kappas), 1)])
+        made.append({"exclusive": exclusive, **row, "reason": _reason(row)})
     columns = {name: np.array([row[name] for row in made]) for name in made[0]}
+    columns["reason"] = object_array(columns["reason"].tolist())
     breaches = len(check_groups(table))
     return LabelAgreement(question=object_array(table.questions), breaches=breaches, **columns)
 
@@ -173,6 +196,8 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "options": found.categories,
         "spa": spa.value,
         "spa_interval": spa.interval,
+        "spa_flat": spa.flat,
+        "doubtful": is_doubtful(spa.annotations, spa.item_agreement, spa.times),
         "alpha": alpha_of_counts(found),
         "fleiss": fleiss_kappa(found),
         "free_marginal": free_marginal_kappa(found),
@@ -182,6 +207,19 @@ def _question(found: Tally, exclusive: bool, bootstrap: int, seed: int, weights:
         "ties": int(found.times[majority_vote(found).tied].sum()),
         "chosen": int(found.category_totals.sum() if exclusive else found.category_totals[1]),
     }
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    """Why coefficients of a question are undefined."""
+    if not row["items"]:
+        return "no item has two answers"
+    reasons = {
+        "free_marginal": "free-marginal kappa: there is only one option",
+        "fleiss": "Fleiss' kappa: all answers are the same",
+        "alpha": "alpha: nothing is pairable",
+        "cohen": "Cohen's kappa: no two raters have items in common on which answers vary",
+    }
+    return "; ".join(text for name, text in reasons.items() if math.isnan(row[name]))
 
 
 def check_two_raters(table: LabelTable) -> LabelTable:

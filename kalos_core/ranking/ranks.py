@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LEVEL = 0.05
+"""Rankings are called concordant below this p."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rankings:
     """How S systems (classifiers, detectors or models) rank by one measure under each of T truths.
@@ -137,6 +141,29 @@ class Concordance:
     distance: NDArray[np.float64]
     p: NDArray[np.float64]
 
+    @property
+    def concordant(self) -> NDArray[np.bool_]:
+        """(T, T) whether the rankings of two truths are nearer than random orders are, both ways: p below `LEVEL`."""
+        p = np.where(np.isnan(self.p), np.inf, self.p)
+        return np.asarray(np.maximum(p, p.T) < LEVEL)
+
+    def verdict(self, one: int, other: int) -> str:
+        """What concordance says of two truths, in words.
+
+        Examples
+        --------
+        >>> found = Concordance(
+        ...     np.array(["ann", "bob"]), np.array([[0, 0.2], [0.1, 0]]), np.array([[0, 0.01], [0.3, 0]])
+        ... )
+        >>> found.verdict(0, 1)
+        'no nearer than random orders: D 0.200, p 0.3'
+        """
+        d, p = (max(of[one, other], of[other, one]) for of in (self.distance, self.p))
+        if np.isnan(d):
+            return "undefined: fewer than two systems are ranked by both"
+        words = "concordant" if self.concordant[one, other] else "no nearer than random orders"
+        return f"{words}: D {d:.3f}, p {p:.2g}"
+
     def to_pandas(self) -> pd.DataFrame:
         """One row for each ordered pair of different truths."""
         import pandas as pd
@@ -148,6 +175,7 @@ class Concordance:
                 "ranks_of": self.truths[column],
                 "distance": self.distance[row, column],
                 "p": self.p[row, column],
+                "concordant": self.concordant[row, column],
             }
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,19 +136,25 @@ class ConceptTruths:
         object.__setattr__(self, "decisions", given.astype(np.int8))
 
     @classmethod
-    def from_labels(cls, labels: LabelTable, majority: str = MERGED) -> ConceptTruths:
-        """The decisions of every rater of a table, and last those of their majority, which decides nothing at a tie.
+    def from_labels(
+        cls, labels: LabelTable, majority: str = MERGED, teams: Mapping[str, Sequence[str]] | None = None
+    ) -> ConceptTruths:
+        """The decisions of every rater of a table, of each team's majority, and last of the majority of all raters.
+
+        A majority decides nothing at a tie.
 
         Parameters
         ----------
         labels : LabelTable
         majority : str
             Name of the truth of `merge_raters`; no rater may have it.
+        teams : mapping of names to rater names, optional
+            Such as experts and a crowd, whose merged labels are one truth each (Nowak & Rüger §5.4).
 
         Raises
         ------
         InputError
-            If a rater has it.
+            If a rater has the name of a majority, or a team has no rater or an unknown one.
 
         Examples
         --------
@@ -158,8 +164,12 @@ class ConceptTruths:
         >>> truths.truths.tolist(), truths.decisions[:, 0].tolist()
         (['ann', 'bob', 'eve', 'majority'], [[1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 0, 0]])
         """
-        if majority in labels.raters.tolist():
-            raise InputError(f"majority: expected a name that no rater has, got {majority!r}")
+        merged = {**{name: labels.select(raters=list(of)) for name, of in (teams or {}).items()}, majority: labels}
+        for name, of in merged.items():
+            if name in labels.raters.tolist():
+                raise InputError(f"majority: expected a name that no rater has, got {name!r}")
+            if not len(of.raters):
+                raise InputError(f"teams: expected a rater at least in {name!r}, got none")
         decisions = [labels.decisions(rater) for rater in labels.raters]
-        decisions.append(merge_raters(labels, majority).decisions(majority))
-        return cls(object_array([*labels.raters, majority]), labels.items, labels.concepts, np.stack(decisions))
+        decisions += [merge_raters(of, name).decisions(name) for name, of in merged.items()]
+        return cls(object_array([*labels.raters, *merged]), labels.items, labels.concepts, np.stack(decisions))

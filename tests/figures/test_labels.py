@@ -13,6 +13,7 @@ from kalos_core import (
     label_agreement,
     majority_agreement,
     rater_accuracy,
+    reject_answers,
 )
 from kalos_core.figures import (
     accuracy_heatmap,
@@ -24,6 +25,7 @@ from kalos_core.figures import (
     plot_label_agreement,
     plot_majority,
     plot_rater_accuracy,
+    plot_rejection,
     plot_teams,
     team_bars,
 )
@@ -97,3 +99,28 @@ def test_teams_say_whether_they_differ(table):
     assert figure.layout.title.text.startswith("time: experts agree more among themselves than crowd (")
     assert plain(figure)[0]["x"] == pytest.approx(result.kappa[0].tolist())
     assert plain(team_bars(["a"], [None]))[0]["x"] == [None]
+
+
+def test_rejection_shows_kappa_before_and_after(table):
+    result = reject_answers(table, least_accuracy=0.92)
+    figure = plot_rejection(result)
+    before, after = plain(figure)
+    assert before["x"] == sorted(result.before.tolist())
+    assert after["x"] == result.after[np.argsort(result.before)].tolist()
+    assert figure.layout.title.text.startswith(f"{len(result)} of 120 answers are rejected")
+    assert "all of cid, dan" in figure.layout.title.text
+
+
+def test_what_is_not_shown_is_said():
+    names = [str(number) for number in range(53)]
+    assert majority_dots(names, [0.9] * 53, [0.8] * 53).layout.xaxis.title.text.endswith("(the least 40 of 53)")
+    assert kappa_bars(names, [0.5] * 53).layout.xaxis.title.text == "free-marginal kappa (the least 40 of 53)"
+    assert kappa_bars(["a"], [0.5]).layout.xaxis.title.text == "free-marginal kappa"
+
+
+def test_a_reference_is_one_more_row(table):
+    result = rater_accuracy(table, reference="ann")
+    figure = plot_rater_accuracy(result)
+    (cells,) = plain(figure)
+    assert cells["z"][4][:3] == pytest.approx(result.to_reference.tolist())
+    assert "nearest to ann is bob" in figure.layout.title.text

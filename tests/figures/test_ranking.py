@@ -18,6 +18,7 @@ from kalos_core.figures import (
     detector_correlation_title,
     plot_agreement_curves,
     plot_bounds,
+    plot_concordance,
     plot_curves,
     plot_detector_correlations,
     plot_ranking,
@@ -31,7 +32,7 @@ from kalos_core.figures import (
     tau_heatmap,
     tau_title,
 )
-from kalos_core.ranking import Rankings, shared_rankings
+from kalos_core.ranking import Rankings, concordance, shared_rankings
 
 
 def rankings(*values, systems=("net", "svm", "rf")):
@@ -78,6 +79,21 @@ def test_tau_is_drawn_without_its_diagonal():
     assert figure.data[0].z[0][1] == pytest.approx(1 / 3)
     assert figure.data[0].customdata[0][1] == "<b>truth 0</b> and <b>truth 1</b>: Kendall's τ 0.333"
     assert figure.layout.title.text.startswith("Rankings agree at τ -0.333 on average; least under truth 0 and truth 2")
+
+
+def test_concordance_has_its_distance_above_and_p_below_the_diagonal():
+    result = concordance(rankings([0.9, 0.8, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.3]))
+    figure = plot_concordance(result)
+    cells = figure.data[0].z
+    assert cells[0][1] == pytest.approx(max(result.distance[0, 1], result.distance[1, 0]))
+    assert cells[1][0] == pytest.approx(max(result.p[0, 1], result.p[1, 0]))
+    assert cells[0][0] is None
+    start = "Rankings are concordant under 0 of 3 pairs of references; least truth 0 and truth 2 (no nearer than random"
+    assert figure.layout.title.text.startswith(start)
+    assert (
+        plot_concordance(concordance(rankings([0.9], [0.8]))).layout.title.text
+        == "No two references rank the same models"
+    )
 
 
 def test_titles_of_tau():

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from kalos_core import ConceptTruths, InputError, SystemScores, rank_systems
-from kalos_core.nominal import LabelTable, majority_agreement
+from kalos_core.nominal import LabelTable, majority_agreement, merge_raters
 from kalos_core.reliability import NOT_ASSIGNED
 
 IMAGES = ["a", "b", "c", "d"]
@@ -232,3 +232,20 @@ def test_what_cannot_be_computed_is_refused(random_study, arguments, message):
 def test_tables_that_are_none_are_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_the_merged_labels_of_teams_are_truths():
+    answers = {"e1": "xy", "e2": "xy", "e3": "xx", "c1": "yy", "c2": "yx", "c3": "yx"}
+    rows = [{"item": i, "rater": r, "label": c} for r, text in answers.items() for i, c in enumerate(text)]
+    table = LabelTable.from_rows(rows, concepts=["x", "y"])
+    teams = {"experts": ["e1", "e2", "e3"], "crowd": ["c1", "c2", "c3"]}
+    truths = ConceptTruths.from_labels(table, teams=teams)
+    assert truths.truths.tolist() == [*answers, "experts", "crowd", "majority"]
+    assert truths.decisions[6:8].tolist() == [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]  # x y, and y x
+    assert (truths.decisions[8] == NOT_ASSIGNED).all()  # three against three, twice
+    for team, decisions in zip(teams.values(), truths.decisions[6:8], strict=True):
+        np.testing.assert_array_equal(merge_raters(table.select(raters=team)).decisions("majority"), decisions)
+    with pytest.raises(InputError, match="teams: expected a rater at least in 'crowd', got none"):
+        ConceptTruths.from_labels(table, teams={"crowd": []})
+    with pytest.raises(InputError, match="majority: expected a name that no rater has, got 'e1'"):
+        ConceptTruths.from_labels(table, teams={"e1": ["e2"]})
