@@ -25,7 +25,15 @@ from kalos_core.figures.common import (
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
-from kalos_core.nominal import LabelAgreement, MajorityAgreement, RaterAccuracy, Rejection, TeamComparison, landis_koch
+from kalos_core.nominal import (
+    LabelAgreement,
+    MajorityAgreement,
+    QuestionCurve,
+    RaterAccuracy,
+    Rejection,
+    TeamComparison,
+    landis_koch,
+)
 
 MOST_ROWS = 40
 """Questions or concepts that a figure shows, the least agreed first."""
@@ -114,7 +122,36 @@ def kappa_bars(
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     """The kappas of a result, titled with its finding."""
     names, kappa = result.question.tolist(), result.free_marginal
-    return kappa_bars(names, kappa, result.free_marginal_interval, kappa_title(names, kappa))
+    title = kappa_title(names, kappa)
+    if len(result) == 1:
+        value = with_interval(kappa[0], result.free_marginal_interval[0])
+        title = f"Agreement is {result.bands[0]}: free-marginal kappa {value}"
+    return kappa_bars(names, kappa, result.free_marginal_interval, title)
+
+
+def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
+    """Cohen's kappas of one question in one line.
+
+    Examples
+    --------
+    >>> cohen_title("place", ["ann", "bob"], [[None, 0.5], [0.5, None]])
+    "Cohen's κ on place is 0.500 on average; least between ann and bob (0.500)"
+    """
+    first, second = np.triu_indices(len(raters), 1)
+    pairs = as_matrix(cohen)[first, second]
+    if not np.isfinite(pairs).any():
+        return f"No two raters can be compared on {question}"
+    least = int(np.nanargmin(pairs))
+    return (
+        f"Cohen's κ on {question} is {significant(float(np.nanmean(pairs)))} on average; least between "
+        f"{raters[first[least]]} and {raters[second[least]]} ({significant(float(pairs[least]))})"
+    )
+
+
+def plot_cohen(result: QuestionCurve) -> go.Figure:
+    """Cohen's kappa of every two raters on a question, titled with its finding."""
+    raters = result.raters.tolist()
+    return square_heatmap(raters, result.cohen, "Cohen's κ", cohen_title(result.question, raters, result.cohen))
 
 
 def majority_title(everywhere: float | None, where_selected: float | None, what: str = "concept") -> str:

@@ -95,6 +95,8 @@ def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
     """A curve, and where its interval becomes narrower than a width."""
     step = None if width is None else result.narrow_from(width)
     title = running_title(result.annotations.tolist(), result.spa, result.spa_interval, step)
+    if width is not None and step is None:
+        title += f"; the interval is not yet narrower than {width:g}"
     curves = result.spa, result.spa_interval, result.alpha, result.alpha_interval
     return running_figure(result.annotations.tolist(), *curves, step, title)
 

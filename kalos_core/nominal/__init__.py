@@ -14,6 +14,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
 * What is in dispute: `find_disputes`, `Disputes`, `QUORUM`, `check_quorum`.
+* All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`.
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """
 
@@ -35,6 +36,7 @@ from kalos_core.nominal.coefficients import (
     observed_agreement,
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
+from kalos_core.nominal.findings import LabelFindings, QuestionCurve, label_findings
 from kalos_core.nominal.grouping import Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.majority import (
@@ -66,6 +68,7 @@ __all__ = [
     "Groups",
     "ItemAccuracy",
     "LabelAgreement",
+    "LabelFindings",
     "LabelTable",
     "Majority",
     "MajorityAgreement",
@@ -73,6 +76,7 @@ __all__ = [
     "OnEmpty",
     "OnRepeat",
     "OnUnknown",
+    "QuestionCurve",
     "RaterAccuracy",
     "RawLabels",
     "Rejection",
@@ -95,6 +99,7 @@ __all__ = [
     "item_accuracy",
     "label_agreement",
     "label_counts",
+    "label_findings",
     "landis_koch",
     "majority_agreement",
     "majority_labels",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -250,6 +250,19 @@ class MajorityAgreement:
         """Mean of each of the four over concepts or items where it is defined."""
         names = ("concept_all", "concept_chosen", "item_all", "item_chosen")
         return {name: mean_of_finite(getattr(self, name)) for name in names}
+
+    def without_items(self) -> MajorityAgreement:
+        """The numbers of the concepts alone.
+
+        Examples
+        --------
+        >>> table = LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "cat"}])
+        >>> majority_agreement(table).without_items().item_all.tolist()
+        []
+        """
+        none = np.zeros(0)
+        no_items = object_array([])
+        return replace(self, items=no_items, item_all=none, item_chosen=none, item_concepts=np.zeros(0, np.intp))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a concept."""

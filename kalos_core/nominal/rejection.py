@@ -61,7 +61,7 @@ class Rejection:
 
     def __len__(self) -> int:
         """How many answers are rejected."""
-        return int(self.rejected.sum())
+        return int(self.rejected_answers.sum())
 
     @property
     def rejected_raters(self) -> tuple[str, ...]:

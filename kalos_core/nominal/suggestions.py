@@ -165,7 +165,7 @@ class _Search:
     def _extend(self, members: list[int], covered: int, overlap: int, others: NDArray[np.intp]) -> list[int] | None:
         """Members with others, the most frequent first, that cover enough without overlapping too much."""
         self.steps += 1
-        overlaps = overlap + self.together[np.ix_(members, others)].sum(axis=0)
+        overlaps = overlap + self.together[members][:, others].sum(axis=0)
         others, overlaps = others[overlaps <= self.spare], overlaps[overlaps <= self.spare]
         for index, (other, shared) in enumerate(zip(others.tolist(), overlaps.tolist(), strict=True)):
             reach = covered + int(self.counts[others[index:]].sum())

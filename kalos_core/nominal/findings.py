@@ -1,0 +1,161 @@
+"""Everything that image-level labels say about how far raters agree, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
+from kalos_core.nominal.coefficients import cohen_matrix
+from kalos_core.nominal.disputes import Disputes, find_disputes
+from kalos_core.nominal.groups import GroupBreaches, check_groups
+from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
+from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
+from kalos_core.nominal.rejection import Rejection, reject_answers
+from kalos_core.nominal.table import LabelTable
+from kalos_core.nominal.teams import TeamComparison, compare_teams
+from kalos_core.sparse import Independence, RunningCurve, check_independence
+
+MOST_CURVES = 12
+"""Questions with a running curve: the exclusive groups, then the concepts most often chosen."""
+
+STEPS = 50
+"""Points of a running curve."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionCurve:
+    """What lies behind one question. R raters.
+
+    Parameters
+    ----------
+    question : str
+    raters : (R,) object
+    cohen : (R, R) float64
+        Cohen's kappa of every two raters.
+    curve : RunningCurve
+        Agreement as answers arrived.
+    independence : Independence
+        Whether agreement depends on how many answers an item has.
+    """
+
+    question: str
+    raters: NDArray[np.object_]
+    cohen: NDArray[np.float64]
+    curve: RunningCurve
+    independence: Independence
+
+
+@dataclass(frozen=True, eq=False)
+class LabelFindings:
+    """How far raters agree on image-level labels.
+
+    Parameters
+    ----------
+    table : LabelTable
+        The answers that count: without those that were rejected.
+    agreement : LabelAgreement
+        Per question.
+    majority : MajorityAgreement
+        Per concept and item, in both readings.
+    accuracy : RaterAccuracy
+        Of every two raters, and of each to the majority and the reference.
+    items : ItemAccuracy
+        The same of each item.
+    disputes : Disputes
+        Items and questions that are not unanimous.
+    breaches : GroupBreaches
+        Answers with none or several of an exclusive group.
+    curves : tuple of QuestionCurve
+        Of at most `MOST_CURVES` questions.
+    teams : TeamComparison, optional
+    rejection : Rejection, optional
+    """
+
+    table: LabelTable
+    agreement: LabelAgreement
+    majority: MajorityAgreement
+    accuracy: RaterAccuracy
+    items: ItemAccuracy
+    disputes: Disputes
+    breaches: GroupBreaches
+    curves: tuple[QuestionCurve, ...]
+    teams: TeamComparison | None
+    rejection: Rejection | None
+
+
+def label_findings(
+    table: LabelTable,
+    *,
+    reference: Reference | None = None,
+    teams: Mapping[str, Sequence[str]] | None = None,
+    reject_broken: bool = False,
+    most_breaches: float | None = None,
+    least_accuracy: float | None = None,
+    weights: str = "annotations_m1",
+    bootstrap: int = 1000,
+    seed: int = 0,
+    progress: Callable[[float, str], object] = lambda *_: None,
+) -> LabelFindings:
+    """Everything about the agreement on image-level labels.
+
+    Parameters
+    ----------
+    table : LabelTable
+    reference : optional
+        Known truth, as in `rater_accuracy`.
+    teams : mapping of two names to rater names, optional
+        See `compare_teams`; raters who are rejected leave their team.
+    reject_broken, most_breaches, least_accuracy
+        Which answers are rejected before anything is computed, as in `reject_answers`; none unless given.
+    weights, bootstrap, seed
+        As in `label_agreement`.
+    progress : callable
+        Told the share that is done, and what is next.
+
+    Returns
+    -------
+    LabelFindings
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": "x" if i else r} for r in "xy" for i in range(4)]
+    >>> found = label_findings(LabelTable.from_rows(rows), reference={0: "x"}, bootstrap=0)
+    >>> found.agreement.spa.tolist(), found.accuracy.to_reference.tolist(), len(found.disputes)
+    ([0.75], [1.0, 0.0], 1)
+    """
+    rejection = None
+    if reject_broken or most_breaches is not None or least_accuracy is not None:
+        rejection = reject_answers(
+            table, broken=reject_broken, most_breaches=most_breaches, least_accuracy=least_accuracy
+        )
+        table = rejection.keep(table)
+    progress(0.0, "Computing kappas")
+    agreement = label_agreement(table, bootstrap, seed, weights)
+    progress(0.3, "Comparing raters with one another and with the majority")
+    left = set(table.raters)
+    known = {name: [rater for rater in of if rater in left or rejection is None] for name, of in (teams or {}).items()}
+    compared = compare_teams(table, known, bootstrap, seed) if known else None
+    majority, accuracy = majority_agreement(table), rater_accuracy(table, reference)
+    items, disputes = item_accuracy(table, reference), find_disputes(table)
+    curves = []
+    shown = np.lexsort((-agreement.chosen, ~agreement.exclusive))[:MOST_CURVES]
+    for number, question in enumerate(agreement.question[shown].tolist()):
+        progress(0.5 + 0.5 * number / len(shown), f"Agreement on {question} as answers arrived")
+        curve = running_label_agreement(
+            table,
+            question,
+            points=STEPS,
+            weights="edges" if weights == "inv_var_class" else weights,  # shares change while answers arrive
+            bootstrap=min(bootstrap, 200),
+            seed=seed,
+        )
+        independence = check_independence(table.counts(question), seed=seed)
+        curves.append(QuestionCurve(question, table.raters, cohen_matrix(table.values(question)), curve, independence))
+    breaches = check_groups(table)
+    return LabelFindings(
+        table, agreement, majority, accuracy, items, disputes, breaches, tuple(curves), compared, rejection
+    )
