@@ -5,6 +5,7 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
 
@@ -35,10 +36,10 @@ class FindVariations(base.Analysis):
             f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {significant(100 * counts[name] / total)} % |"
             for name in VARIATION_TYPES
         )
-        shares, boundary = run.details["shares"], run.details["boundary"]
-        notes = [boundary_title(boundary["findings"], boundary["median"], boundary["identical"])]
-        if "reason" not in shares:
-            notes.append(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
+        shares, boundary = run.details.shares, run.details.boundary
+        notes = [boundary_title(boundary.findings, boundary.median, boundary.identical)]
+        if not isinstance(shares, kf.Undefined):
+            notes.append(shares_title(shares.equilibrium, shares.no_equilibrium))
         return (
             f"**{variations_title(counts)}**\n\n| type | findings | share |\n|---|---|---|\n{table}\n\n"
             f"{'. '.join(notes)}.\n\nWritten: {run.written}."

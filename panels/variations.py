@@ -72,10 +72,9 @@ class VariationsPanel(RunPanel):
 
     def load_run(self, ctx, key):
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, key)
-        stored = run.details
         state.headline = headline(run.metrics) + changed_since(ctx, key)
         state.alarm = alarm(run.metrics["identical_share"])
-        state.copies = stored["boundary"]["identical"]
+        state.copies = run.details.boundary.identical
         self._load_parts(ctx, run)
         self._load_merged(ctx, run)
         state.confused_title = _confused_title(run.metrics["confusions"])
@@ -87,20 +86,20 @@ class VariationsPanel(RunPanel):
     def _load_parts(self, ctx, run):
         """The figures, and the counts at the threshold that is chosen: at first the run's own."""
         state = ctx.panel.state
-        shares = run.details["shares"]
-        state.edges = run.details["boundary"]["edges"]
-        state.thresholds = [str(threshold) for threshold in shares.get("threshold", [])]
+        shares = run.details.shares
+        state.edges = run.details.boundary.edges.tolist()
+        state.thresholds = [] if isinstance(shares, kf.Undefined) else [str(value) for value in shares.threshold]
         if state.thresholds:
             state.own = str(run.settings["threshold"])
             if state.threshold not in state.thresholds:
                 state.threshold = state.own
-            counts = dict(zip(state.thresholds, shares["counts"], strict=True))
+            counts = dict(zip(state.thresholds, shares.counts.tolist(), strict=True))
             put_rows(ctx, "at_threshold", _threshold_rows(counts[state.own], counts[state.threshold]))
         put_parts(ctx, kf.figures_of(run, threshold=float(state.threshold) if state.thresholds else None))
 
     def _load_merged(self, ctx, run):
         state, found = ctx.panel.state, kf.merged_findings(ctx.dataset, run.key, MERGED)
-        state.merged_title = _merged_title(run.details["split_by"])
+        state.merged_title = _merged_title(run.details.split_by)
         state.merged_ids = [[row.finding, row.sample_id] for row in found]
         put_rows(ctx, "merged", [_merged_row(row) for row in found])
 

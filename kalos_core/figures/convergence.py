@@ -494,13 +494,13 @@ def plot_regression(results: Mapping[str, LabelConvergence]) -> go.Figure:
     )
 
 
-def plot_shares(result: VariationShares) -> go.Figure:
-    """The variation types of a result over its thresholds, titled with its equilibrium."""
+def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
+    """The variation types of a result over its thresholds, one of them marked, titled with its equilibrium."""
     title = shares_title(result.equilibrium, result.no_equilibrium)
-    return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title)
+    return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title, selected=selected)
 
 
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
     """The boundary quality of a result, titled with its finding."""
-    title = boundary_title(len(result.distance), result.median, result.identical)
+    title = boundary_title(result.findings, result.median, result.identical)
     return boundary_histogram(result.edges, result.counts.astype(np.float64), title)

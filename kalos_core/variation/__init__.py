@@ -12,14 +12,15 @@ Per image and pair of raters, strictly one-to-one and in this order (Tschirschwi
 Within a step the highest similarity goes first. Every annotation ends in exactly one finding of each pair of raters.
 (The authors' extension joins a pair as soon as *either* side is free and so counts some annotations twice.)
 
-* the findings: `variations` -> `Variations`, of `AnnotationVariations` and `Confusions`; `VARIATION_TYPES`, `TOUCHING`
+* the findings: `variations` -> `Variations`, of `AnnotationVariations`, `Confusions` and `Merged`;
+  `VARIATION_TYPES`, `TOUCHING`
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
 """
 
 from kalos_core.variation.find import TOUCHING, variations
 from kalos_core.variation.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
-from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Variations
+from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Merged, Variations
 
 __all__ = [
     "TOUCHING",
@@ -27,6 +28,7 @@ __all__ = [
     "AnnotationVariations",
     "BoundaryQuality",
     "Confusions",
+    "Merged",
     "VariationShares",
     "Variations",
     "boundary_quality",

@@ -152,39 +152,37 @@ def variation_shares(
 
 @dataclass(frozen=True, eq=False)
 class BoundaryQuality:
-    """How far the outlines of correct findings are apart.
+    """How far the outlines of correct findings are apart: 1 - similarity, in B bins.
 
     Parameters
     ----------
-    distance : (C,) float64
-        1 - similarity of each correct finding.
     edges : (B + 1,) float64
         Of the bins, from 0 to the greatest distance that the threshold allows.
     counts : (B,) int
         Correct findings in each bin; a bin has its lower edge, the last one both.
+    median : float
+        Of the distances; NaN without a correct finding.
+    identical : int
+        How many correct findings have similarity exactly 1: many of them mean that labels were copied.
 
     Examples
     --------
     >>> from kalos_core import variations
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 7.5)]]
     >>> quality = boundary_quality(variations(Annotations.from_rows(rows)), bins=5)
-    >>> quality.counts.tolist(), round(quality.median, 3), quality.identical
-    ([0, 0, 1, 0, 0], 0.25, 0)
+    >>> quality.counts.tolist(), quality.findings, round(quality.median, 3), quality.identical
+    ([0, 0, 1, 0, 0], 1, 0.25, 0)
     """
 
-    distance: NDArray[np.float64]
     edges: NDArray[np.float64]
     counts: NDArray[np.intp]
+    median: float
+    identical: int
 
     @property
-    def median(self) -> float:
-        """Of the distances; NaN without a correct finding."""
-        return float(np.median(self.distance)) if len(self.distance) else float("nan")
-
-    @property
-    def identical(self) -> int:
-        """How many correct findings have similarity exactly 1: many of them mean that labels were copied."""
-        return int((self.distance == 0).sum())
+    def findings(self) -> int:
+        """How many findings are correct."""
+        return int(self.counts.sum())
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a bin."""
@@ -212,4 +210,5 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     distance = 1 - found.similarity[found.type == "correct"]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
     counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))
-    return BoundaryQuality(distance, edges, counts)
+    median = float(np.median(distance)) if len(distance) else float("nan")
+    return BoundaryQuality(edges, counts, median, int((distance == 0).sum()))

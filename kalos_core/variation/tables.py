@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +117,42 @@ class Variations:
         order = np.argsort(finding, kind="stable")
         return finding[order], own[order], other[order]
 
+    @cached_property
+    def merged(self) -> Merged:
+        """The findings of types ``merged`` and ``merged_wrong_class``, each as a whole and its parts."""
+        table, finding = self.annotations, np.flatnonzero(np.isin(self._code, (MERGED, MERGED_WRONG_CLASS)))
+        sides = [sorted((self.rows_a[row], self.rows_b[row]), key=len) for row in finding]
+        whole = np.array([rows for (rows,), _ in sides], np.intp)
+        first = np.array([rows[0] for _, rows in sides], np.intp)
+        part = np.fromiter(chain.from_iterable(rows for _, rows in sides), np.intp)
+        return Merged(
+            finding=finding,
+            type=self.type[finding],
+            image=table.images[self.image[finding]],
+            similarity=self.similarity[finding],
+            whole_rater=table.raters[table.rater[whole]],
+            whole_category=table.categories[table.category[whole]],
+            whole=table.id[whole],
+            parts_rater=table.raters[table.rater[first]],
+            parts_category=table.categories[table.category[first]],
+            part=table.id[part],
+            start=np.append(0, np.cumsum([len(rows) for _, rows in sides], dtype=np.intp)),
+        )
+
+    def split_by(self) -> dict[str, int]:
+        """How many annotations of others each rater split into parts.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> boxes = [("ann", [0, 0, 8, 4]), ("bob", [0, 0, 4, 4]), ("bob", [4, 0, 4, 4])]
+        >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": box} for rater, box in boxes]
+        >>> variations(Annotations.from_rows(rows), threshold=0.6).split_by()
+        {'ann': 0, 'bob': 1}
+        """
+        found = Counter(self.merged.parts_rater)
+        return {str(rater): found[rater] for rater in self.annotations.raters}
+
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
         chosen = np.flatnonzero(np.isin(self.type, ("wrong_class", "merged_wrong_class")))
@@ -215,6 +252,69 @@ class Confusions:
         import pandas as pd
 
         return pd.DataFrame({"category_a": self.category_a, "category_b": self.category_b, "count": self.count})
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """M findings of one annotation, the whole, that several of another rater match together: P parts in all.
+
+    Parameters
+    ----------
+    finding : (M,) int
+        Rows of `Variations`.
+    type : (M,) str
+        ``merged`` or ``merged_wrong_class``.
+    image : (M,) object
+    similarity : (M,) float64
+        Of the whole to the union of its parts.
+    whole_rater, whole_category, whole : (M,) object
+        Of the one annotation; `whole` is its id.
+    parts_rater, parts_category : (M,) object
+        Of the several, which are all of one class.
+    part : (P,) object
+        Their ids, finding after finding.
+    start : (M + 1,) int
+        Where the parts of a finding begin.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> boxes = [("ann", [0, 0, 4, 4]), ("ann", [4, 0, 4, 4]), ("bob", [0, 0, 8, 4])]
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": box} for rater, box in boxes]
+    >>> found = variations(Annotations.from_rows(rows), threshold=0.6).merged
+    >>> found.whole_rater.tolist(), found.parts_rater.tolist(), found.parts.tolist(), found.parts_of(0)
+    (['bob'], ['ann'], [2], [1, 2])
+    """
+
+    finding: NDArray[np.intp]
+    type: NDArray[np.str_]
+    image: NDArray[np.object_]
+    similarity: NDArray[np.float64]
+    whole_rater: NDArray[np.object_]
+    whole_category: NDArray[np.object_]
+    whole: NDArray[np.object_]
+    parts_rater: NDArray[np.object_]
+    parts_category: NDArray[np.object_]
+    part: NDArray[np.object_]
+    start: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.finding)
+
+    @property
+    def parts(self) -> NDArray[np.intp]:
+        """(M,) how many parts each whole has."""
+        return np.diff(self.start)
+
+    def parts_of(self, row: int) -> list[Any]:
+        """Ids of the parts of one of them."""
+        ids: list[Any] = self.part[self.start[row] : self.start[row + 1]].tolist()
+        return ids
+
+    @property
+    def most_parts_first(self) -> NDArray[np.intp]:
+        """(M,) rows in their order: the most parts first, of as many the least similar first."""
+        return np.lexsort((self.similarity, -self.parts))
 
 
 @dataclass(frozen=True, eq=False)

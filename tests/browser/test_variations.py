@@ -18,18 +18,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first 
 
 
 def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> None:
-    shares = kf.load_details(analysed, "variations").details["shares"]
+    shares = kf.load_details(analysed, "variations").details.shares
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
     panel = app.choose_tab("variations", "Thresholds")
-    expect(panel).to_contain_text(shares_title(shares["equilibrium"], shares["no_equilibrium"]))
+    expect(panel).to_contain_text(shares_title(shares.equilibrium, shares.no_equilibrium))
     expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     app.picture("70-thresholds", readme="thresholds")
     app.expect_nothing_cut_off("variations")
     table = panel.locator("table")
     at = {
         level: dict(zip(VARIATION_TYPES, row, strict=True))
-        for level, row in zip(shares["threshold"], shares["counts"], strict=True)
+        for level, row in zip(shares.threshold.tolist(), shares.counts.tolist(), strict=True)
     }
     assert [row[1].split(" ")[0] for row in rows(table)] == [f"{at[0.5][name]:,}" for name in VARIATION_TYPES]
 
@@ -53,17 +53,17 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
 
 
 def test_outlines_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    boundary = kf.load_details(analysed, "variations").details["boundary"]
+    boundary = kf.load_details(analysed, "variations").details.boundary
     app.open(analysed.name, WORKSPACE)
     app.show_panel("variations")
     panel = app.choose_tab("variations", "Boundaries")
-    expect(panel).to_contain_text(boundary_title(boundary["findings"], boundary["median"], boundary["identical"]))
+    expect(panel).to_contain_text(boundary_title(boundary.findings, boundary.median, boundary.identical))
     expect(panel.locator(".js-plotly-plot")).to_be_visible()
     app.picture("73-outlines")
     app.expect_nothing_cut_off("variations")
-    filled = np.flatnonzero(boundary["counts"])
-    place = int(filled[np.argmin(np.array(boundary["counts"])[filled])])
-    view = kf.view_of_boundary(analysed, "variations", *boundary["edges"][place : place + 2])
+    filled = np.flatnonzero(boundary.counts)
+    place = int(filled[np.argmin(boundary.counts[filled])])
+    view = kf.view_of_boundary(analysed, "variations", *boundary.edges[place : place + 2])
     assert 0 < len(view) < len(analysed)
     app.click_bar("variations", place)
     app.expect_count(len(view))

@@ -13,6 +13,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, InputError, boundary_quality, variation_shares, variations
+from kalos_core.fiftyone.runs.records import Undefined
 from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
 
 
@@ -50,46 +51,48 @@ def labels_of(found: Any, chosen: Any) -> list[str]:
 class TestDetails:
     def test_worked_by_hand(self, dataset: fo.Dataset) -> None:
         stored = kf.load_details(dataset, "found").details
-        shares, boundary = stored["shares"], stored["boundary"]
-        own = shares["threshold"].index(0.5)
-        assert dict(zip(VARIATION_TYPES, shares["counts"][own], strict=True)) == COUNTS
-        assert len(shares["threshold"]) == 17
+        shares, boundary = stored.shares, stored.boundary
+        own = shares.threshold.tolist().index(0.5)
+        assert dict(zip(VARIATION_TYPES, shares.counts[own], strict=True)) == COUNTS
+        assert len(shares.threshold) == 17
         # up to IoU .475 one half is the bench and the other one additional; types in the order of VARIATION_TYPES
-        for level, row in zip(shares["threshold"], shares["counts"], strict=True):
+        for level, row in zip(shares.threshold, shares.counts.tolist(), strict=True):
             assert row == ([2, 0, 0, 1, 1, 1] if level < 0.475 else [1, 1, 0, 1, 1, 0])
-        assert shares["equilibrium"] is None
-        assert shares["no_equilibrium"] == "matched findings are never outnumbered, up to threshold 0.9"
-        assert (boundary["findings"], boundary["identical"], boundary["median"]) == (1, 1, 0.0)
-        assert boundary["counts"] == [1] + [0] * 19
-        assert boundary["edges"] == pytest.approx(np.arange(21) / 40)
+        assert np.isnan(shares.equilibrium)
+        assert shares.no_equilibrium == "matched findings are never outnumbered, up to threshold 0.9"
+        assert (boundary.findings, boundary.identical, boundary.median) == (1, 1, 0.0)
+        assert boundary.counts.tolist() == [1] + [0] * 19
+        assert boundary.edges == pytest.approx(np.arange(21) / 40)
+        assert stored.split_by == {"ann": 0, "bob": 1}
 
     def test_as_the_core_has_them(self, crowd: fo.Dataset) -> None:
         run = kf.load_run(crowd, "found")
-        annotations, shares = run.result.annotations, run.details["shares"]
+        annotations, shares = run.result.annotations, run.details.shares
         levels = [0.2, 0.3, 0.6, 0.9]  # its own threshold, .3, is one of them
-        assert shares["threshold"] == levels
-        for level, row in zip(levels, shares["counts"], strict=True):
+        assert shares.threshold.tolist() == levels
+        for level, row in zip(levels, shares.counts.tolist(), strict=True):
             counted = Counter(variations(annotations, threshold=level).type.tolist())
             assert row == [counted[name] for name in VARIATION_TYPES]
         table = variation_shares(annotations, levels)
-        assert shares["counts"] == table.counts.tolist()
-        assert shares["no_equilibrium"] == table.no_equilibrium
-        quality, boundary = boundary_quality(run.result), run.details["boundary"]
-        assert (boundary["counts"], boundary["edges"]) == (quality.counts.tolist(), quality.edges.tolist())
-        assert (boundary["findings"], boundary["identical"]) == (len(quality.distance), quality.identical)
-        assert boundary["median"] == quality.median
+        assert shares.counts.tolist() == table.counts.tolist()
+        assert shares.no_equilibrium == table.no_equilibrium
+        quality, boundary = boundary_quality(run.result), run.details.boundary
+        assert (boundary.counts.tolist(), boundary.edges.tolist()) == (quality.counts.tolist(), quality.edges.tolist())
+        distance = 1 - run.result.similarity[run.result.type == "correct"]
+        assert (boundary.findings, boundary.identical) == (len(distance), (distance == 0).sum())
+        assert boundary.median == quality.median == np.median(distance)
 
     def test_an_equilibrium(self, make: Callable[..., fo.Dataset]) -> None:
         dataset = make(make_samples([{"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 70])]}]))
         run = kf.find_variations(dataset, "found", raters=RATERS, thresholds=[0.9])
         # matched - unmatched falls from 1 at .5 to -2 at .9: zero after a third of the way
-        assert run.details["shares"]["equilibrium"] == pytest.approx(0.5 + 0.4 / 3)
-        assert run.details["boundary"]["median"] == pytest.approx(0.3)
+        assert run.details.shares.equilibrium == pytest.approx(0.5 + 0.4 / 3)
+        assert run.details.boundary.median == pytest.approx(0.3)
 
     def test_no_thresholds(self, make: Callable[..., fo.Dataset]) -> None:
         run = kf.find_variations(make(), "found", raters=RATERS, thresholds=())
-        assert run.details["shares"] == {"reason": "thresholds: not asked for in this run"}
-        assert run.details["boundary"]["findings"] == 1
+        assert run.details.shares == Undefined("thresholds: not asked for in this run")
+        assert run.details.boundary.findings == 1
 
     @pytest.mark.parametrize("level", [0, 1.5, "high"])
     def test_thresholds_that_are_none(self, make: Callable[..., fo.Dataset], level: Any) -> None:
@@ -102,22 +105,22 @@ class TestDetails:
 class TestOutlines:
     def test_bins_share_out_the_correct_findings(self, crowd: fo.Dataset) -> None:
         run = kf.load_run(crowd, "found")
-        found, edges = run.result, run.details["boundary"]["edges"]
+        found, edges = run.result, run.details.boundary.edges
         correct, counts = found.type == "correct", []
         for number, (low, high) in enumerate(pairwise(edges)):
             distance = 1 - found.similarity
             inside = correct & (distance >= low) & ((distance < high) | (number == len(edges) - 2))
             assert labels_in(kf.view_of_boundary(crowd, "found", low, high)) == labels_of(found, inside)
             counts.append(int(inside.sum()))
-        assert counts == run.details["boundary"]["counts"]
+        assert counts == run.details.boundary.counts.tolist()
         assert len([count for count in counts if count]) > 3
 
     def test_the_farthest_that_the_threshold_allows_is_in_the_last_bin(self, make: Callable[..., fo.Dataset]) -> None:
         scene = {"ann": [("cat", [0, 0, 100, 100])], "bob": [("cat", [0, 0, 100, 50])]}
         dataset = make(make_samples([scene]))
         run = kf.find_variations(dataset, "found", raters=RATERS)
-        edges = run.details["boundary"]["edges"]
-        assert run.details["boundary"]["counts"][-1] == 1
+        edges = run.details.boundary.edges
+        assert run.details.boundary.counts[-1] == 1
         assert len(labels_in(kf.view_of_boundary(dataset, "found", *edges[-2:]))) == 2
         assert len(kf.view_of_boundary(dataset, "found", *edges[-3:-1])) == 0
 

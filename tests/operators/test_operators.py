@@ -98,9 +98,9 @@ def test_find_variations_answers_its_metrics(fields):
 
 def test_find_variations_counts_at_the_thresholds_it_is_given(fields):
     run("find_variations", fields, **agreement_params(thresholds=[0.2, 0.9]))
-    assert kf.load_details(fields, "first").details["shares"]["threshold"] == [0.2, 0.5, 0.9]
+    assert kf.load_details(fields, "first").details.shares.threshold.tolist() == [0.2, 0.5, 0.9]
     without = run("find_variations", fields, **agreement_params(run_key="second", thresholds=[]))
-    assert "reason" in kf.load_details(fields, "second").details["shares"]
+    assert isinstance(kf.load_details(fields, "second").details.shares, kf.Undefined)
     assert "equilibrium" not in without["summary"]
 
 

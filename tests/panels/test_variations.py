@@ -50,12 +50,12 @@ def test_a_tab_that_the_app_has_changed_itself_is_not_set_again(found):
 
 def test_thresholds_show_what_the_run_stored(found):
     panel = on(Panel("variations", found).load(), "Thresholds")
-    shares = kf.load_details(found, "variations").details["shares"]
+    shares = kf.load_details(found, "variations").details.shares
     for index, trace in enumerate(panel.data["shares"]):
-        assert trace["x"] == shares["threshold"]
-        assert trace["customdata"] == [row[index] for row in shares["counts"]]
-    assert shares_title(shares["equilibrium"], shares["no_equilibrium"]) in panel.text()
-    counts = shares["counts"][shares["threshold"].index(0.5)]
+        assert trace["x"] == shares.threshold.tolist()
+        assert trace["customdata"] == shares.counts[:, index].tolist()
+    assert shares_title(shares.equilibrium, shares.no_equilibrium) in panel.text()
+    counts = shares.counts[shares.threshold.tolist().index(0.5)]
     assert [row["own"].split(" ")[0] for row in panel.rows("at_threshold")] == [str(count) for count in counts]
     assert "Change" not in panel.text()
 
@@ -94,10 +94,10 @@ def test_a_run_that_has_not_the_chosen_threshold_shows_its_own(found):
 
 def test_a_bar_of_outlines_sets_a_view_of_its_labels(found):
     panel = on(Panel("variations", found).load(), "Boundaries")
-    boundary = kf.load_details(found, "variations").details["boundary"]
+    boundary = kf.load_details(found, "variations").details.boundary
     (bars,) = panel.data["boundary"]
-    assert bars["y"] == boundary["counts"]
-    assert boundary_title(boundary["findings"], boundary["median"], boundary["identical"]) in panel.text()
+    assert bars["y"] == boundary.counts.tolist()
+    assert boundary_title(boundary.findings, boundary.median, boundary.identical) in panel.text()
     operations = panel.send("on_click_boundary", idx=0)
     assert view_of(found, operations).values("id") == ids(found, 0)
     assert given(operations, "notify")["message"].endswith("outlines are 0 to 0.025 apart")

@@ -137,3 +137,45 @@ def test_every_finding_counts_for_both_its_raters(annotations):
     found = variations(annotations, threshold=0.25)
     total = sum(count for counts in found.counts_by_rater().values() for count in counts.values())
     assert total == 2 * len(found)
+
+
+def parts():
+    # ann |      10      |  the whole of bob's 11, 12 and 13, of which none reaches half of it
+    # bob | 11 | 12 | 13 |
+    # cid |      14      |  correct towards ann, and the whole of bob's parts, too
+    boxes = [("bob", 0, 8), ("bob", 8, 6), ("bob", 14, 6)]
+    return table(("ann", "cat", 0, 20), *((rater, "cat", x, w) for rater, x, w in boxes), ("cid", "cat", 0, 20))
+
+
+def test_wholes_and_their_parts_by_hand():
+    found = variations(parts())
+    merged = found.merged
+    assert merged.type.tolist() == ["merged", "merged"]
+    assert [(merged.whole_rater[row], merged.whole[row]) for row in range(2)] == [("ann", 10), ("cid", 14)]
+    assert (merged.parts_rater.tolist(), merged.parts_category.tolist()) == (["bob", "bob"], ["cat", "cat"])
+    assert [merged.parts_of(row) for row in range(2)] == [[11, 12, 13], [11, 12, 13]]
+    assert found.split_by() == {"ann": 0, "bob": 2, "cid": 0}
+
+
+def test_nothing_is_merged_by_hand():
+    found = variations(example())
+    assert (len(found.merged), found.merged.parts.tolist(), len(found.merged.part)) == (0, [], 0)
+    assert found.split_by() == {"ann": 0, "bob": 0, "cid": 0}
+
+
+@given(tables())
+def test_wholes_and_their_parts_one_after_the_other(annotations):
+    found = variations(annotations, threshold=0.2)
+    names, ids, expected, split = annotations.raters, annotations.id, [], dict.fromkeys(annotations.raters, 0)
+    for row, (own, other) in enumerate(zip(found.rows_a, found.rows_b, strict=True)):
+        if len(own) > 1 or len(other) > 1:
+            (whole,), several = (own, other) if len(own) == 1 else (other, own)
+            rater = names[annotations.rater[several[0]]]
+            split[rater] += 1
+            expected.append((row, ids[whole], rater, [ids[part] for part in several]))
+    merged = found.merged
+    columns = zip(merged.finding, merged.whole, merged.parts_rater, strict=True)
+    assert [(*line, merged.parts_of(place)) for place, line in enumerate(columns)] == expected
+    assert found.split_by() == split
+    order = [(-merged.parts[row], merged.similarity[row]) for row in merged.most_parts_first]
+    assert order == sorted(order)

@@ -27,7 +27,7 @@ from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.records import apart
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.thresholds import forget_thresholds
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
@@ -149,11 +149,17 @@ def writing(
             declare(dataset, fields or {})
             draft = Draft(run_key, kind, settings, read)
             yield draft
-            content = {"image_ids": read.images.astype("S"), "hashes": read.hashes.astype("S"), **draft.arrays}
+            details, beside = apart(draft.details)
+            content = {
+                "image_ids": read.images.astype("S"),
+                "hashes": read.hashes.astype("S"),
+                **draft.arrays,
+                **beside,
+            }
             config.arrays = store_arrays(dataset, content, writer)
             store_config(dataset, run_key, config)
             results = dataset.init_run_results(run_key)
-            results.details = plain(draft.details)
+            results.details = details
             dataset.save_run_results(run_key, results, cache=False)
             config.metrics, config.status = draft.metrics, COMPLETE
             store_config(dataset, run_key, config)

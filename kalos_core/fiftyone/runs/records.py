@@ -18,6 +18,12 @@ Made = TypeVar("Made")
 Ends = list[float | None]
 """Both ends of an interval; None where undefined."""
 
+MANY = 1000
+"""Entries from which an array of details is stored beside them as it is, not as text."""
+
+BESIDE = "stored array"
+"""What stands in its place, with its name."""
+
 
 @dataclass(frozen=True)
 class Undefined:
@@ -79,6 +85,40 @@ def restored(kind: type[Made], stored: Any) -> Made:
     return _CONVERTER.structure(stored, kind)
 
 
+def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """What `plain` answers, with the names of long arrays in their places, and these arrays.
+
+    Examples
+    --------
+    >>> stored, arrays = apart({"alpha": np.zeros(2000), "mean": 0.5})
+    >>> stored, joined(stored, arrays)["alpha"].shape
+    ({'alpha': {'stored array': 'details/0'}, 'mean': 0.5}, (2000,))
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.size >= MANY:
+            if value.dtype.kind == "O" and all(isinstance(entry, str) for entry in value.flat):
+                value = np.char.encode(value.astype(str), "utf-8")
+            if value.dtype.kind != "O":
+                name = f"details/{len(arrays)}"
+                arrays[name] = value
+                return {BESIDE: name}
+        if isinstance(value, Mapping):
+            return {key: walk(entry) for key, entry in value.items()}
+        return [walk(entry) for entry in value] if isinstance(value, (list, tuple)) else plain(value)
+
+    return walk(_CONVERTER.unstructure(details)), arrays
+
+
+def joined(stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """What `apart` took apart, for `restored`."""
+    if isinstance(stored, Mapping):
+        name = stored.get(BESIDE)
+        return {key: joined(entry, arrays) for key, entry in stored.items()} if name is None else arrays[name]
+    return [joined(entry, arrays) for entry in stored] if isinstance(stored, list) else stored
+
+
 def _is_array(kind: Any) -> bool:
     return get_origin(kind) is np.ndarray
 
@@ -87,6 +127,8 @@ def _array(stored: Any, kind: Any) -> NDArray[Any]:
     (dtype,) = get_args(get_args(kind)[1])
     if isinstance(stored, Mapping):
         return np.empty(stored["shape"], dtype)
+    if isinstance(stored, np.ndarray) and stored.dtype.kind == "S":
+        stored = np.char.decode(stored, "utf-8").tolist()
     return object_array(stored) if dtype is np.object_ else np.array(stored, dtype=dtype)
 
 

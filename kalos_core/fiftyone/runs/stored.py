@@ -15,7 +15,7 @@ from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config, written_fields
-from kalos_core.fiftyone.runs.records import restored
+from kalos_core.fiftyone.runs.records import joined, restored
 from kalos_core.fiftyone.runs.table import KINDS, Kind, Part, Run
 from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
@@ -69,11 +69,13 @@ def load_details(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
     InputError
         If there is no such run, or what it stored is gone.
     """
-    run = load_metrics(samples, run_key, kind)
+    config = _config(samples, run_key, kind)
+    run = _run(run_key, config)
     results = samples._root_dataset.load_run_results(run_key, cache=False, load_view=False)
     if results is None:
         raise InputError(f"run key: {run_key!r}: its stored result is gone; delete the run")
-    return replace(run, details=restored(KINDS[run.kind].details, results.details))
+    stored = joined(results.details, StoredArrays(run_key, config.arrays))
+    return replace(run, details=restored(KINDS[run.kind].details, stored))
 
 
 def load_arrays(samples: Any, run_key: str, kind: str | None = None) -> StoredArrays:

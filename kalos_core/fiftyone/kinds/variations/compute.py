@@ -16,7 +16,6 @@ from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.kinds.variations.details import (
     VariationSettings,
     label_values,
-    merged_arrays,
     variation_details,
     variation_metrics,
 )
@@ -121,6 +120,6 @@ def find_variations(
         with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = variation_metrics(result), details
-            draft.arrays = matched_arrays(labels, result.pairs) | merged_arrays(result)
+            draft.arrays = matched_arrays(labels, result.pairs)
             draft.result = result
     return draft.run

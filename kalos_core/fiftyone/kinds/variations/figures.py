@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from kalos_core.fiftyone.kinds.variations.details import (
-    BoundaryDetails,
-    ShareDetails,
-    VariationDetails,
-    VariationMetrics,
-    VariationSettings,
-)
-from kalos_core.fiftyone.runs.table import Part, Run
-from kalos_core.figures import (
-    boundary_histogram,
-    boundary_title,
-    shares_over_thresholds,
-    shares_title,
-    variation_bars,
-)
-from kalos_core.variation import Variations
+from functools import partial
+
+from kalos_core.fiftyone.kinds.variations.kind import VariationRun
+from kalos_core.fiftyone.runs.records import Undefined
+from kalos_core.fiftyone.runs.table import Part
+from kalos_core.figures import boundary_title, plot_boundaries, plot_shares, variation_bars
 
 
-def figures(
-    run: Run[VariationSettings, VariationMetrics, VariationDetails, Variations], threshold: float | None = None
-) -> dict[str, Part]:
+def figures(run: VariationRun, threshold: float | None = None) -> dict[str, Part]:
     """``counts``, ``shares`` (with a threshold that is selected, by default the run's own) and ``boundary``."""
     selected = run.settings["threshold"] if threshold is None else threshold
+    boundary = run.details.boundary
+    without = Undefined(boundary_title(0, None, 0))
     return {
         "counts": Part("", variation_bars(run.metrics["counts"])),
-        "shares": _shares(run.details["shares"], selected),
-        "boundary": _boundary(run.details["boundary"]),
+        "shares": Part.of(run.details.shares, partial(plot_shares, selected=selected)),
+        "boundary": Part.of(boundary if boundary.findings else without, plot_boundaries),
     }
-
-
-def _shares(found: ShareDetails, selected: float) -> Part:
-    if "reason" in found:
-        return Part(found["reason"])
-    figure = shares_over_thresholds(found["threshold"], found["counts"], found["equilibrium"], selected=selected)
-    return Part(shares_title(found["equilibrium"], found["no_equilibrium"]), figure)
-
-
-def _boundary(found: BoundaryDetails) -> Part:
-    title = boundary_title(found["findings"], found["median"], found["identical"])
-    return Part(title, boundary_histogram(found["edges"], found["counts"]) if found["findings"] else None)

@@ -47,5 +47,6 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
             "copies": view_of_copies,
             "merged": view_of_merged,
         },
+        details=VariationDetails,
     )
 )

@@ -1,0 +1,71 @@
+"""Details of runs as they are stored: long arrays beside them, and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+import kalos_core.fiftyone as kf
+from kalos_core.annotations import object_array
+from kalos_core.fiftyone.runs.arrays import StoredArrays, delete_arrays, store_arrays
+from kalos_core.fiftyone.runs.records import MANY, Undefined, apart, joined, plain, restored
+from kalos_core.fiftyone.runs.stored import load_arrays
+from kalos_core.fiftyone.runs.writers import writing_now
+from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    alpha: NDArray[np.float64]
+    names: NDArray[np.object_]
+    kind: NDArray[np.str_]
+
+
+@dataclass(frozen=True, eq=False)
+class Outer:
+    inner: tuple[Inner | Undefined, ...]
+    count: NDArray[np.intp]
+    flags: NDArray[np.bool_]
+
+
+def record(size: int) -> Outer:
+    numbers = np.random.default_rng(3).random(size)
+    numbers[:: max(size // 3, 1)] = np.nan
+    names = object_array([f"Weiß {number}" for number in range(size)])
+    inner = Inner(numbers.reshape(2, -1), names, np.where(numbers > 0.5, "merged", "merged_wrong_class"))
+    return Outer((inner, Undefined("because")), np.arange(size), numbers > 0.5)
+
+
+def test_long_arrays_are_stored_beside_the_rest() -> None:
+    dataset = fo.Dataset()
+    for size, beside in ((6, 0), (2 * MANY, 5)):
+        made = record(size)
+        stored, arrays = apart(made)
+        assert len(arrays) == beside
+        assert json.loads(json.dumps(stored)) == stored
+        with writing_now() as writer:
+            file = store_arrays(dataset, arrays, writer)
+        again = restored(Outer, joined(json.loads(json.dumps(stored)), StoredArrays("run", file)))
+        assert plain(again) == plain(made)
+        assert again.inner[0].names.dtype == object
+        assert again.count.dtype == np.intp
+        assert again.inner[1] == Undefined("because")
+        delete_arrays(dataset, file)
+    dataset.delete()
+
+
+def test_details_of_a_run_are_the_same_from_either_place() -> None:
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(crowded(1, 40)), progress=False)
+    few = kf.find_variations(dataset, "few", raters=THREE, threshold=0.3)
+    assert not [name for name in load_arrays(dataset, "few") if name.startswith("details/")]
+    dataset.add_samples(make_samples(crowded(2, 1500)), progress=False)
+    many = kf.find_variations(dataset, "many", raters=THREE, threshold=0.3)
+    assert [name for name in load_arrays(dataset, "many") if name.startswith("details/")]
+    for run in (few, many):
+        assert plain(kf.load_details(dataset, run.key).details) == plain(run.details)
+    dataset.delete()
