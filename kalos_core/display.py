@@ -34,6 +34,15 @@ EVENT_LABELS = {
 }
 """Events of synthetic raters as people read them."""
 
+STAGE_LABELS = {
+    "unmatched": "1. missed and added",
+    "topology": "2. split and merged",
+    "category": "3. wrong class",
+    "first three": "together: signal loss",
+    "localization": "4. moved and scaled",
+}
+"""Stages of generation as people read them."""
+
 OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its annotation", "impossible": "impossible"}
 """Outcomes of events as people read them."""
 

@@ -3,14 +3,14 @@
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.figures import EVENT_LABELS, FIDELITY_LABELS, OUTCOME_LABELS, events_title, significant, with_interval
+from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, fidelity_rows, loss_rows, stage_rows
 
 from . import base, forms, widgets
 from .base import Run
@@ -51,15 +51,6 @@ FALSE_POSITIVE_SOURCES = {
     "images": "regions of the images",
     "detections": "what a detector found",
 }
-
-STAGES = {
-    "unmatched": "missed and added",
-    "topology": "split and merged",
-    "category": "wrong class",
-    "first three": "**together**",
-    "localization": "moved",
-}
-"""Stages as people read them."""
 
 
 class InjectNoise(base.Analysis):
@@ -202,41 +193,35 @@ class InjectNoise(base.Analysis):
 
     def summary(self, run: Run) -> str:
         """The headline, the events by kind and by stage, what was used."""
-        f = run.metrics
+        f, details = run.metrics, run.details
         kinds = "\n".join(
             f"| {EVENT_LABELS[kind]} | {counts['done']:,} | {counts['lost']:,} | {counts['impossible']:,} |"
             for kind, counts in f["events"].items()
         )
-        stages = "\n".join(
-            f"| {STAGES[row['stage']]} | {row['attempted']:,} | {row['lost']:,} | {_percent(row['share_lost'])} |"
-            for row in f["loss"]
-        )
-        title = events_title(f["references"], len(f["fields"]), f["changed"], f["generated_from"], f["signal_loss"])
+        parts = kf.figures_of(run)
         return (
-            f"**{title}**\n\n"
+            f"**{parts['events'].title}**\n\n"
             f"| Event | {' | '.join(OUTCOME_LABELS.values())} |\n|---|---|---|---|\n{kinds}\n\n"
-            f"| Stage | attempted | lost | share |\n|---|---|---|---|\n{stages}\n\n"
-            f"{_fidelity(run)}"
+            f"{_table('Stage attempted lost share', stage_rows(details.loss))}"
+            f"{parts['fidelity'].title}\n\n"
+            f"{_table('Quantity generated real', _quantities(details.fidelity))}"
+            f"{parts['loss'].title}\n\n"
+            f"{_table('magnitude here paper', loss_rows(details.loss_by_magnitude))}"
             f"Model: {f['model']}; classes by {f['class_source']}; additions from {f['false_positive_source']}.\n\n"
             f"Written: {', '.join(f'`{name}`' for name in f['fields'])}, each a rater of any other analysis. "
             "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
         )
 
 
-def _fidelity(run: Run) -> str:
-    """Whether generated raters differ as the real ones do, of a model that was fitted."""
-    found = run.details["fidelity"]
-    if not found:
-        return ""
-    columns = (found[name] for name in ("quantity", "real", "low", "high", "synthetic"))
-    rows = "\n".join(
-        f"| {FIDELITY_LABELS.get(name, name)} | {significant(synthetic)} | {with_interval(real, [low, high])} |"
-        for name, real, low, high, synthetic in zip(*columns, strict=True)
-    )
-    return (
-        f"Generated raters against the real ones: {sum(found['inside'])} of {len(found['inside'])} quantities in the "
-        f"interval of the real raters\n\n| Quantity | generated | real [95 %] |\n|---|---|---|\n{rows}\n\n"
-    )
+def _quantities(found: Any) -> list[dict[str, str]]:
+    return [] if isinstance(found, kf.Undefined) else fidelity_rows(found)
+
+
+def _table(columns: str, rows: Sequence[Mapping[str, str]]) -> str:
+    """Some columns of rows as Markdown; nothing without rows."""
+    names = columns.split()
+    lines = [names, ["---"] * len(names), *([row[name.lower()] for name in names] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n" if rows else ""
 
 
 def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
@@ -252,10 +237,6 @@ def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
     if len(numbers) not in (1, count):
         raise InputError(f"magnitude: expected one number, or one for each of {count} raters, got {len(numbers)}")
     return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _percent(share: float | None) -> str:
-    return "none attempted" if share is None else f"{significant(100 * share)} %"
 
 
 def _add_option(ctx: Context, inputs: types.Object, name: str, entries: Mapping[str, str], label: str) -> str:

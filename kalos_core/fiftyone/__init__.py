@@ -21,6 +21,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 
 import inspect
 
+from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
@@ -83,8 +84,6 @@ from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as vie
 from kalos_core.fiftyone.kinds.labelled import view_of_difference as view_of_difference
 from kalos_core.fiftyone.kinds.noise.compute import inject_noise as inject_noise
 from kalos_core.fiftyone.kinds.noise.compute import noise_raters as noise_raters
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise as InjectedNoise
-from kalos_core.fiftyone.kinds.noise.preview import NoisePreview as NoisePreview
 from kalos_core.fiftyone.kinds.noise.preview import preview_noise as preview_noise
 from kalos_core.fiftyone.kinds.noise.views import CHANGES as CHANGES
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage as NoisyImage
@@ -127,6 +126,7 @@ from kalos_core.fiftyone.runs.table import Kind as Kind
 from kalos_core.fiftyone.runs.table import Part as Part
 from kalos_core.fiftyone.runs.table import Run as Run
 from kalos_core.fiftyone.runs.thresholds import default_threshold as default_threshold
+from kalos_core.noise import InjectedNoise as InjectedNoise
 from kalos_core.nominal.grouping import read_groups as read_groups
 
 __all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, significant
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, significant
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
-from kalos_core.noise import GeneratedRaters
-from kalos_core.noise.events import EVENTS, OUTCOMES
+from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
+from kalos_core.noise.events import OUTCOMES
 
 EVENT_COLOURS = {
     "deletion": COLOURS["missing"],
@@ -110,15 +111,37 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
 
 def plot_events(result: GeneratedRaters) -> go.Figure:
     """The events of generated raters, titled with their numbers."""
-    counts = result.events.counts()
-    changed = sum(own["done"] for kind, own in counts.items() if kind != EVENTS[-1])
-    annotations = sum(int((result.reference.rater == code).sum()) for code in result.reference_rater)
-    loss = result.signal_loss().ratio
+    return plot_rater_events(result.by_rater(), result.signal_loss())
+
+
+def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
+    """The events of all raters together, titled with their numbers; as `plot_events`."""
     title = events_title(
-        [str(name) for name in result.original.raters],
-        len(result.magnitude),
-        changed,
-        annotations,
-        loss if loss == loss else None,
+        [str(name) for name in raters.original],
+        len(raters.rater),
+        raters.changed,
+        int(raters.given.sum()),
+        None if np.isnan(loss.ratio) else loss.ratio,
     )
-    return event_bars(counts, title)
+    return event_bars(raters.by_kind(), title)
+
+
+def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:
+    r"""A row a stage as people read it: ``stage``, ``attempted``, ``done``, ``lost``, ``impossible``, ``share``.
+
+    Examples
+    --------
+    >>> one = np.array([1])
+    >>> stage_rows(SignalLoss(("first three",), done=3 * one, lost=one, impossible=0 * one))[0]["share"]
+    '25.0\xa0%'
+    """
+    columns = ("attempted", "done", "lost", "impossible")
+    counts = zip(*(getattr(loss, name).tolist() for name in columns), strict=True)
+    return [
+        {
+            "stage": STAGE_LABELS[stage],
+            **{name: f"{count:,}" for name, count in zip(columns, own, strict=True)},
+            "share": "none attempted" if np.isnan(share) else f"{significant(100 * share)}\u00a0%",
+        }
+        for stage, own, share in zip(loss.stage, counts, loss.share.tolist(), strict=True)
+    ]

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from kalos_core.display import rater_colour
-from kalos_core.figures.common import LEGEND_BELOW, PALE, Layout, as_plain
+from kalos_core.display import rater_colour, significant
+from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
 
@@ -104,8 +104,36 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
     return _framed(drawing)
 
 
+def loss_title(table: SignalLossTable) -> str:
+    """Signal loss at magnitude 1 beside what the paper prints for it.
+
+    Examples
+    --------
+    >>> loss_title(SignalLossTable(np.array([1.0]), np.array([0.0346]), np.array([999]), np.array([0.042])))
+    'Signal loss at λ = 1: 3.46 %, the paper 4.2 %'
+    """
+    rows = np.flatnonzero(table.magnitude == 1)
+    if not len(rows):
+        return "Signal loss"
+    return (
+        f"Signal loss at λ = 1: {significant(100 * table.ratio[rows[0]])} %, the paper {100 * table.paper[rows[0]]:g} %"
+    )
+
+
+def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
+    """A row for each magnitude as people read it: ``magnitude``, ``here`` and ``paper`` (Table 3)."""
+    return [
+        {
+            "magnitude": f"{magnitude:g}",
+            "here": "none attempted" if np.isnan(ratio) else f"{significant(100 * ratio)}\u00a0%",
+            "paper": "not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%",
+        }
+        for magnitude, ratio, paper in zip(table.magnitude, table.ratio, table.paper, strict=True)
+    ]
+
+
 def plot_loss(table: SignalLossTable) -> go.Figure:
-    """Signal loss over the magnitude, next to the paper's."""
+    """Signal loss over the magnitude, next to the paper's, titled with both."""
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
     drawing = go.Figure(
         [
@@ -122,7 +150,7 @@ def plot_loss(table: SignalLossTable) -> go.Figure:
     )
     drawing.update_xaxes(title_text=MAGNITUDE, fixedrange=True)
     drawing.update_yaxes(title_text="% of events lost", rangemode="tozero", fixedrange=True)
-    return _framed(drawing)
+    return _framed(drawing).update_layout(title=titled(loss_title(table)), margin_t=TITLE_HEIGHT)
 
 
 def _curves(

@@ -12,7 +12,7 @@ from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.noise.fidelity import Fidelity, plain
 from kalos_core.noise.fit.angles import AngleFit, angle_models
-from kalos_core.noise.fit.goodness import check_similarity, confusion_matrix, ks_of_shift
+from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
@@ -221,6 +221,49 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
     figure = _figure(traces, title, "position in the interval of the real raters (0: lower end, 1: upper end)", "")
     figure.update_layout(height=140 + 24 * len(names), margin={"l": 220})
     return figure
+
+
+def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
+    """A row for each quantity as people read it: ``quantity``, ``real`` with its interval, ``generated``, ``inside``.
+
+    Examples
+    --------
+    >>> real, low, high = np.array([[0.7], [0.6], [0.8]])
+    >>> list(fidelity_rows(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))[0].values())
+    ['mean alpha', '0.700 [0.600, 0.800]', '0.750', 'yes']
+    """
+    return [
+        {
+            "quantity": FIDELITY_LABELS.get(name, name),
+            "real": with_interval(real, [low, high]),
+            "generated": significant(synthetic),
+            "inside": "yes" if inside else "no",
+        }
+        for name, real, synthetic, low, high, inside in found.to_pandas().itertuples(index=False)
+    ]
+
+
+def rate_rows(tests: FitTests) -> list[dict[str, str]]:
+    """The tests of the rate of unmatched annotations: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
+    rows = np.flatnonzero(tests.distribution == "unmatched.rate").tolist()
+    return [
+        {
+            "test": str(tests.test[row]),
+            "model": str(tests.model[row]),
+            "statistic": plain(tests.statistic[row]),
+            "p": "" if np.isnan(tests.p_value[row]) else _p_value(tests.p_value[row]),
+            "note": str(tests.note[row]),
+        }
+        for row in rows
+    ]
+
+
+def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
+    """Where each distribution of a noise model is from: ``distribution``, ``source`` and ``reason``."""
+    return [
+        {"distribution": name, "source": origin.source, "reason": origin.reason}
+        for name, origin in model.provenance.items()
+    ]
 
 
 def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:

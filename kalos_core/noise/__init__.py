@@ -5,7 +5,8 @@ added, split or merged.
 
 * The model: `NoiseModel` with `fit`, `generate`, `tests` and JSON; `DISTRIBUTIONS`, the names of its distributions, and
   `Provenance`, where each is from.
-* What it returns: `GeneratedRaters` with `Events` and `SignalLoss`; `FitTests`; `Fidelity`, whether generated raters
+* What it returns: `GeneratedRaters` with `Events`, `RaterEvents` and `SignalLoss`; `InjectedNoise`, the same by the ids
+  of annotations that are stored somewhere else; `FitTests`; `Fidelity`, whether generated raters
   differ as the real ones do, with `FidelityRow`.
 * Which classes are mistaken for one another: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
 * Where false positives are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
@@ -14,10 +15,11 @@ added, split or merged.
 The experiments of the paper are in `kalos_core.noise.experiments`.
 """
 
-from kalos_core.noise.events import Events, SignalLoss
+from kalos_core.noise.events import Events, RaterEvents, SignalLoss
 from kalos_core.noise.fidelity import Fidelity, FidelityRow
 from kalos_core.noise.fit.goodness import FitTests
 from kalos_core.noise.generated import GeneratedRaters
+from kalos_core.noise.injected import InjectedNoise
 from kalos_core.noise.model import NoiseModel
 from kalos_core.noise.parameters import DISTRIBUTIONS, Provenance
 from kalos_core.noise.sources import (
@@ -45,9 +47,11 @@ __all__ = [
     "FitTests",
     "GeneratedRaters",
     "ImageFalsePositives",
+    "InjectedNoise",
     "NoiseModel",
     "Proposals",
     "Provenance",
+    "RaterEvents",
     "SignalLoss",
     "TaxonomyClasses",
     "TransplantedFalsePositives",

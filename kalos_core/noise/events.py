@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,12 +78,15 @@ class Events:
     def __len__(self) -> int:
         return len(self.rater)
 
+    def tally(self, owner: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """(count, 6, 3) events of each owner by kind and outcome. `owner`: (E,), such as `rater` or `image`."""
+        found = np.zeros((count, len(EVENTS), len(OUTCOMES)), np.intp)
+        np.add.at(found, (owner, codes_of(self.event, EVENTS), codes_of(self.outcome, OUTCOMES)), 1)
+        return found
+
     def counts(self) -> dict[str, dict[str, int]]:
         """How many events of each kind had each outcome."""
-        return {
-            name: {ended: int(((self.event == name) & (self.outcome == ended)).sum()) for ended in OUTCOMES}
-            for name in EVENTS
-        }
+        return _by_kind(self.tally(np.zeros(len(self), np.intp), 1)[0])
 
     def signal_loss(self) -> SignalLoss:
         """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
@@ -120,12 +124,80 @@ class Events:
         )
 
 
+def codes_of(given: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.intp]:
+    """The number of each text among the names.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["lost", "done"]), OUTCOMES).tolist()
+    [1, 0]
+    """
+    return np.asarray(np.argmax(given[:, None] == np.array(names), axis=1))
+
+
+def _by_kind(counts: NDArray[np.intp]) -> dict[str, dict[str, int]]:
+    """Counts (6, 3) by their names."""
+    return {name: dict(zip(OUTCOMES, own, strict=True)) for name, own in zip(EVENTS, counts.tolist(), strict=True)}
+
+
 def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.object_]:
     """The names of codes, None for -1."""
     found = np.full(len(codes), None, dtype=object)
     known = codes >= 0
     found[known] = names[codes[known]]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class RaterEvents:
+    """What happened in each rater's name. R raters, `EVENTS` x `OUTCOMES` events.
+
+    Parameters
+    ----------
+    rater, reference : (R,) names
+        The synthetic raters, and whom each was generated from: a school where there are any.
+    original : (S,) names
+        The raters that everything was generated from.
+    magnitude : (R,) float64
+    given, annotations : (R,) int
+        Annotations that each was generated from, and those they have.
+    counts : (R, 6, 3) int
+        Events by kind and outcome.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, NoiseModel
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9]} for x in (10, 40, 70)]
+    >>> reference = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    >>> found = NoiseModel.default().generate(reference, raters=["r1", "r2"], magnitude=0).by_rater()
+    >>> found.rater.tolist(), found.given.tolist(), found.changed, found.by_kind()["shift"]
+    (['r1', 'r2'], [3, 3], 0, {'done': 0, 'lost': 0, 'impossible': 0})
+    """
+
+    rater: NDArray[np.object_]
+    reference: NDArray[np.object_]
+    original: NDArray[np.object_]
+    magnitude: NDArray[np.float64]
+    given: NDArray[np.intp]
+    annotations: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
+    @property
+    def changed(self) -> int:
+        """Events other than shifts that were done."""
+        return int(self.counts[:, :SHIFT, DONE].sum())
+
+    def by_kind(self) -> dict[str, dict[str, int]]:
+        """How many events of each kind had each outcome, of all raters together."""
+        return _by_kind(self.counts.sum(axis=0))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater: the events of each kind that were done, and all that were lost."""
+        import pandas as pd
+
+        about = {name: getattr(self, name) for name in ("rater", "reference", "magnitude", "annotations")}
+        done = dict(zip(EVENTS, self.counts[:, :, DONE].T, strict=True))
+        return pd.DataFrame({**about, **done, "lost": self.counts[:, :, LOST].sum(axis=1)})
 
 
 @dataclass(frozen=True, eq=False)

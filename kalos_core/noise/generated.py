@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, listed
-from kalos_core.noise.events import EVENTS, Events, SignalLoss
+from kalos_core.noise.events import EVENTS, Events, RaterEvents, SignalLoss
 from kalos_core.shapes.joining import join_columns
 
 
@@ -107,6 +107,28 @@ class GeneratedRaters:
         (['ann', 'copy'], 1.0)
         """
         return side_by_side(self.original, self.annotations)
+
+    @property
+    def origins(self) -> NDArray[np.intp]:
+        """(E, V) rows of `original` that each event was about, -1 where fewer: of schools, those behind theirs."""
+        rows = self.events.reference_rows
+        if self.schools is None:
+            return rows
+        truth = np.concatenate([self.schools.truth, np.full((1, self.schools.truth.shape[1]), -1)])
+        return truth[rows].reshape(len(rows), 2 * truth.shape[1])
+
+    def by_rater(self) -> RaterEvents:
+        """What happened in each rater's name."""
+        raters = len(self.magnitude)
+        return RaterEvents(
+            rater=self.annotations.raters,
+            reference=self.reference.raters[self.reference_rater],
+            original=self.original.raters,
+            magnitude=self.magnitude,
+            given=np.bincount(self.reference.rater, minlength=len(self.reference.raters))[self.reference_rater],
+            annotations=np.bincount(self.annotations.rater, minlength=raters),
+            counts=self.events.tally(self.events.rater, raters),
+        )
 
     def signal_loss(self) -> SignalLoss:
         """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""

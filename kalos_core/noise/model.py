@@ -195,6 +195,21 @@ class NoiseModel(NoiseParameters):
         """``"matched"`` where changes of position and size keep an overlap, else ``"free"``."""
         return "matched" if self.localization.overlap.least > 0 else "free"
 
+    def with_shifts(self, shifts: str) -> NoiseModel:
+        """The same model with another of `SHIFTS`.
+
+        Examples
+        --------
+        >>> NoiseModel.default().with_shifts("free").shifts
+        'free'
+        """
+        overlap, reason = lookup(OVERLAPS, shifts, "shifts")
+        return replace(
+            self,
+            localization=replace(self.localization, overlap=overlap),
+            provenance={**self.provenance, "localization.overlap": Provenance("chosen", reason)},
+        )
+
     def generate(
         self,
         annotations: Annotations,
@@ -271,12 +286,8 @@ class NoiseModel(NoiseParameters):
         >>> noisy.events.to_pandas().columns[:5].tolist()
         ['rater', 'image', 'stage', 'event', 'outcome']
         """
-        parameters: NoiseParameters = self
-        if shifts is not None:
-            overlap = lookup(OVERLAPS, shifts, "shifts")[0]
-            parameters = replace(self, localization=replace(self.localization, overlap=overlap))
         return generate_raters(
-            parameters,
+            self if shifts is None else self.with_shifts(shifts),
             annotations,
             raters,
             magnitude,
@@ -408,6 +419,61 @@ class NoiseModel(NoiseParameters):
         """
         name, content = _content(source)
         return _model(name, content)
+
+
+def choose_model(
+    model: NoiseModel | str | os.PathLike[str],
+    annotations: Annotations,
+    rate: str = "auto",
+    preset: str = "faithful",
+    shifts: str | None = None,
+) -> tuple[NoiseModel, str]:
+    """A noise model by its name, and what to call it.
+
+    Parameters
+    ----------
+    model : "default", "fit", path, JSON text or NoiseModel
+        The shipped one, one that is fitted to the raters of `annotations`, or one that was saved.
+    annotations : Annotations
+    rate, preset : str
+        How it is fitted, as in `NoiseModel.fit`.
+    shifts : str, optional
+        Instead of the model's.
+
+    Raises
+    ------
+    InputError
+        For anything else, for raters too few to fit, and for `rate` and `preset` where nothing is fitted.
+
+    Examples
+    --------
+    >>> row = {"image": 1, "rater": "ann", "category": "cat", "box": [10, 20, 30, 40]}
+    >>> one_rater = Annotations.from_rows([row])
+    >>> choose_model("default", one_rater)[1]
+    'default'
+    >>> choose_model("fit", one_rater)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: model: expected two real raters or more to fit one, got ann
+    """
+    for name, value, usual in (("rate", rate, "auto"), ("preset", preset, "faithful")):
+        if value != usual and model != "fit":
+            raise InputError(f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {value!r}")
+    if model == "fit":
+        raters = annotations.raters
+        if len(raters) < 2:
+            raise InputError(f"model: expected two real raters or more to fit one, got {listed(raters)}")
+        return NoiseModel.fit(annotations, rate, shifts=shifts, preset=preset), f"fitted on {listed(raters, 20)}"
+    if isinstance(model, NoiseModel):
+        chosen, title = model, "a model of your own"
+    elif model == "default":
+        chosen, title = NoiseModel.default(), "default"
+    elif isinstance(model, str) and model.lstrip().startswith("{"):
+        chosen, title = NoiseModel.from_json(model), "JSON"
+    elif isinstance(model, (str, os.PathLike)):
+        chosen, title = NoiseModel.from_json(Path(model)), Path(model).name
+    else:
+        raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {model!r}")
+    return (chosen if shifts is None else chosen.with_shifts(shifts)), title
 
 
 def _one_of(known: Sequence[str], name: str, what: str) -> str:

@@ -17,10 +17,12 @@ import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, KalosError, KalosWarning, NoiseModel
+from kalos_core import InputError, KalosError, KalosWarning, NoiseModel, agreement
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.figures import fidelity_title
+from kalos_core.figures.experiments import loss_title
 from kalos_core.noise import ConfusionClasses
+from kalos_core.noise.experiments import signal_loss_table
 from kalos_core.noise.parameters import Chance, EventRate, SizeCurve
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
 
@@ -220,7 +222,7 @@ def _lists(dataset: fo.Dataset, path: str) -> list[list[str]]:
 class TestTheRun:
     def test_a_stage_without_events_has_no_loss(self, fresh: fo.Dataset) -> None:
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=1, magnitude=0)
-        assert [row["share_lost"] for row in run.metrics["loss"]] == [None] * 5
+        assert np.isnan(run.details.loss.share).tolist() == [True] * 5
         assert run.metrics["signal_loss"] is None
 
     def test_the_metrics_are_those_of_the_events(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -237,9 +239,9 @@ class TestTheRun:
         assert metrics["generated_from"] == 3 * metrics["reference_annotations"]
         assert metrics["changed_images"] == (run.result.changes > 0).sum()
         assert metrics["class_source"] == "class frequency"
-        assert [row["magnitude"] for row in run.details["raters"]] == [0, 1, 2]
-        assert sum(row["deletion"] for row in run.details["raters"]) == metrics["events"]["deletion"]["done"]
-        assert NoiseModel.from_json(run.details["model"]) == MODEL
+        assert run.details.raters.magnitude.tolist() == [0, 1, 2]
+        assert run.details.raters.to_pandas().deletion.sum() == metrics["events"]["deletion"]["done"]
+        assert NoiseModel.from_json(run.details.model) == MODEL
         assert metrics["model"] == "a model of your own"
 
     def test_it_is_stored_with_its_truth(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
@@ -298,6 +300,16 @@ class TestOtherAnalyses:
         assert kf.load_metrics(dataset, "calm").metrics["alpha"] == 1
         found = kf.find_variations(dataset, "found", raters=["truth", FIELDS[1]])
         assert found.metrics["counts"]["correct"] > 30
+
+    def test_reference_and_synthetic_raters_are_one_table(self, injected: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, _ = injected
+        raters = kf.noise_raters(dataset, "noise", with_reference=True)
+        assert raters == ("truth", *FIELDS)
+        both = kf.read_annotations(dataset, raters=raters)
+        own = MODEL.generate(kf.read_annotations(dataset, raters=("truth",)), 3, [0, 1, 2], seed=4).with_reference()
+        assert both.raters.tolist() == list(raters)
+        assert np.bincount(both.rater).tolist() == np.bincount(own.rater).tolist()
+        assert agreement(both, bootstrap=0).alpha == pytest.approx(agreement(own, bootstrap=0).alpha)
 
     def test_everybody_is_assigned_where_no_field_says_otherwise(self, make: Make) -> None:
         dataset = make(samples())
@@ -370,6 +382,8 @@ class TestKinds:
         dataset.delete_sample_field("raters")
         run = kf.inject_noise(dataset, "noise", reference="ann", raters=1, magnitude=0, field="truth", assigned="all")
         assert run.metrics["references"] == ["ann"]
+        with pytest.raises(InputError, match="with_reference: expected a reference in a field of its own, got 'truth'"):
+            kf.noise_raters(dataset, "noise", with_reference=True)
         assert run.metrics["annotations"] == 4 * (IMAGES - 2)
 
     def test_a_reference_that_is_in_no_list_was_assigned_where_its_labels_are(self, fresh: fo.Dataset) -> None:
@@ -553,32 +567,48 @@ class TestSources:
             real_raters=run.metrics["fields"],
         )
         assert fitted.metrics["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
-        assert NoiseModel.from_json(fitted.details["model"]) != NoiseModel.default()
-        assert "fitted" in {row["source"] for row in fitted.details["distributions"]}
+        model = NoiseModel.from_json(fitted.details.model)
+        assert model != NoiseModel.default()
+        assert "fitted" in {origin.source for origin in model.provenance.values()}
 
     def test_a_fitted_model_says_whether_its_raters_differ_as_the_real_ones(self, fresh: fo.Dataset) -> None:
         real = kf.inject_noise(fresh, "noise", reference="truth", raters=2)
-        assert real.details["fidelity"] is None
-        assert "fidelity" not in kf.figures_of(real)
+        assert real.details.fidelity == real.details.tests
+        assert real.details.fidelity.reason.endswith("two or more: only truth here")
+        assert kf.figures_of(real)["fidelity"].figure is None
         options = {"reference": "truth", "real_raters": real.metrics["fields"], "model": "fit", "preset": "paper"}
         run = kf.inject_noise(fresh, "again", raters=1, rate="exponential", shifts="matched", **options)
-        model = NoiseModel.from_json(run.details["model"])
+        model = NoiseModel.from_json(run.details.model)
         assert model.shifts == "matched"
         assert model.unmatched.rate.form == "exponential"
         stored = kf.load_details(fresh, "again")
-        found = stored.details["fidelity"]
+        found = stored.details.fidelity
         labels = kf.read_annotations(fresh, similarity="mask_iou", raters=(*real.metrics["fields"], "truth"))
         expected = model.fidelity(labels, 10)
-        assert found["quantity"] == expected.quantity.tolist()
-        assert found["synthetic"] == pytest.approx(expected.synthetic.tolist())
-        assert found["inside"] == expected.inside.tolist()
+        assert found.quantity.tolist() == expected.quantity.tolist()
+        assert found.synthetic.tolist() == pytest.approx(expected.synthetic.tolist())
+        assert found.inside.tolist() == expected.inside.tolist()
+        fitted = NoiseModel.fit(labels, rate="exponential", shifts="matched", preset="paper")
+        assert stored.details.tests.to_pandas().equals(fitted.tests().to_pandas())
         part = kf.figures_of(stored)["fidelity"]
         assert part.title == fidelity_title(expected)
         assert len(part.figure.data) == 3
 
+    def test_signal_loss_stands_beside_the_papers(self, fresh: fo.Dataset) -> None:
+        run = kf.inject_noise(fresh, "noise", reference="truth", raters=1, shifts="free", seed=3)
+        model = NoiseModel.default().with_shifts("free")
+        assert NoiseModel.from_json(run.details.model) == model
+        expected = signal_loss_table(model, kf.read_annotations(fresh, raters=("truth",)), raters=5, seed=3)
+        stored = kf.load_details(fresh, "noise")
+        assert stored.details.loss_by_magnitude.to_pandas().equals(expected.to_pandas())
+        part = kf.figures_of(stored)["loss"]
+        assert part.title == loss_title(expected)
+        assert list(part.figure.data[0].y) == pytest.approx((100 * expected.ratio).tolist())
+        assert list(part.figure.data[1].y) == pytest.approx([0.2, 1.3, 4.2, 10.1, 28.3])
+
     def test_schools(self, fresh: fo.Dataset) -> None:
         run = kf.inject_noise(fresh, "noise", reference="truth", raters=4, schools=[3, 1], seed=2)
-        assert [row["reference"] for row in run.details["raters"]] == ["school 1"] * 3 + ["school 2"]
+        assert run.details.raters.reference.tolist() == ["school 1"] * 3 + ["school 2"]
         assert run.settings["schools"] == [3, 1]
         known = set(fresh.values("truth.detections.id", unwind=True))
         matched = {

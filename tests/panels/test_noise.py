@@ -99,13 +99,27 @@ def test_what_was_used_is_shown(annotated):
 def test_a_fitted_model_is_compared_with_the_real_raters(annotated):
     panel = section(Panel("noise", annotated).load(), "Fidelity")
     assert "fitted on the raters of this data set" in panel.text()
+    assert "quantities_table" not in panel.state
     kf.inject_noise(annotated, "fitted", reference="truth", raters=1, model="fit", real_raters=FIELDS[1:])
     panel = section(Panel("noise", annotated).load(), "Fidelity")
     assert "quantities of generated raters lie in the interval of the real raters" in panel.text()
-    found = kf.load_details(annotated, "fitted").details["fidelity"]
-    assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found["inside"]]
+    details = kf.load_details(annotated, "fitted").details
+    found = details.fidelity
+    assert f"{found.inside.sum()} of {len(found)} quantities" in panel.state["headline"]
+    assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found.inside]
     assert panel.rows("quantities")[0]["quantity"] == "mean alpha"
+    rate = details.tests.to_pandas().query("distribution == 'unmatched.rate'")
+    assert [row["model"] for row in panel.rows("rates")] == rate.model.tolist()
     kf.delete_run(annotated, "fitted")
+
+
+def test_signal_loss_stands_beside_the_papers(annotated):
+    panel = section(Panel("noise", annotated).load(), "Loss")
+    found = kf.load_details(annotated, "noise").details.loss_by_magnitude
+    assert [row["paper"][:-2] for row in panel.rows("losses")] == ["0.2", "1.3", "4.2", "10.1", "28.3"]
+    assert panel.rows("losses")[2]["here"] == f"{significant(100 * found.ratio[2])}\u00a0%"
+    assert panel.data["loss"][0]["y"] == pytest.approx((100 * found.ratio).tolist())
+    assert "within a percentage point" in panel.text()
 
 
 def test_all_labels_again(annotated):

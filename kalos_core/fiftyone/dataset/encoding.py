@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.fiftyone.dataset.database import BLOCK
+from kalos_core.fiftyone.dataset.database import BLOCK, FieldArguments
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons, ShapeColumn
 
 LabelTypeName = Literal["auto", "detections", "polylines", "keypoints"]
@@ -63,6 +63,18 @@ class LabelType:
     def template(self) -> Document:
         """The document of a label, of this version of FiftyOne."""
         return dict(self.label(label="").to_dict())
+
+    def declared(
+        self, field: str, description: str, info: Document, attributes: Mapping[str, FieldArguments]
+    ) -> dict[str, FieldArguments]:
+        """A field of such labels, and attributes of the labels in it, with what each path is declared."""
+        own: FieldArguments = {
+            "ftype": fo.EmbeddedDocumentField,
+            "embedded_doc_type": self.document,
+            "description": description,
+            "info": info,
+        }
+        return {field: own} | {f"{field}.{self.list_name}.{name}": how for name, how in attributes.items()}
 
     def labels(self, annotations: Annotations, rows: Rows, attributes: Attributes | None = None) -> list[Document]:
         """The documents of some annotations.

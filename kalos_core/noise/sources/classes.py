@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import as_floats
 from kalos_core.errors import InputError, is_hashable, listed
+from kalos_core.readers.files import as_path, load_json
 from kalos_core.variation import Variations, variations
 
 TEMPERATURE = 0.1
@@ -229,14 +231,18 @@ class TaxonomyClasses:
             self._path(name)
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any]) -> TaxonomyClasses:
-        """From a nested mapping: a group holds a mapping or a list of names, a class holds nothing.
+    def from_tree(cls, tree: Mapping[str, Any] | str | PathLike[str]) -> TaxonomyClasses:
+        """From a nested mapping, or a JSON file of one: a group holds a mapping or a list of names, a class nothing.
 
         Raises
         ------
         InputError
-            If a name is in the tree twice.
+            If it is no such tree, or a name is in it twice.
         """
+        if not isinstance(tree, Mapping):
+            tree = load_json(as_path(tree, "taxonomy", "a tree of classes, or the path of its JSON"), "taxonomy")
+        if not isinstance(tree, Mapping):
+            raise InputError(f"taxonomy: expected a tree of groups with classes, got {type(tree).__name__}")
         parents: dict[str, str | None] = {}
         _collect(tree, None, parents)
         return cls(parents)

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bson import ObjectId
 
+from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.writing import write_documents, write_values
 from kalos_core.fiftyone.kinds.noise.details import NoiseSettings, noise_details, noise_metrics
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
 from kalos_core.fiftyone.kinds.noise.kind import NOISE, NoiseRun
 from kalos_core.fiftyone.kinds.noise.labels import (
     declared_fields,
@@ -18,23 +19,22 @@ from kalos_core.fiftyone.kinds.noise.labels import (
     reference_values,
     synthetic_labels,
 )
-from kalos_core.fiftyone.kinds.noise.sources import Reference, class_source_of, false_positive_source_of, model_of
+from kalos_core.fiftyone.kinds.noise.sources import Reference, class_source_of, false_positive_source_of
+from kalos_core.fiftyone.kinds.noise.views import PREFIX
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics
-from kalos_core.noise import ClassSource, FalsePositiveSource, NoiseModel
+from kalos_core.noise import ClassSource, FalsePositiveSource, InjectedNoise, NoiseModel
+from kalos_core.noise.model import choose_model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kalos_core.fiftyone.kinds.noise.sources import ReferenceSelection
 
-FITTED = 0.45
+COMPARED = 0.45
 """Share of the work done when the raters are generated."""
-
-MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
-"""How often all raters are generated to compare them with the real ones: less often where annotations are many."""
 
 EVENTS_WRITTEN, LABELS_WRITTEN = 0.5, 0.6
 """Share of the work done when the events are written on the reference's labels, and when labels of raters are."""
@@ -87,7 +87,9 @@ def inject_noise(
         As in `kalos_core.noise.NoiseModel.generate`.
     model : "default", "fit", path, JSON text or NoiseModel
         The shipped model, one fitted to the real raters, or one that was saved. With "fit" the details of the run say
-        in ``fidelity`` whether generated raters differ as the real ones do, see `kalos_core.noise.Fidelity`.
+        in ``fidelity`` whether generated raters differ as the real ones do, see `kalos_core.noise.Fidelity`, and in
+        ``tests`` how well each distribution fits; with any model in ``loss_by_magnitude`` how much signal is lost at
+        the magnitudes of the paper's Table 3.
     rate, preset : str
         How a model is fitted, as in `kalos_core.noise.NoiseModel.fit`; with "fit" only.
     shifts : "matched" or "free", optional
@@ -144,7 +146,7 @@ def inject_noise(
         origin = Reference.of(samples, reference, real_raters if with_others else (), selection)
         labels = origin.read(samples)
         report(COMPARING, f"Generating raters from {len(labels.annotations):,} annotations")
-        used, title = model_of(model, labels, rate, preset, shifts)
+        used, title = choose_model(model, labels.annotations, rate, preset, shifts)
         result = used.generate(
             labels.annotations,
             raters=raters,
@@ -152,18 +154,14 @@ def inject_noise(
             seed=seed,
             reference=list(origin.names),
             schools=schools,
-            shifts=shifts,
             class_source=class_source_of(class_source, labels, origin, embeddings, taxonomy),
             false_positive_source=false_positive_source_of(false_positive_source, labels, origin, detections),
         )
-        fidelity = None
-        if isinstance(model, str) and model == "fit":
-            report(FITTED, "Comparing generated raters with the real ones")
-            draws = min(MOST_DRAWS, max(1, ANNOTATIONS_DRAWN // max(len(labels.annotations), 1)))
-            fidelity = used.fidelity(labels.annotations, draws, seed)
+        report(COMPARED, "Comparing generated raters with the real ones")
+        details = noise_details(result, used, labels.annotations, seed)
         names = RunNames(run_key)
         fields = names.fields_for(samples, list(result.annotations.raters))
-        noise = InjectedNoise.of(result, list(fields.values()))
+        noise = InjectedNoise.of(result, list(fields.values()), [str(ObjectId()) for _ in result.annotations.rater])
         originals = labels_of_reference(labels, result.original)
         settings = NoiseSettings(
             similarity=origin.similarity,
@@ -178,13 +176,30 @@ def inject_noise(
             write_values(originals, reference_values(names, noise), changes, on_reference)
             documents = synthetic_labels(names, result, noise, origin.label_type)
             write_documents(labels.view, documents, len(noise.images), on_fields)
-            draft.metrics = noise_metrics(result, noise, title)
-            draft.details = noise_details(result, noise, used, fidelity)
-            draft.arrays = noise.arrays()
-            draft.result = noise
+            draft.metrics, draft.details, draft.result = noise_metrics(result, noise, title), details, noise
+            draft.arrays = {f"{PREFIX}{name}": array for name, array in noise.to_arrays().items()}
     return draft.run
 
 
-def noise_raters(samples: Any, run_key: str) -> tuple[str, ...]:
-    """The label fields of the synthetic raters of a run, as `raters` of any other analysis."""
-    return tuple(load_metrics(samples, run_key, "noise").metrics["fields"])
+def noise_raters(samples: Any, run_key: str, *, with_reference: bool = False) -> tuple[str, ...]:
+    """The label fields of the synthetic raters of a run, as `raters` of any other analysis.
+
+    Parameters
+    ----------
+    samples, run_key
+    with_reference : bool
+        Whether the reference's field is the first: ``read_annotations(samples, raters=...)`` is then one table of the
+        reference and the raters made from it.
+
+    Raises
+    ------
+    InputError
+        For a reference that has no field of its own.
+    """
+    run = load_metrics(samples, run_key, "noise")
+    made: list[str] = run.metrics["fields"]
+    if not with_reference:
+        return tuple(made)
+    if run.selection.field is not None:
+        raise InputError(f"with_reference: expected a reference in a field of its own, got {run.selection.field!r}")
+    return (*run.settings["reference_fields"], *made)

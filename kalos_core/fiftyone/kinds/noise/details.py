@@ -1,17 +1,34 @@
-"""What a run of synthetic raters stores: the numbers of its summary, and those of each rater and distribution."""
+"""What a run of synthetic raters stores: the numbers of its summary, and those that lie behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict, cast
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
-from kalos_core.annotations import object_array
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
-from kalos_core.fiftyone.runs.records import plain
-from kalos_core.noise import Fidelity, GeneratedRaters, NoiseModel
-from kalos_core.noise.events import DONE, EVENTS, LOST, OUTCOMES, SHIFT
+from kalos_core.annotations import Annotations
+from kalos_core.errors import listed
+from kalos_core.fiftyone.runs.records import Undefined, plain
+from kalos_core.noise import (
+    Fidelity,
+    FitTests,
+    GeneratedRaters,
+    InjectedNoise,
+    NoiseModel,
+    RaterEvents,
+    SignalLoss,
+)
+from kalos_core.noise.experiments import SignalLossTable, signal_loss_table
+
+MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
+"""How often all raters are generated to compare them with the real ones: less often where annotations are many."""
+
+RATERS_OF_LOSS = 5
+"""Raters that are generated at each magnitude of the paper's table, as there; fewer where annotations are many."""
+
+MOST_PERMUTATIONS, IMAGES_DRAWN = 999, 5_000_000
+"""Draws of the tests of fit, and images in all of them together."""
 
 
 class NoiseSettings(TypedDict):
@@ -22,36 +39,23 @@ class NoiseSettings(TypedDict):
     schools: list[int]
 
 
-class LossRow(TypedDict):
-    """What became of the events of a stage, or of the first three together; the share is None without any."""
-
-    stage: str
-    attempted: int
-    done: int
-    lost: int
-    impossible: int
-    share_lost: float | None
-
-
 class NoiseMetrics(TypedDict):
     """The summary of synthetic raters.
 
-    ``fields``, ``raters`` and ``magnitude`` are of each of them; ``reference_annotations`` are those of the
-    ``references``, ``generated_from`` counts them once for each rater, ``annotations`` are those of the raters;
-    ``events``: kind -> outcome -> number; ``signal_loss`` is the share lost over the first three stages; ``changed`` is
-    the number of events other than shifts that were done, ``changed_images`` that of images with any.
+    ``fields`` and ``raters`` are of each of them; ``reference_annotations`` are those of the ``references``,
+    ``generated_from`` counts them once for each rater, ``annotations`` are those of the raters; ``events``: kind ->
+    outcome -> number; ``signal_loss`` is the share lost over the first three stages; ``changed`` is the number of
+    events other than shifts that were done, ``changed_images`` that of images with any.
     """
 
     fields: list[str]
     raters: list[str]
-    magnitude: list[float]
     references: list[str]
     images: int
     reference_annotations: int
     generated_from: int
     annotations: int
     events: dict[str, dict[str, int]]
-    loss: list[LossRow]
     signal_loss: float | None
     changed: int
     changed_images: int
@@ -61,76 +65,45 @@ class NoiseMetrics(TypedDict):
     seed: int
 
 
-class RaterRow(TypedDict):
-    """How many labels a rater has, how many events of each kind were done, and how many of all were lost."""
-
-    field: str
-    rater: str
-    reference: str
-    magnitude: float
-    labels: int
-    deletion: int
-    addition: int
-    split: int
-    merge: int
-    wrong_class: int
-    shift: int
-    lost: int
-
-
-class DistributionRow(TypedDict):
-    """Where a distribution of the model is from."""
-
-    distribution: str
-    source: str
-    rows: int
-    reason: str
-
-
-class FidelityDetails(TypedDict):
-    """A `Fidelity` as plain values: Q quantities, D draws."""
-
-    quantity: list[str]
-    real: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-    synthetic: list[float | None]
-    inside: list[bool]
-    by_draw: list[list[float | None]]
-    pairs: int
-    images: int
-
-
-class NoiseDetails(TypedDict):
+@dataclass(frozen=True, eq=False)
+class NoiseDetails:
     """What lies behind the summary.
 
-    ``model`` is the noise model as JSON; ``fidelity`` whether generated raters differ as those it was fitted to do,
-    None of a model that was not fitted.
+    Parameters
+    ----------
+    raters : RaterEvents
+    loss : SignalLoss
+        Of the raters that were made.
+    loss_by_magnitude : SignalLossTable
+        Of others by the same model at the magnitudes of the paper's table.
+    model : str
+        The noise model as JSON, which `NoiseModel.from_json` reads.
+    fidelity, tests : Fidelity and FitTests
+        Whether generated raters differ as those it was fitted to do, and how well each distribution fits.
     """
 
-    raters: list[RaterRow]
-    distributions: list[DistributionRow]
+    raters: RaterEvents
+    loss: SignalLoss
+    loss_by_magnitude: SignalLossTable
     model: str
-    fidelity: FidelityDetails | None
+    fidelity: Fidelity | Undefined
+    tests: FitTests | Undefined
 
 
 def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> NoiseMetrics:
     """The summary of synthetic raters. `model`: what to call the noise model."""
-    counts, loss, original = result.events.counts(), result.signal_loss(), result.original
-    rows = loss.to_pandas().to_dict("records")
+    raters, original = result.by_rater(), result.original
     return {
         "fields": noise.fields.tolist(),
-        "raters": [str(name) for name in result.annotations.raters],
-        "magnitude": result.magnitude.tolist(),
-        "references": [str(name) for name in original.raters],
+        "raters": raters.rater.tolist(),
+        "references": raters.original.tolist(),
         "images": len(original.images),
         "reference_annotations": len(original),
-        "generated_from": int(np.bincount(result.reference.rater)[result.reference_rater].sum()),
+        "generated_from": int(raters.given.sum()),
         "annotations": len(result.annotations),
-        "events": counts,
-        "loss": [cast(LossRow, {str(name): plain(value) for name, value in row.items()}) for row in rows],
-        "signal_loss": plain(loss.ratio),
-        "changed": sum(counts[name][OUTCOMES[DONE]] for name in EVENTS if name != EVENTS[SHIFT]),
+        "events": raters.by_kind(),
+        "signal_loss": plain(result.signal_loss().ratio),
+        "changed": raters.changed,
         "changed_images": int((noise.changes > 0).sum()),
         "model": model,
         "class_source": result.class_source,
@@ -139,45 +112,30 @@ def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> 
     }
 
 
-def noise_details(
-    result: GeneratedRaters, noise: InjectedNoise, model: NoiseModel, fidelity: Fidelity | None = None
-) -> NoiseDetails:
-    """What lies behind the summary of synthetic raters."""
-    return {
-        "raters": [_rater_row(result, noise.fields.tolist(), number) for number in range(len(noise.fields))],
-        "distributions": [
-            {"distribution": name, "source": origin.source, "rows": origin.rows, "reason": origin.reason}
-            for name, origin in model.provenance.items()
-        ],
-        "model": model.to_json(),
-        "fidelity": None if fidelity is None else _fidelity_details(fidelity),
-    }
-
-
-def _fidelity_details(found: Fidelity) -> FidelityDetails:
-    more = {"synthetic": plain(found.synthetic), "inside": found.inside.tolist()}
-    return cast(FidelityDetails, {**plain(found), **more})
-
-
-def stored_fidelity(details: FidelityDetails) -> Fidelity:
-    """As it was compared."""
-    real, low, high, by_draw = (
-        np.array(each, np.float64) for each in (details["real"], details["low"], details["high"], details["by_draw"])
+def noise_details(result: GeneratedRaters, model: NoiseModel, real: Annotations, seed: int) -> NoiseDetails:
+    """What lies behind the summary of synthetic raters. `real`: the labels that were read."""
+    draws = int(np.clip(ANNOTATIONS_DRAWN // max(len(real), 1), 1, MOST_DRAWS))
+    boxes = replace(result.original, shapes={"box": result.original.shapes["box"]})
+    reference = str(boxes.raters[0])
+    return NoiseDetails(
+        result.by_rater(),
+        result.signal_loss(),
+        signal_loss_table(model, boxes, reference, raters=min(draws, RATERS_OF_LOSS), seed=seed),
+        model.to_json(),
+        *_compared(model, real, draws, seed),
     )
-    quantity = object_array(details["quantity"])
-    return Fidelity(quantity, real, low, high, by_draw, details["pairs"], details["images"])
 
 
-def _rater_row(result: GeneratedRaters, fields: Sequence[str], number: int) -> RaterRow:
-    events = result.events
-    own = events.rater == number
-    done = {kind: int((own & (events.event == kind) & (events.outcome == OUTCOMES[DONE])).sum()) for kind in EVENTS}
-    return {
-        "field": fields[number],
-        "rater": str(result.annotations.raters[number]),
-        "reference": str(result.reference.raters[result.reference_rater[number]]),
-        "magnitude": float(result.magnitude[number]),
-        "labels": int((result.annotations.rater == number).sum()),
-        **done,  # type: ignore[typeddict-item]
-        "lost": int((own & (events.outcome == OUTCOMES[LOST])).sum()),
-    }
+def _compared(
+    model: NoiseModel, real: Annotations, draws: int, seed: int
+) -> tuple[Fidelity | Undefined, FitTests | Undefined]:
+    """Generated raters beside the real ones, of a model that was fitted to them."""
+    if model.observations is None:
+        among = f"only {listed(real.raters)} here" if len(real.raters) < 2 else "this one is not"
+        why = Undefined(
+            "Whether generated raters differ as the real ones do is compared where the noise model is fitted on the "
+            f"raters of this data set, two or more: {among}"
+        )
+        return why, why
+    permutations = int(np.clip(IMAGES_DRAWN // max(len(real.images), 1), 99, MOST_PERMUTATIONS))
+    return model.fidelity(real, draws, seed), model.tests(permutations=permutations, seed=seed)

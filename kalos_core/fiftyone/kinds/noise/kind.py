@@ -6,16 +6,17 @@ from typing import Any
 
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.kinds.noise.details import NoiseDetails, NoiseMetrics, NoiseSettings
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
-from kalos_core.fiftyone.kinds.noise.views import view_of_changes, view_of_event
-from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.kinds.noise.views import PREFIX, view_of_changes, view_of_event
+from kalos_core.fiftyone.runs.arrays import as_texts
+from kalos_core.fiftyone.runs.changes import Changes, part_of
 from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.noise import InjectedNoise
 
 NoiseRun = Run[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise]
 
 
 def _restore(changes: Changes) -> InjectedNoise:
-    return InjectedNoise.of_arrays(changes.arrays)
+    return InjectedNoise.from_arrays(part_of(changes.arrays, PREFIX), as_texts(changes.arrays["image_ids"]))
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -36,6 +37,7 @@ NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register
         restore=_restore,
         written=_written,
         figures="kalos_core.fiftyone.kinds.noise.figures",
+        details=NoiseDetails,
         views={"event": view_of_event, "changes": view_of_changes},
         fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",
     )

@@ -11,17 +11,15 @@ import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
 
+from kalos_core.annotations import Annotations
+from kalos_core.drawing.generated import UNCHANGED
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LabelType
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import SYNTHETIC
 from kalos_core.fiftyone.kinds.matched import label_schema, nested
-from kalos_core.fiftyone.kinds.noise.injected import InjectedNoise
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.noise import GeneratedRaters
-
-UNCHANGED = "unchanged"
-"""The event of a label to which nothing happened."""
+from kalos_core.noise import GeneratedRaters, InjectedNoise
 
 
 def declared_fields(
@@ -30,16 +28,11 @@ def declared_fields(
     """Every path that is written, and what it is declared with. `fields`: rater -> field."""
     texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
     lists = dict.fromkeys([names.all, names.outcomes, names.fields], texts)
+    own: dict[str, FieldArguments] = {names.main: {"ftype": fo.StringField}, names.match: texts, **lists}
     declared: dict[str, FieldArguments] = {names.changes: {"ftype": fo.IntField}, **label_schema(reference, lists)}
     for rater, field in fields.items():
-        declared[field] = {
-            "ftype": fo.EmbeddedDocumentField,
-            "embedded_doc_type": label_type.document,
-            "description": f"{rater}, a synthetic rater of the run {names.key!r}",
-            "info": {SYNTHETIC: rater},
-        }
-        own: dict[str, FieldArguments] = {names.main: {"ftype": fo.StringField}, names.match: texts, **lists}
-        declared |= {f"{field}.{label_type.list_name}.{name}": arguments for name, arguments in own.items()}
+        about = f"{rater}, a synthetic rater of the run {names.key!r}"
+        declared |= label_type.declared(field, about, {SYNTHETIC: rater}, own)
     return declared
 
 
@@ -47,46 +40,28 @@ def synthetic_labels(
     names: RunNames, result: GeneratedRaters, noise: InjectedNoise, label_type: LabelType
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Sample id -> field -> labels, a block of images at a time: see `inject_noise` for what each label carries."""
-    events = _event_of(noise)
+    event_of = noise.event_of
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, Sequence[Any]]:
-        lists = [
-            ([str(noise.event[row])], [str(noise.outcome[row])], [str(noise.fields[noise.rater[row]])])
-            if row >= 0
-            else ([], [], [])
-            for row in events[rows].tolist()
-        ]
-        happened, outcomes, fields = zip(*lists, strict=True) if lists else ((), (), ())
+        there = np.flatnonzero(event_of[rows] >= 0)
+        about = _about(names, noise, there, event_of[rows[there]], len(rows))
+        label, column = np.nonzero(result.truth[rows] >= 0)
         return {
             "_id": [ObjectId(key) for key in noise.label_ids[rows].tolist()],
-            names.main: [own[0] if own else UNCHANGED for own in happened],
-            names.match: [
-                [str(noise.original_ids[row]) for row in of_label if row >= 0]
-                for of_label in result.truth[rows].tolist()
-            ],
-            names.all: happened,
-            names.outcomes: outcomes,
-            names.fields: fields,
+            names.main: [own[0] if own else UNCHANGED for own in about[names.all]],
+            names.match: nested(label, noise.original_ids[result.truth[rows][label, column]].tolist(), len(rows)),
+            **about,
         }
 
     fields = label_type.fields(result.annotations, noise.fields.tolist(), attributes)
     return zip(noise.images.tolist(), fields, strict=True)
 
 
-def _event_of(noise: InjectedNoise) -> NDArray[np.intp]:
-    """(N,) the event each label comes from, -1 for none: an annotation is changed by one stage only."""
-    found = np.full(len(noise.label_ids), -1)
-    for rows in noise.rows.T:
-        there = np.flatnonzero(rows >= 0)
-        found[rows[there]] = there
-    return found
-
-
-def labels_of_reference(labels: Labels, original: Any) -> Labels:
-    """Those of the labels that raters are generated from. `original`: the annotations of `GeneratedRaters.original`."""
+def labels_of_reference(labels: Labels, original: Annotations) -> Labels:
+    """Those of the labels that raters are generated from, the annotations of `GeneratedRaters.original`."""
     annotations = labels.annotations
-    code_of = {name: code for code, name in enumerate(annotations.raters)}
-    rows = np.flatnonzero(np.isin(annotations.rater, [code_of[name] for name in original.raters]))
+    codes = [annotations.raters.tolist().index(name) for name in original.raters]
+    rows = np.flatnonzero(np.isin(annotations.rater, codes))
     paths, path_of = np.unique(labels.path_of[rows], return_inverse=True)
     return replace(
         labels,
@@ -99,12 +74,12 @@ def labels_of_reference(labels: Labels, original: Any) -> Labels:
 
 def reference_values(names: RunNames, noise: InjectedNoise) -> dict[str, list[list[str]]]:
     """Attribute -> (M,) lists: of every event that is about a label its kind, its outcome and the rater's field."""
-    count = len(noise.original_ids)
-    event, column = np.nonzero(noise.origins >= 0)
-    key = np.unique(noise.origins[event, column] * len(noise.event) + event)
-    row, event = np.divmod(key, max(len(noise.event), 1))
-    return {
-        names.all: nested(row, noise.event[event].tolist(), count),
-        names.outcomes: nested(row, noise.outcome[event].tolist(), count),
-        names.fields: nested(row, noise.fields[noise.rater[event]].tolist(), count),
-    }
+    return _about(names, noise, *noise.about_originals(), len(noise.original_ids))
+
+
+def _about(
+    names: RunNames, noise: InjectedNoise, row: NDArray[np.intp], event: NDArray[np.intp], count: int
+) -> dict[str, list[list[str]]]:
+    """Of each of `count` labels the events that are about it. `row`, `event`: labels, each with an event."""
+    columns = {names.all: noise.event, names.outcomes: noise.outcome, names.fields: noise.fields[noise.rater]}
+    return {name: nested(row, column[event].tolist(), count) for name, column in columns.items()}

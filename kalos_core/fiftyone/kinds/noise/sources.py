@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypedDict
 
 import fiftyone.core.models as fom
@@ -13,7 +12,6 @@ import fiftyone.core.utils as fou
 import fiftyone.zoo as foz
 import numpy as np
 
-from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.database import stream
@@ -29,11 +27,9 @@ from kalos_core.noise import (
     EmbeddingClasses,
     FalsePositiveSource,
     ImageFalsePositives,
-    NoiseModel,
     TaxonomyClasses,
     TransplantedFalsePositives,
 )
-from kalos_core.readers.files import load_json
 
 READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
 """List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
@@ -95,14 +91,13 @@ class Reference:
         InputError
             If it is not clear who is meant, or their labels are neither detections nor polylines.
         """
-        selection = Selection.of(arguments)
+        selection, paths, stored = Selection.of(arguments), label_fields(samples), rater_fields(samples)
         names = _names(samples, reference, selection)
         found = resolve_fields(samples, names if selection.field is None else [selection.field], argument="reference")
-        lists = {_list_of(samples, field) for field in found.values()}
-        strange = sorted(lists - READ_FOR.keys())
-        if strange or len(lists) > 1:
+        lists = sorted({_list_at(paths[field]) for field in found.values()})
+        if len(lists) > 1 or lists[0] not in READ_FOR:
             raise InputError(
-                f"reference: expected labels with boxes, all Detections or all Polylines, got {listed(sorted(lists))}"
+                f"reference: expected labels with boxes, all Detections or all Polylines, got {listed(lists)}"
             )
         (name,) = lists
         if selection.field is not None:
@@ -110,9 +105,10 @@ class Reference:
             selection = replace(selection, raters=raters)
         else:
             names = list(found)
-            fields = [*_fields(samples, _alike(samples, name) if others is None else others), *found.values()]
-            selection = replace(selection, raters=tuple(dict.fromkeys(rater_names(samples, fields))))
-            selection = _where_labelled(samples, selection, names)
+            alike = [field for field in stored.values() if _list_at(paths[field]) == name]
+            fields = alike if others is None else [stored.get(rater, rater) for rater in others]
+            raters = tuple(dict.fromkeys(rater_names(samples, [*fields, *found.values()])))
+            selection = _where_labelled(samples, replace(selection, raters=raters), names)
         return cls(tuple(names), tuple(found.values()), LABEL_TYPES[name], selection, READ_FOR[name])
 
     def read(self, samples: Any) -> Labels:
@@ -142,51 +138,8 @@ def _where_labelled(samples: Any, selection: Selection, references: Sequence[str
     return selection if listed_raters.issuperset(references) else replace(selection, assigned="labelled")
 
 
-def _alike(samples: Any, name: str) -> list[str]:
-    """All stored raters whose labels are of one type."""
-    return [rater for rater, field in rater_fields(samples).items() if _list_of(samples, field) == name]
-
-
-def _fields(samples: Any, raters: Sequence[str]) -> list[str]:
-    known = rater_fields(samples)
-    return [known.get(rater, rater) for rater in raters]
-
-
-def _list_of(samples: Any, field: str) -> str:
-    return label_fields(samples)[field].rpartition(".")[2]
-
-
-# ---- model ----
-
-
-def model_of(
-    model: NoiseModel | str | os.PathLike[str],
-    labels: Labels,
-    rate: str = "auto",
-    preset: str = "faithful",
-    shifts: str | None = None,
-) -> tuple[NoiseModel, str]:
-    """A noise model, and what to call it: one as such, "default", "fit" (on the labels), or JSON or its path.
-
-    `rate`, `preset`, `shifts`: how it is fitted.
-    """
-    for name, value, usual in (("rate", rate, "auto"), ("preset", preset, "faithful")):
-        if value != usual and model != "fit":
-            raise InputError(f"{name}: expected {usual!r} unless the model is fitted (model='fit'), got {value!r}")
-    if isinstance(model, NoiseModel):
-        return model, "a model of your own"
-    if model == "default":
-        return NoiseModel.default(), "default"
-    if model == "fit":
-        raters = labels.annotations.raters
-        if len(raters) < 2:
-            raise InputError(f"model: expected two real raters or more to fit one, got {listed(raters)}")
-        return NoiseModel.fit(labels.annotations, rate, shifts=shifts, preset=preset), f"fitted on {listed(raters, 20)}"
-    if isinstance(model, str) and model.lstrip().startswith("{"):
-        return NoiseModel.from_json(model), "JSON"
-    if not isinstance(model, (str, os.PathLike)):
-        raise InputError(f"model: expected 'default', 'fit', a NoiseModel or a path of its JSON, got {model!r}")
-    return NoiseModel.from_json(Path(model)), Path(model).name
+def _list_at(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 # ---- classes ----
@@ -206,7 +159,9 @@ def class_source_of(
     if source == "confusion":
         return ConfusionClasses.of(labels.annotations)
     if source == "taxonomy":
-        return _taxonomy(taxonomy)
+        if taxonomy is None:
+            raise InputError("taxonomy: expected a tree of classes, or the path of its JSON, got none")
+        return TaxonomyClasses.from_tree(taxonomy)
     if embeddings is None:
         raise InputError(
             "embeddings: expected an attribute of the reference's labels with vectors, or a model that embeds patches, "
@@ -215,72 +170,52 @@ def class_source_of(
     return _embeddings(embeddings, labels, origin)
 
 
-def _taxonomy(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> TaxonomyClasses:
-    if given is None:
-        raise InputError("taxonomy: expected a tree of classes, or the path of its JSON, got none")
-    tree = given if isinstance(given, Mapping) else load_json(Path(given), "taxonomy")
-    if not isinstance(tree, Mapping):
-        raise InputError(f"taxonomy: expected a tree of groups with classes, got {type(tree).__name__}")
-    return TaxonomyClasses.from_tree(tree)
-
-
 def _embeddings(given: Any, labels: Labels, origin: Reference) -> EmbeddingClasses:
     """Of the reference's labels: stored in an attribute, or computed by a model."""
-    paths = [label_fields(labels.view)[field] for field in origin.fields]
-    if isinstance(given, str) and _is_attribute(labels.view, paths, given):
-        return _stored_vectors(given, labels, paths)
-    model = _zoo_model(given, paths) if isinstance(given, str) else given
-    if not isinstance(model, fom.Model) or not model.has_embeddings:
-        raise InputError(f"embeddings: expected a FiftyOne model that embeds images, got {given!r}")
-    return _computed_vectors(model, labels, origin)
+    paths = {field: label_fields(labels.view)[field] for field in origin.fields}
+    if isinstance(given, str) and _is_attribute(labels.view, paths.values(), given):
+        name, found = f"embeddings in {given!r}", _stored_vectors(labels.view, paths, given)
+    else:
+        model = _zoo_model(given, list(paths.values())) if isinstance(given, str) else given
+        if not isinstance(model, fom.Model) or not model.has_embeddings:
+            raise InputError(f"embeddings: expected a FiftyOne model that embeds images, got {given!r}")
+        name, found = f"embeddings by {type(model).__name__}", _computed_vectors(labels.view, paths, model)
+    annotations = labels.annotations
+    class_of = dict(zip(annotations.id.tolist(), annotations.categories[annotations.category].tolist(), strict=True))
+    vectors = [
+        (np.ravel(vector), class_of[label_id])
+        for ids, own in found
+        for label_id, vector in zip(ids or (), () if own is None else own, strict=False)
+        if vector is not None and label_id in class_of
+    ]
+    if not vectors:
+        raise InputError(f"{name}: expected a vector for labels of the reference, got none")
+    return EmbeddingClasses([vector for vector, _ in vectors], [category for _, category in vectors], name)
 
 
-def _is_attribute(view: Any, paths: Sequence[str], name: str) -> bool:
+def _is_attribute(view: Any, paths: Iterable[str], name: str) -> bool:
     if not name.isidentifier():
         return False
     return any(view.count(f"{path}.{name}") for path in paths)
 
 
-def _stored_vectors(name: str, labels: Labels, paths: Sequence[str]) -> EmbeddingClasses:
-    class_of = _classes(labels.annotations)
-    vectors, classes = [], []
-    for path in paths:
-        for columns in stream(labels.view, [f"{path}.id", f"{path}.{name}"]):
-            for ids, values in zip(*columns.values(), strict=True):
-                for label_id, vector in zip(ids or (), values or (), strict=True):
-                    if vector is not None and label_id in class_of:
-                        vectors.append(fou.deserialize_numpy_array(vector) if isinstance(vector, bytes) else vector)
-                        classes.append(class_of[label_id])
-    return _mean_vectors(vectors, classes, f"embeddings in {name!r}")
+def _stored_vectors(view: Any, paths: Mapping[str, str], name: str) -> Iterator[tuple[Any, Any]]:
+    """Ids and vectors of the labels of each sample and field."""
+    for path in paths.values():
+        for columns in stream(view, [f"{path}.id", f"{path}.{name}"]):
+            for ids, own in zip(*columns.values(), strict=True):
+                yield (
+                    ids,
+                    [fou.deserialize_numpy_array(each) if isinstance(each, bytes) else each for each in own or ()],
+                )
 
 
-def _computed_vectors(model: Any, labels: Labels, origin: Reference) -> EmbeddingClasses:
-    class_of = _classes(labels.annotations)
-    vectors, classes = [], []
-    for field in origin.fields:
-        path = label_fields(labels.view)[field]
-        found = labels.view.compute_patch_embeddings(model, field, skip_failures=False, progress=False)
-        for sample, ids in zip(*labels.view.values(["id", f"{path}.id"]), strict=True):
-            for label_id, vector in zip(ids or (), () if found.get(sample) is None else found[sample], strict=False):
-                if label_id in class_of:
-                    vectors.append(vector)
-                    classes.append(class_of[label_id])
-    return _mean_vectors(vectors, classes, f"embeddings by {type(model).__name__}")
-
-
-def _mean_vectors(vectors: list[Any], classes: list[str], name: str) -> EmbeddingClasses:
-    try:
-        table = np.array(vectors, dtype=np.float64).reshape(len(classes), -1)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: expected vectors of numbers, all of one length, got others") from None
-    if not len(table):
-        raise InputError(f"{name}: expected a vector for labels of the reference, got none")
-    return EmbeddingClasses(table, classes, name)
-
-
-def _classes(annotations: Annotations) -> dict[str, str]:
-    """Label id -> class."""
-    return dict(zip(annotations.id.tolist(), annotations.categories[annotations.category].tolist(), strict=True))
+def _computed_vectors(view: Any, paths: Mapping[str, str], model: Any) -> Iterator[tuple[Any, Any]]:
+    """As `_stored_vectors`."""
+    for field, path in paths.items():
+        found = view.compute_patch_embeddings(model, field, skip_failures=False, progress=False)
+        for sample, ids in zip(*view.values(["id", f"{path}.id"]), strict=True):
+            yield ids, found.get(sample)
 
 
 def _zoo_model(name: str, paths: Sequence[str]) -> Any:
@@ -313,8 +248,8 @@ def false_positive_source_of(
     if detections is None:
         raise InputError(f"detections: expected a field of detections, one of {listed(fields, 20)}, got none")
     lookup(fields, detections, "detections")
-    if _list_of(view, detections) not in READ_FOR:
-        raise InputError(f"detections: expected a field of Detections or Polylines, got {_list_of(view, detections)}")
+    if (kind := _list_at(fields[detections])) not in READ_FOR:
+        raise InputError(f"detections: expected a field of Detections or Polylines, got {kind}")
     if detections in origin.fields:
         raise InputError(f"detections: expected another field than the reference's, got {detections!r}")
     return DetectedFalsePositives(labels_of_field(labels, detections, origin.similarity).annotations)

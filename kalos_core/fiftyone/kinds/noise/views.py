@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.expressions import any_of, only_labels, text, together
-from kalos_core.fiftyone.kinds.noise.injected import PREFIX
 from kalos_core.fiftyone.runs.arrays import as_texts
 from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT
+
+PREFIX = "noise/"
+"""What the names of the stored arrays begin with."""
 
 CHANGES = tuple(name for name in EVENTS if name != EVENTS[SHIFT])
 """Events that change more than the outline of an annotation: every annotation that is left is shifted."""
@@ -76,12 +77,8 @@ def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[N
     view = view_of_changes(samples, run_key)
     ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
     stored = load_arrays(samples, run_key)
-    image, event, outcome = (stored[f"{PREFIX}{name}"] for name in ("image", "event", "outcome"))
-    code_of = {key: code for code, key in enumerate(as_texts(stored["image_ids"]))}
-    counts = np.zeros((len(code_of), len(EVENTS)), np.intp)
-    np.add.at(counts, (image[outcome == DONE], event[outcome == DONE]), 1)
-    own = counts[[code_of[key] for key in ids], :SHIFT].tolist()
+    counts = dict(zip(as_texts(stored["image_ids"]), stored[f"{PREFIX}counts"].tolist(), strict=True))
     return [
-        NoisyImage(key, Path(file).name, dict(zip(CHANGES, numbers, strict=True)))
-        for key, file, numbers in zip(ids, files, own, strict=True)
+        NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts are the last
+        for key, file in zip(ids, files, strict=True)
     ]

@@ -61,16 +61,11 @@ def type_of(truths: ObjectTruths) -> LabelType:
 
 def declared_fields(run_key: str, fields: Mapping[str, str], kind: LabelType) -> dict[str, FieldArguments]:
     """With what each path is declared. `fields`: truth -> field."""
-    names = RunNames(run_key)
+    match: dict[str, FieldArguments] = {RunNames(run_key).match: {"ftype": fo.ListField, "subfield": fo.StringField}}
     declared: dict[str, FieldArguments] = {}
     for truth, field in fields.items():
-        declared[field] = {
-            "ftype": fo.EmbeddedDocumentField,
-            "embedded_doc_type": kind.document,
-            "description": f"Consensus of raters, {truth}, of the run {run_key!r}",
-            "info": {ESTIMATED: run_key},
-        }
-        declared[f"{field}.{kind.list_name}.{names.match}"] = {"ftype": fo.ListField, "subfield": fo.StringField}
+        about = f"Consensus of raters, {truth}, of the run {run_key!r}"
+        declared |= kind.declared(field, about, {ESTIMATED: run_key}, match)
     return declared
 
 

@@ -1,25 +1,19 @@
-"""What is true of synthetic raters, by the ids of labels: which events did what to which of them."""
+"""What is true of synthetic raters whose annotations are stored somewhere else: by ids, as flat arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bson import ObjectId
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.fiftyone.runs.arrays import as_texts, text_array
-from kalos_core.noise import GeneratedRaters
-from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES
+from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
+from kalos_core.noise.generated import GeneratedRaters
 
 if TYPE_CHECKING:
     import pandas as pd
-
-PREFIX = "noise/"
-"""What the names of the stored arrays begin with."""
 
 TEXTS = ("fields", "label_ids", "original_ids", "categories")
 CODES = {"event": EVENTS, "outcome": OUTCOMES}
@@ -28,7 +22,7 @@ CODES = {"event": EVENTS, "outcome": OUTCOMES}
 
 @dataclass(frozen=True, eq=False)
 class InjectedNoise:
-    """What is true of synthetic raters, by the ids of labels and samples. R raters, N labels of theirs, E events.
+    """What is true of synthetic raters, by the ids of labels and images. R raters, N labels of theirs, E events.
 
     Parameters
     ----------
@@ -44,7 +38,7 @@ class InjectedNoise:
     original_ids : (M,) str
         The labels of the reference that everything is generated from.
     images : (I,) str
-        Ids of the samples.
+        Ids of the images.
     categories : (K,) str
     rater, image : (E,) int
         Of which rater the event is, and on which of `images`.
@@ -55,9 +49,23 @@ class InjectedNoise:
     origins : (E, V) int
         Rows of `original_ids` that it was about, -1 where fewer.
     category_from, category_to : (E,) int
-        As in `kalos_core.noise.Events`.
+        As in `Events`.
     shift, scale : (E, 2) float64
-        As in `kalos_core.noise.Events`.
+        As in `Events`.
+    counts : (I, 6) int
+        Events of each kind that were done on each image.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, NoiseModel
+    >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [x, 20, 9, 9], "id": x} for x in (10, 40)]
+    >>> reference = Annotations.from_rows(rows, image_size={1: (100, 100)})
+    >>> noise = InjectedNoise.of(NoiseModel.default().generate(reference, ["r1"], magnitude=0), ["made"], ["a", "b"])
+    >>> noise.original_ids.tolist(), noise.event_of.tolist(), noise.changes.tolist()
+    (['10', '40'], [-1, -1], [0])
+    >>> again = InjectedNoise.from_arrays(noise.to_arrays(), ["1"])
+    >>> again.label_ids.tolist(), again.object.tolist()
+    (['a', 'b'], [[0], [1]])
     """
 
     fields: NDArray[np.str_]
@@ -77,14 +85,15 @@ class InjectedNoise:
     category_to: NDArray[np.intp]
     shift: NDArray[np.float64]
     scale: NDArray[np.float64]
+    counts: NDArray[np.intp]
 
     @classmethod
-    def of(cls, result: GeneratedRaters, fields: Sequence[str]) -> InjectedNoise:
-        """Of raters whose labels will be written to some fields: each label is given its id here."""
+    def of(cls, result: GeneratedRaters, fields: Sequence[str], label_ids: Sequence[str]) -> InjectedNoise:
+        """Of raters whose annotations (N) are stored under these ids, in one field for each rater."""
         events, original = result.events, result.original
         return cls(
             fields=np.array(fields, dtype=str),
-            label_ids=np.array([str(ObjectId()) for _ in range(len(result.annotations))], dtype=str),
+            label_ids=np.array(label_ids, dtype=str),
             label_rater=result.annotations.rater,
             object=result.object,
             original_ids=original.id.astype(str),
@@ -95,41 +104,64 @@ class InjectedNoise:
             event=events.event,
             outcome=events.outcome,
             rows=events.rows,
-            origins=_origins(result),
+            origins=result.origins,
             category_from=events.category_from,
             category_to=events.category_to,
             shift=events.shift,
             scale=events.scale,
+            counts=events.tally(events.image, len(original.images))[:, :, DONE],
         )
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> InjectedNoise:
-        """From the arrays that a run stored."""
-        stored = {name: arrays[f"{PREFIX}{name}"] for name in cls.__dataclass_fields__ if name != "images"}
-        stored |= {name: np.array(as_texts(stored[name]), dtype=str) for name in TEXTS}
-        stored |= {name: np.array(names)[stored[name]] for name, names in CODES.items()}
-        whole = {name: array.astype(np.intp) for name, array in stored.items() if array.dtype.kind in "iu"}
-        return cls(**stored | whole, images=np.array(as_texts(arrays["image_ids"]), dtype=str))
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], images: ArrayLike) -> InjectedNoise:
+        """From what `to_arrays` made, and the ids of the images."""
+        stored: dict[str, Any] = {}
+        for name, array in arrays.items():
+            if name in TEXTS:
+                stored[name] = np.char.decode(array, "utf-8")
+            elif name in CODES:
+                stored[name] = np.array(CODES[name])[array]
+            else:
+                stored[name] = array.astype(np.intp) if array.dtype.kind in "iu" else array
+        return cls(**stored, images=np.asarray(images, dtype=str))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What `of_arrays` reads back; ids of samples are stored with every run."""
-        stored = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "images"}
-        stored |= {name: text_array(stored[name]) for name in TEXTS}
-        stored |= {name: _codes(stored[name], names) for name, names in CODES.items()}
-        stored |= {name: _narrow(array) for name, array in stored.items() if array.dtype.kind == "i"}
-        return {f"{PREFIX}{name}": array for name, array in stored.items()}
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All but `images` as arrays of numbers and bytes."""
+        stored = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "images"}
+        for name, array in stored.items():
+            if name in TEXTS:
+                stored[name] = np.char.encode(array, "utf-8")
+            elif name in CODES or array.dtype.kind == "i":
+                stored[name] = _narrow(codes_of(array, CODES[name]) if name in CODES else array)
+        return stored
 
     @property
     def stage(self) -> NDArray[np.str_]:
         """(E,) of `STAGES`."""
-        stages: NDArray[np.str_] = np.array(STAGES)[STAGE_OF_EVENT[_codes(self.event, EVENTS)]]
+        stages: NDArray[np.str_] = np.array(STAGES)[STAGE_OF_EVENT[codes_of(self.event, EVENTS)]]
         return stages
 
-    @cached_property
+    @property
     def changes(self) -> NDArray[np.intp]:
         """(I,) how many events other than shifts were done on each image."""
-        counted = (self.outcome == OUTCOMES[DONE]) & (self.event != EVENTS[SHIFT])
-        return np.bincount(self.image[counted], minlength=len(self.images))
+        return np.asarray(self.counts[:, :SHIFT].sum(axis=1))
+
+    @property
+    def event_of(self) -> NDArray[np.intp]:
+        """(N,) the event each label comes from, -1 for none: an annotation is changed by one stage only."""
+        found = np.full(len(self.label_ids), -1)
+        for rows in self.rows.T:
+            there = np.flatnonzero(rows >= 0)
+            found[rows[there]] = there
+        return found
+
+    def about_originals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows of `original_ids`, each with an event that is about it, in the order of the rows and of the events."""
+        event, column = np.nonzero(self.origins >= 0)
+        row, found = np.divmod(
+            np.unique(self.origins[event, column] * len(self.event) + event), max(len(self.event), 1)
+        )
+        return row, found
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an event, with fields, names and ids in place of codes; empty lists where there are no labels."""
@@ -154,13 +186,6 @@ class InjectedNoise:
         )
 
 
-def _codes(given: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.intp]:
-    codes = np.zeros(len(given), np.intp)
-    for code, name in enumerate(names):
-        codes[given == name] = code
-    return codes
-
-
 def _narrow(numbers: NDArray[np.intp]) -> NDArray[Any]:
     """In the smallest type that holds them, -1 included."""
     ends = (int(numbers.min(initial=0)), int(numbers.max(initial=0)))
@@ -173,12 +198,3 @@ def _ids(ids: NDArray[np.str_], rows: NDArray[np.intp]) -> list[list[str]]:
 
 def _named(names: NDArray[np.str_], codes: NDArray[np.intp]) -> list[str | None]:
     return [str(names[code]) if code >= 0 else None for code in codes.tolist()]
-
-
-def _origins(result: GeneratedRaters) -> NDArray[np.intp]:
-    """(E, V) rows of the original annotations that each event was about, through those of the schools if there are."""
-    rows = result.events.reference_rows
-    if result.schools is None:
-        return rows
-    truth = np.concatenate([result.schools.truth, np.full((1, result.schools.truth.shape[1]), -1)])
-    return truth[rows].reshape(len(rows), 2 * truth.shape[1])
