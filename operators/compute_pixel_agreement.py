@@ -1,7 +1,13 @@
 """Compute how far raters agree about pixels, and store a map of rater counts for each image."""
 
-import fiftyone.operators.types as types
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+import fiftyone.operators.types as types
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
 from kalos_core.figures import pixel_title, significant, smyth_note
 
 from . import mask_forms, widgets
@@ -13,6 +19,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
+    HIDDEN: ClassVar = {"images": ("channels",)}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         mask_forms.add_ignored(ctx, inputs)
@@ -23,13 +30,25 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
             label="Compare with the images themselves",
             description="Whether agreement goes with their intensity, contrast and colours; reads every image",
         )
+        if ctx.params.get("images"):
+            prop = inputs.str(
+                "channels",
+                label="Channels",
+                description="Names of all channels in the order of the files, such as red, green, blue, nir; or those "
+                "to compare with their numbers from 0, such as nir=3; empty for all",
+            )
+            widgets.check(prop, lambda: read_channels(ctx.params.get("channels")))
+
+    def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().settings(params)
+        return found | {name: read_channels(text) for name, text in widgets.given(found, "channels").items()}
 
     def summary(self, run: Run) -> str:
         f = run.metrics
         rows = "\n".join(
-            f"| {row['name']} | {significant(row['f1'])} | {_percent(row['smyth_bound'])} | "
-            f"{_percent(row['all_agree'])} | {', '.join(row['outliers']) or 'nobody'} |"
-            for row in f["classes"]
+            f"| {name} | {significant(found.mean_f1)} | {_percent(found.smyth_bound)} | {_percent(found.ratio[-1])} | "
+            f"{', '.join(found.raters[found.outliers]) or 'nobody'} |"
+            for name, found in kf.pixel_classes(run.details).items()
         )
         return (
             f"**{pixel_title(f['f1'], f['rater_count'])}**\n\n{f['images']:,} images, {f['pixels']:,} pixels; "
@@ -38,5 +57,18 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         )
 
 
-def _percent(value: float | None) -> str:
-    return "undefined" if value is None else f"{significant(100 * value)} %"
+def read_channels(text: Any) -> Any:
+    """Channels as one types them: names, such as red, green, or some with their numbers, such as nir=3."""
+    if not isinstance(text, str):
+        return text
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not any("=" in entry for entry in entries):
+        return entries or None
+    pairs = [entry.partition("=") for entry in entries]
+    if not all(number.strip().isdigit() for _, _, number in pairs):
+        raise InputError(f"channels: expected names, such as red, green, or each with its number, nir=3, got {text!r}")
+    return {name.strip(): int(number) for name, _, number in pairs}
+
+
+def _percent(value: float) -> str:
+    return "undefined" if np.isnan(value) else f"{significant(100 * value)} %"

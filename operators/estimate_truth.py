@@ -1,9 +1,11 @@
 """Estimate the ground truth from the labels of several raters; each consensus is a field of its own."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
+import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import significant
@@ -23,6 +25,9 @@ METHODS = {
 }
 
 USUAL = ["0.5", "staple"]
+
+Truths: TypeAlias = Mapping[str, Any]
+"""What each truth is called -> its numbers."""
 
 SUBJECTS = {
     mask_forms.OBJECTS: "objects, matched between raters",
@@ -57,11 +62,11 @@ class EstimateTruth(mask_forms.MaskAnalysis):
         return super().settings(params) | forms.read_threshold(params) | mask_forms.read_quorum(params)
 
     def summary(self, run: Run) -> str:
-        f, rows = run.metrics, run.details["truths"]
+        f, truths = run.metrics, run.details.truths
         names = ", ".join(f"`{field}`" for field in f["fields"].values())
         who = f"{len(f['raters']) or 'unnamed'} raters"
-        head = f"**{_title(f, rows)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
-        return head + (_pixel_table(rows) if f["of"] == mask_forms.PIXELS else _object_table(rows))
+        head = f"**{_title(f, truths)}**\n\n{f['images']:,} images, {who}; written: {names}\n\n"
+        return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths))
 
 
 def _of_pixels(ctx: Context) -> bool:
@@ -85,33 +90,34 @@ def _add_methods(ctx: Context, inputs: types.Object) -> None:
         widgets.refuse(prop, "Choose at least one")
 
 
-def _title(figures: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+def _title(figures: Mapping[str, Any], truths: Truths) -> str:
     """How far the estimates differ, or how many objects there are."""
     if figures["of"] == mask_forms.OBJECTS:
-        return f"{rows[0]['objects']:,} objects at {rows[0]['truth']}; {rows[0]['below_quorum']:,} below it"
-    pixels = [row["pixels"] for row in rows]
-    if not min(pixels) or len(rows) == 1:
+        name, found = next(iter(truths.items()))
+        return f"{found.counts['kept']:,} objects at {name}; {found.counts['below quorum']:,} below it"
+    pixels = [found.pixels for found in truths.values()]
+    if not min(pixels) or len(truths) == 1:
         return f"{max(pixels):,} pixels are true"
     return f"Estimates mark {min(pixels):,} to {max(pixels):,} pixels"
 
 
-def _pixel_table(rows: Sequence[Mapping[str, Any]]) -> str:
+def _pixel_table(truths: Truths) -> str:
     lines = "\n".join(
-        f"| {row['truth']} | {row['category']} | {row['pixels']:,} | {row['empty']:,} of {row['images']:,} | "
-        f"{_span(row['sensitivity'])} | {_span(row['ppv'])} |"
-        for row in rows
+        f"| {name} | {found.pixels:,} | {found.empty:,} of {found.images:,} | {_span(found.performance.sensitivity)} | "
+        f"{_span(found.performance.ppv)} |"
+        for name, found in truths.items()
     )
     return (
-        "| Consensus | Class | Pixels | Images without any | Sensitivity of raters | PPV of raters |\n"
-        f"|---|---|---|---|---|---|\n{lines}"
+        "| Consensus | Pixels | Images without any | Sensitivity of raters | PPV of raters |\n"
+        f"|---|---|---|---|---|\n{lines}"
     )
 
 
-def _object_table(rows: Sequence[Mapping[str, Any]]) -> str:
+def _object_table(truths: Truths) -> str:
     lines = "\n".join(
-        f"| {row['truth']} | {row['objects']:,} | {row['below_quorum']:,} | {row['tied_class']:,} | "
-        f"{significant(row['score'])} | {_span(row['sensitivity'])} | {_span(row['ppv'])} |"
-        for row in rows
+        f"| {name} | {' | '.join(f'{count:,}' for count in found.counts.values())} | {significant(found.score)} | "
+        f"{_span(found.sensitivity)} | {_span(found.ppv)} |"
+        for name, found in truths.items()
     )
     return (
         "| Consensus | Objects | Below quorum | Tied class | Mean score | Sensitivity of raters | PPV of raters |\n"
@@ -119,6 +125,6 @@ def _object_table(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _span(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
+def _span(values: NDArray[np.float64]) -> str:
+    known = values[np.isfinite(values)].tolist()
     return f"{significant(min(known))} to {significant(max(known))}" if known else "undefined"

@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
-from kalos_core.figures import ranking_title, significant
+from kalos_core.figures import boundaries_title, ranking_title, significant
 
 from . import forms, mask_forms, widgets
 from .base import Run
@@ -19,11 +19,22 @@ MOST_COLUMNS = 8
 """References in the table of the summary; the panel shows all."""
 
 
+BERKELEY = 33
+"""Thresholds of the Berkeley evaluation: a third of the benchmark's, which changes the best F1 by some thousandths."""
+
+MATCHING = 4
+"""How many times longer boundaries are matched at one threshold than a map is ranked."""
+
+
 class RankDetectors(mask_forms.MaskAnalysis):
     NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
-    HIDDEN: ClassVar = {"contours": ("tolerance", "thin")}
+    HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
+
+    def amount_of_work(self, ctx: Context) -> float:
+        matched = ctx.params.get("boundaries") or BERKELEY if ctx.params.get("berkeley") else 0
+        return super().amount_of_work(ctx) * (1 + MATCHING * matched * len(ctx.params.get("detectors") or "?"))
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         detectors = self._add_detectors(ctx, inputs)
@@ -109,12 +120,31 @@ class RankDetectors(mask_forms.MaskAnalysis):
                 description="As a share of the image's diagonal",
             )
             widgets.add_switch(inputs, "thin", default=True, label="Thin references to lines")
+        widgets.add_switch(
+            inputs,
+            "berkeley",
+            label="Boundaries, Berkeley evaluation",
+            description="Lines matched one to one with each rater's, the best F1 over thresholds; takes long",
+        )
+        if ctx.params.get("berkeley"):
+            widgets.add_number(
+                ctx,
+                inputs,
+                "boundaries",
+                1,
+                999,
+                default=BERKELEY,
+                label="Number of thresholds",
+                description="The benchmark takes 99. A boundary may be off by as much as a contour, else by .0075",
+            )
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params), **mask_forms.read_quorum(params)}
         skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
         if params.get("all_shares"):
             found["shares"] = "all"
+        if params.get("berkeley"):
+            found.setdefault("boundaries", BERKELEY)
         if len(skew) == 2:
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found
@@ -128,9 +158,15 @@ class RankDetectors(mask_forms.MaskAnalysis):
             for d, name in enumerate(f["detectors"])
         )
         undefined = "".join(f"\n\n- {reason}" for reason in f["undefined"])
-        return (
-            f"**{ranking_title(kf.stored_ranking(f))}**\n\nBy {f['measure']}, with the rank\n\n{head}{rows}{undefined}"
-        )
+        return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{head}{rows}{undefined}"
+
+
+def _title(run: Run) -> str:
+    """Which detector is best, and which finds boundaries best."""
+    found, boundaries = ranking_title(run.details.ranking.ranking), run.details.boundaries
+    if boundaries is None:
+        return found
+    return f"{found}. {boundaries_title(boundaries.detectors.tolist(), boundaries.ods, boundaries.ois)}"
 
 
 def _cell(figures: Mapping[str, Any], reference: int, detector: int) -> str:

@@ -35,7 +35,7 @@ from .truth_texts import (
     RATER_COLUMNS,
     against_rows,
     consensus_headline,
-    consensus_row,
+    consensus_rows,
     detector_text,
     image_row,
     notes,
@@ -113,18 +113,19 @@ class TruthPanel(RunPanel):
     # ---- agreement about pixels ----
 
     def _load_pixels(self, ctx, run, changed):
-        state, metrics, classes = ctx.panel.state, run.metrics, run.details["classes"]
-        state.categories = [entry["name"] for entry in classes]
-        if state.category not in state.categories:
+        state, metrics, classes = ctx.panel.state, run.metrics, kf.pixel_classes(run.details)
+        state.categories = list(classes)
+        if state.category not in classes:
             state.category = state.categories[0]
-        at, raters = state.categories.index(state.category), metrics["raters"]
+        found, raters = classes[state.category], metrics["raters"]
         parts = kf.figures_of(run, category=state.category)
-        state.headline = pixel_headline(parts.pop("agreement"), metrics, classes[at]) + changed
-        state.leaves = [raters[code] for code in classes[at]["order"]]
+        of_class = state.category if len(classes) > 1 else ""
+        state.headline = pixel_headline(parts.pop("agreement"), metrics, found, of_class) + changed
+        state.leaves = found.raters[found.order].tolist()
         state.rater_names = raters
         state.performance = parts.pop("performance").title if raters else None  # its figure is the table
         put_parts(ctx, parts)
-        put_rows(ctx, "raters", rater_rows(raters, classes[at]))
+        put_rows(ctx, "raters", rater_rows(found))
         images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
         state.image_ids = [image.sample_id for image in images]
         put_rows(ctx, "images", [image_row(image) for image in images])
@@ -154,16 +155,15 @@ class TruthPanel(RunPanel):
     # ---- consensus ----
 
     def _load_consensus(self, ctx, run, changed):
-        state, metrics, rows = ctx.panel.state, run.metrics, run.details["truths"]
-        by_name = dict(zip(kf.consensus_names(metrics, run.details), rows, strict=True))
-        state.names, state.of = list(by_name), metrics["of"]
-        if state.consensus not in by_name:
+        state, metrics, truths = ctx.panel.state, run.metrics, run.details.truths
+        state.names, state.of = list(truths), metrics["of"]
+        if state.consensus not in truths:
             state.consensus = state.names[0]
-        state.headline = consensus_headline(metrics, by_name) + changed
-        state.notes = notes(run.details["notes"])
+        state.headline = consensus_headline(metrics, truths) + changed
+        state.notes = notes(run.details.notes)
         put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
-        put_rows(ctx, "consensus_rows", [consensus_row(row, name) for name, row in by_name.items()])
-        put_rows(ctx, "against_rows", against_rows(metrics["raters"], by_name[state.consensus]))
+        put_rows(ctx, "consensus_rows", consensus_rows(metrics, truths))
+        put_rows(ctx, "against_rows", against_rows(metrics, truths[state.consensus]))
 
     @guarded
     def on_click_consensus(self, ctx):
@@ -182,7 +182,7 @@ class TruthPanel(RunPanel):
             state.reference = state.references[0]
         parts = kf.figures_of(run, detector=state.detector, reference=state.reference)
         undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
-        text = detector_text(metrics, run.details)
+        text = detector_text(metrics, run.details.ranking)
         state.headline = f"###### {take_title(parts, 'bump')}\n\n{text}{undefined}{changed}"
         put_parts(ctx, parts)
         state.columns = [("reference", "Reference"), *((f"d{at}", name) for at, name in enumerate(state.detectors))]
@@ -300,3 +300,4 @@ class TruthPanel(RunPanel):
         add_part(panel, ctx, "under", CAPTIONS["under"])
         add_part(panel, ctx, "correlations", CAPTIONS["correlations"])
         add_part(panel, ctx, "bounds", CAPTIONS["bounds"])
+        add_part(panel, ctx, "boundaries", CAPTIONS["boundaries"])

@@ -1,6 +1,5 @@
 """The texts of the Truth panel: findings, captions, and the rows of its tables."""
 
-import kalos_core.fiftyone as kf
 from kalos_core.figures import significant
 
 NOTHING_YET = {
@@ -21,9 +20,12 @@ NOTHING_YET = {
     ),
 }
 
-RATER_COLUMNS = (("rater", "Rater"), *kf.SHARE_LABELS.items(), ("apart", "1 − F1"), ("out", "Stands out"))
+SHARES = {"sensitivity": "Sens.", "specificity": "Spec.", "ppv": "PPV", "npv": "NPV", "kappa": "κ"}
+"""What is known of a rater against a consensus of pixels -> how its column is called."""
 
-AGAINST_COLUMNS = (("rater", "Rater"), *kf.SHARE_LABELS.items(), ("kept", "Kept"))
+RATER_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("apart", "1 − F1"), ("out", "Stands out"))
+
+AGAINST_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("kept", "Kept"))
 
 OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Objects found"), ("ppv", "Annotations that are objects"))
 
@@ -73,6 +75,10 @@ CAPTIONS = {
         "Pearson's r of a detector's score with the share of raters who marked a pixel, −1 to 1; empty: not "
         "significant at 99 %. Far less on the whole image than where anybody marked: false alarms."
     ),
+    "boundaries": (
+        "Berkeley evaluation: boundaries thinned to lines and matched one to one with each rater's, as the threshold "
+        "falls. Dots: best F1 at one threshold for all images (ODS). The best F1 of each image is in its sample field."
+    ),
     "tau": "Kendall's τ between the rankings under every two references, −1 to 1: 1 is the same order.",
     "curves": (
         "Precision, averaged over the range of the share of positives, over recall; dashed: estimated truths. A curve "
@@ -82,23 +88,26 @@ CAPTIONS = {
 """Below each figure: what is shown, formula, range, how to read it."""
 
 
-def pixel_headline(part, metrics, found):
-    """`part`: the finding, with a note on Smyth's bound."""
+def pixel_headline(part, metrics, found, of_class):
+    """`part`: the finding, with a note on Smyth's bound; `of_class`: "" where there is one class."""
     over = f"{metrics['images']:,} images, {metrics['pixels']:,} pixels"
-    of_class = f", class {found['name']}" if len(metrics["classes"]) > 1 else ""
-    alone = f"; {found['alone']:,} images of one rater count for nothing" if found["alone"] else ""
-    return f"###### {part.title}\n\n{over}{of_class}{alone}. {part.note}"
+    over += f", class {of_class}" if of_class else ""
+    alone = f"; {found.alone:,} images of one rater count for nothing" if found.alone else ""
+    return f"###### {part.title}\n\n{over}{alone}. {part.note}"
 
 
-def rater_rows(raters, found):
+def rater_rows(found):
+    rows = _by_rater(found.raters, _shares(found.performance) | {"apart": found.mean_difference})
+    return [row | {"out": "yes" if out else ""} for row, out in zip(rows, found.outliers, strict=True)]
+
+
+def _shares(performance):
+    return {name: getattr(performance, name) for name in SHARES}
+
+
+def _by_rater(raters, columns):
     return [
-        {
-            "rater": name,
-            **{share: _short(found[share][code]) for share in kf.SHARE_LABELS},
-            "apart": _short(found["mean_difference"][code]),
-            "out": "yes" if found["outliers"][code] else "",
-        }
-        for code, name in enumerate(raters)
+        {"rater": name} | {key: _short(column[at]) for key, column in columns.items()} for at, name in enumerate(raters)
     ]
 
 
@@ -106,56 +115,62 @@ def image_row(image):
     return {"file": image.file, "f1": _short(image.f1), "bound": _percent(image.bound)}
 
 
-def consensus_headline(metrics, by_name):
-    """`by_name`: name of a consensus -> its row of the details."""
+def consensus_headline(metrics, truths):
     names = ", ".join(f"`{field}`" for field in metrics["fields"].values())
     over = f"{metrics['images']:,} images, {len(metrics['raters']) or 'unnamed'} raters. Fields: {names}"
-    return f"###### {_consensus_title(metrics, by_name)}\n\n{over}"
+    return f"###### {_consensus_title(metrics, truths)}\n\n{over}"
 
 
-def _consensus_title(metrics, by_name):
+def _consensus_title(metrics, truths):
     if metrics["of"] == "objects":
-        row = next(iter(by_name.values()))
-        total = row["objects"] + row["below_quorum"] + row["tied_class"]
-        return f"{row['objects']:,} of {total:,} things that anybody annotated are objects at {row['truth']}"
-    pixels = {name: row["pixels"] for name, row in by_name.items()}
+        name, found = next(iter(truths.items()))
+        total = sum(found.counts.values())
+        return f"{found.counts['kept']:,} of {total:,} things that anybody annotated are objects at {name}"
+    pixels = {name: found.pixels for name, found in truths.items()}
     least, most = min(pixels, key=pixels.get), max(pixels, key=pixels.get)
     if len(pixels) < 2 or not pixels[least]:
         return f"{pixels[most]:,} pixels are true by {most}"
     return f"{most} marks {significant(pixels[most] / pixels[least])} times as many pixels as {least}"
 
 
-def consensus_row(row, name):
-    if "objects" in row:
-        counts = {"objects": row["objects"], "below": row["below_quorum"], "tied": row["tied_class"]}
-        numbers = {key: f"{count:,}" for key, count in counts.items()}
-        return {"consensus": name, **numbers, "score": significant(row["score"])}
-    known = [value for value in row["kappa"] if value is not None]
+def consensus_rows(metrics, truths):
+    row = _pixel_row if metrics["of"] == "pixels" else _object_row
+    return [{"consensus": name} | row(found) for name, found in truths.items()]
+
+
+def _pixel_row(found):
+    known = [value for value in found.performance.kappa.tolist() if value == value]
     kappa = f"{_short(min(known))} to {_short(max(known))}" if known else "undefined"
-    empty = f"{row['empty']:,} of {row['images']:,}"
-    return {"consensus": name, "pixels": f"{row['pixels']:,}", "empty": empty, "kappa": kappa}
+    return {"pixels": f"{found.pixels:,}", "empty": f"{found.empty:,} of {found.images:,}", "kappa": kappa}
 
 
-def against_rows(raters, row):
-    shares = [name for name in (*kf.SHARE_LABELS, "kept") if name in row]
-    return [{"rater": name} | {share: _short(row[share][code]) for share in shares} for code, name in enumerate(raters)]
+def _object_row(found):
+    columns = {"objects": "kept", "below": "below quorum", "tied": "tied class"}
+    numbers = {key: f"{found.counts[outcome]:,}" for key, outcome in columns.items()}
+    return numbers | {"score": significant(found.score)}
+
+
+def against_rows(metrics, found):
+    if metrics["of"] == "pixels":
+        return _by_rater(metrics["raters"], _shares(found.performance) | {"kept": found.kept_share})
+    return _by_rater(metrics["raters"], {"sensitivity": found.sensitivity, "ppv": found.ppv})
 
 
 def notes(notes):
     """Notes on single images, the first of them."""
     if not notes:
         return ""
-    lines = "\n".join(f"- {entry['image']}, {entry['truth']}: {entry['note']}" for entry in notes[:MOST_NOTES])
+    lines = "\n".join(f"- {note}" for note in notes[:MOST_NOTES])
     more = f"\n- and {len(notes) - MOST_NOTES:,} more" if len(notes) > MOST_NOTES else ""
     return f"**To know**\n\n{lines}{more}"
 
 
-def detector_text(metrics, details):
+def detector_text(metrics, ranking):
     references = f"{len(metrics['truths'])} references, of which {len(metrics['raters'])} are raters"
     text = f"{len(metrics['detectors'])} detectors under {references}; by {metrics['measure']}"
     if metrics["of"] == "objects":
         return text + "."
-    low, high = details["skew"]
+    low, high = ranking.skew
     return f"{text}; precision averaged over {_percent(low)} to {_percent(high)} positives."
 
 

@@ -3,6 +3,7 @@
 * Of pixels: `estimate_truths` of all images of a study by the name of a method in `TRUTH_METHODS`, outliers decided
   over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`, `vote_without_outliers`,
   `staple`, `simple`, `lsml`; each gives a `Truth`.
+  Raters against the truths of many images: `CountedTruth`.
 * Of label maps: `class_truth`, `ClassTruth`.
 * Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.
 """
@@ -11,6 +12,7 @@ from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
 from kalos_core.consensus.classes import ClassTruth, class_truth
+from kalos_core.consensus.counted import CountedTruth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
 from kalos_core.consensus.study import estimate_truths, study_outliers
@@ -21,6 +23,7 @@ __all__ = [
     "OUTCOMES",
     "TRUTH_METHODS",
     "ClassTruth",
+    "CountedTruth",
     "InstanceConsensus",
     "Truth",
     "class_truth",

@@ -16,6 +16,7 @@ from kalos_core.arrays import as_floats, run_starts
 from kalos_core.consensus.fusing import Members, fuse
 from kalos_core.consensus.voting import check_share
 from kalos_core.errors import InputError, lookup
+from kalos_core.pixels.sums import divide
 from kalos_core.reliability import NOT_ASSIGNED
 
 if TYPE_CHECKING:
@@ -99,6 +100,22 @@ class InstanceConsensus:
         """(U,) units in which several classes have the most votes, whatever became of them."""
         most = self.class_votes.max(axis=1, initial=0)
         return np.asarray((self.class_votes == most[:, None]).sum(axis=1) > 1)
+
+    @property
+    def sensitivity(self) -> NDArray[np.float64]:
+        """(R,) of the objects on the images that each rater of `source` is assigned to, the share they annotated."""
+        return divide(self._annotated(), self.source.assigned[self.annotations.image].sum(axis=0))
+
+    @property
+    def ppv(self) -> NDArray[np.float64]:
+        """(R,) of the annotations of each rater of `source`, the share that became part of an object."""
+        return divide(self._annotated(), np.bincount(self.source.rater, minlength=len(self.source.raters)))
+
+    def _annotated(self) -> NDArray[np.intp]:
+        """(R,) annotations of each rater that are part of an object."""
+        unit = np.repeat(np.arange(len(self.outcome)), np.diff(self.member_start))
+        rows = self.member_row[np.isin(unit, self.unit)]
+        return np.bincount(self.source.rater[rows], minlength=len(self.source.raters))
 
     def counts(self) -> dict[str, int]:
         """How many units there are of each outcome."""

@@ -74,7 +74,6 @@ from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as
 from kalos_core.fiftyone.kinds.convergence.metrics import replicate_points as replicate_points
 from kalos_core.fiftyone.kinds.convergence.metrics import shown_parts as shown_parts
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
-from kalos_core.fiftyone.kinds.detectors.details import stored_ranking as stored_ranking
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap_fields
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
 from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings as LabelFindings
@@ -91,14 +90,13 @@ from kalos_core.fiftyone.kinds.noise.views import noisy_images as noisy_images
 from kalos_core.fiftyone.kinds.noise.views import view_of_changes as view_of_changes
 from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
-from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS as SHARE_LABELS
+from kalos_core.fiftyone.kinds.pixels.details import pixel_classes as pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage as PixelImage
 from kalos_core.fiftyone.kinds.pixels.views import pixel_images as pixel_images
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater as view_of_mask_rater
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
 from kalos_core.fiftyone.kinds.ranking.details import stored_rankings as stored_rankings
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
-from kalos_core.fiftyone.kinds.truth.details import consensus_names as consensus_names
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations
 from kalos_core.fiftyone.kinds.variations.views import MergedFinding as MergedFinding
 from kalos_core.fiftyone.kinds.variations.views import merged_findings as merged_findings

@@ -23,10 +23,8 @@ from kalos_core.figures.common import (
     shortened,
     value_range,
 )
-from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement
-
-SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
-"""What the table of raters shows (Lampert et al., Table II), in its order."""
+from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
+from kalos_core.pixels.performance import SHARES
 
 LEGEND = 55
 """Pixels above the rows of raters for the names of what is shown, in several lines where the panel is narrow."""
@@ -343,7 +341,12 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
         Where raters have no names (`raters_are_local`).
     """
     _check_names(result)
-    table, raters = result.performance, result.raters.tolist()
+    return plot_performance(result.performance)
+
+
+def plot_performance(table: RaterPerformance) -> go.Figure:
+    """Each rater against a truth, titled with the closest and the furthest."""
+    raters = table.raters.tolist()
     shares: dict[str, Numbers] = {name: getattr(table, name) for name in SHARES}
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
 

@@ -99,6 +99,14 @@ class PixelAgreement:
         return int(assigned[0]), int(assigned[-1])
 
     @property
+    def rater_count(self) -> str:
+        """How many raters there are; where they have no names, how many an image has, such as "4 to 7"."""
+        least, most = self.raters_per_image
+        if not self.raters_are_local:
+            return str(len(self.raters))
+        return f"{least} to {most}" if least < most else str(most)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What to know of the result: which numbers there cannot be."""
         return (UNNAMED,) if self.raters_are_local else ()
@@ -197,9 +205,7 @@ class PixelAgreement:
         )
 
     def __repr__(self) -> str:
-        least, most = self.raters_per_image
-        unnamed = f"{least} raters" if least == most else f"{least} to {most} raters"
-        who = f"{unnamed} an image" if self.raters_are_local else f"{len(self.raters)} raters"
+        who = f"{self.rater_count} raters{' an image' if self.raters_are_local else ''}"
         outliers = "without names" if self.raters_are_local else f"{int(self.outliers.sum())} outliers"
         return (
             f"PixelAgreement({who}, {len(self.images):,} images, {self.sums.pixels:,} pixels: "

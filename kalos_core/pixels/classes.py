@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.agreement import PixelAccumulator, PixelAgreement
+from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.pixels.sums import mean_of_defined
@@ -19,12 +21,10 @@ from kalos_core.pixels.sums import mean_of_defined
 if TYPE_CHECKING:
     import pandas as pd
 
-SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
-
 
 @dataclass(frozen=True, eq=False)
 class ClassPixelAgreement:
-    """Agreement about pixels, class by class. K classes, R raters.
+    """Agreement about pixels, class by class. K classes, R raters, I images.
 
     Parameters
     ----------
@@ -74,6 +74,29 @@ class ClassPixelAgreement:
         """(R,) sensitivity, specificity, ppv, npv and kappa, means over the classes where they are defined."""
         tables = [each.performance for each in self.by_class]
         return {name: mean_of_defined(np.array([getattr(table, name) for table in tables])) for name in SHARES}
+
+    @cached_property
+    def images(self) -> NDArray[np.object_]:
+        """(I,) images with at least two raters, of any class."""
+        return object_array(list(dict.fromkeys(image for each in self.by_class for image in each.images)))
+
+    @property
+    def image_f1(self) -> NDArray[np.float64]:
+        """(I,) mean F1 of an image's pairs of raters, mean over the classes."""
+        return self._over_classes([each.image_f1 for each in self.by_class])
+
+    @property
+    def image_bound(self) -> NDArray[np.float64]:
+        """(I,) Smyth's bound of each image, mean over the classes."""
+        return self._over_classes([each.image_bound for each in self.by_class])
+
+    def _over_classes(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """(I,) mean of what each class says of its own images."""
+        row_of = {image: row for row, image in enumerate(self.images)}
+        columns = np.full((len(values), len(row_of)), np.nan)
+        for column, own, each in zip(columns, values, self.by_class, strict=True):
+            column[[row_of[image] for image in each.images]] = own
+        return mean_of_defined(columns)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class."""

@@ -16,6 +16,9 @@ from kalos_core.pixels.sums import divide
 if TYPE_CHECKING:
     import pandas as pd
 
+SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
+"""What a `RaterPerformance` says of each rater (Lampert et al., Table II), in the paper's order."""
+
 
 @dataclass(frozen=True, eq=False)
 class RaterPerformance:
@@ -74,8 +77,7 @@ class RaterPerformance:
         """One row a rater."""
         import pandas as pd
 
-        shares = ("sensitivity", "specificity", "ppv", "npv", "kappa")
-        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in shares})
+        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in SHARES})
 
 
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:

@@ -342,6 +342,7 @@ class DetectorAccumulator:
             cci=tuple(correlation(name, sums) for name, sums in zip(self._detectors, self._everywhere, strict=True)),
             least_share=np.array([self._shares.get(truth, np.nan) for truth in shown]),
             raters_are_local=bool(self._are_local),
+            outliers=None if self._outliers is None else tuple(self._outliers),
         )
 
 

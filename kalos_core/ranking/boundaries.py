@@ -123,6 +123,11 @@ class BoundaryEvaluation:
         return _f1(matched_found, found, matched_true, self.true.sum())
 
     @property
+    def image_best(self) -> NDArray[np.float64]:
+        """(S, I) F1 of each image at its own best threshold; NaN where undefined."""
+        return _best(self.image_f1)[0]
+
+    @property
     def image_threshold(self) -> NDArray[np.float64]:
         """(S, I) the best threshold of each image, the highest of several; NaN where undefined."""
         best, index = _best(self.image_f1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,14 @@ class DetectorRanking:
     cco, cci : (S,) tuples of Correlation
         Of a detector's output with the share of raters who marked a pixel, on pixels that any rater marked (CCO), and
         on all (CCI). r is None where undefined, with the reason.
+    least_share : (T,) float64, optional
+        Share of the raters, of a truth at a threshold of agreement; NaN of all others.
+    raters_are_local : bool
+        Whether raters have no names over the images.
+    outliers : tuple of str, optional
+        The raters whom the truth ``"excl-0.5"`` leaves out, where they were given.
+    area : (T, S) float64
+        Area under `precision` over recall (TPR); unless given, computed from the rates.
 
     Examples
     --------
@@ -73,6 +81,12 @@ class DetectorRanking:
     cci: tuple[Correlation, ...]
     least_share: NDArray[np.float64] | None = None
     raters_are_local: bool = False
+    outliers: tuple[str, ...] | None = None
+    area: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not self.area.size:
+            object.__setattr__(self, "area", curve_area(self.tpr, self.fpr, self.skew.tolist()))
 
     @property
     def by_agreement(self) -> NDArray[np.intp]:
@@ -86,11 +100,6 @@ class DetectorRanking:
     def precision(self) -> NDArray[np.float64]:
         """(T, S, L) precision averaged over the range of skew (Eq. 7); NaN where nothing is detected."""
         return mean_precision(self.tpr, self.fpr, self.skew.tolist())
-
-    @cached_property
-    def area(self) -> NDArray[np.float64]:
-        """(T, S) area under that precision over recall (TPR)."""
-        return curve_area(self.tpr, self.fpr, self.skew.tolist())
 
     def sampled(self, points: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Recalls (P,) in even steps up to 1, and precision (T, S, P) there: the points of a plotted curve."""

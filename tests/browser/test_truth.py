@@ -82,7 +82,7 @@ def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
 def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
     app.open(computed.name, BESIDE)
     panel = app.panel("truth")
-    ranking = kf.stored_ranking(kf.load_metrics(computed, "detectors").metrics)
+    ranking = kf.load_details(computed, "detectors").details.ranking.ranking
     expect(panel).to_contain_text(ranking_title(ranking))
     said = {
         "Ranking": "Rank of each detector under each reference",

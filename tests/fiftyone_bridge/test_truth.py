@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from kalos_core import Annotations, InputError, KalosWarning, agreement, instanc
 from kalos_core.consensus import estimate_truths, study_outliers
 from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import MaskStack, pixel_agreement
 from kalos_core.ranking import DetectorAccumulator
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
@@ -200,7 +202,7 @@ def test_agreement_is_that_of_the_library_with_a_map_for_each_image(stack: fo.Da
     assert [each.get_map().tolist() for each in maps] == RATER_COUNTS
     assert {tuple(each.range) for each in maps} == {(0.0, 3.0)}
     assert sorted(files(stack)) == sorted(Path(each.map_path) for each in maps)
-    json.dumps([run.metrics, run.details])
+    json.dumps([run.metrics, plain(run.details)])
 
 
 def test_a_stored_run_is_the_same_and_knows_what_has_changed(stack: fo.Dataset) -> None:
@@ -370,7 +372,7 @@ def test_agreement_is_compared_with_the_images(tmp_path: Path) -> None:
     write(tmp_path)
     loaded = kf.load_mask_folders(tmp_path / "masks", images=tmp_path / "images", persistent=False)
     run = kf.compute_pixel_agreement(loaded.dataset, "pixels", images=True)
-    named = {each["name"]: each["reason"] for each in run.details["classes"][0]["correlations"]}
+    named = {each.name: each.reason for each in run.details.correlations}
     assert named["intensity"] == "intensity is the same on all pixels"  # said, not NaN
     kf.delete_run(loaded.dataset, "pixels")
     loaded.dataset.delete()
@@ -385,13 +387,15 @@ def test_truths_of_pixels(stack: fo.Dataset) -> None:
     assert stack.first()["truth_any"].get_mask().tolist() == [[0, 255, 255, 255]]
     assert stack.first()["truth_0_5"].get_mask().tolist() == [[0, 0, 255, 255]]
     assert stack.last()["truth_any"] is None  # one rater is no truth
-    rows = {each["truth"]: each for each in run.details["truths"]}
-    assert rows["any"]["sensitivity"] == pytest.approx([4 / 5, 4 / 5, 1 / 5])
-    assert rows["0.5"]["pixels"] == 3
-    assert rows["0.5"]["ppv"] == pytest.approx([3 / 4, 3 / 4, 1])
+    truths = run.details.truths
+    assert truths["any"].performance.sensitivity == pytest.approx([4 / 5, 4 / 5, 1 / 5])
+    assert truths["0.5"].pixels == 3
+    assert truths["0.5"].performance.ppv == pytest.approx([3 / 4, 3 / 4, 1])
     again = kf.load_run(stack, "truth")
-    np.testing.assert_array_equal(again.result.confusion, run.result.confusion)
-    assert again.result.rows() == run.details["truths"]
+    assert list(again.result) == list(run.result) == ["any", "0.5", "staple"]
+    for name, found in run.result.items():
+        for field in fields(found):
+            np.testing.assert_array_equal(getattr(again.result[name], field.name), getattr(found, field.name))
     with pytest.raises(InputError, match="a run that can be renamed, got 'truth', whose fields may be references"):
         kf.rename_run(stack, "truth", "other")
     assert list(label_fields(stack, MASKS)) == list(RATERS)  # truths are nobody's masks
@@ -404,7 +408,7 @@ def test_a_truth_of_several_classes_is_one_map(make: Make) -> None:
     kf.estimate_truth(dataset, "truth", methods="0.5")
     assert dataset.first()["truth_0_5"].get_mask().tolist() == [[0, 1, 2, 1]]
     run = kf.compute_pixel_agreement(dataset, "pixels")
-    assert [each["name"] for each in run.metrics["classes"]] == ["road", "car"]
+    assert list(kf.pixel_classes(run.details)) == ["road", "car"]
     assert dataset.first()["pixels_rater_count"].get_map().tolist() == [[1, 3, 3, 2]]
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["road", "car"]
     for key in kf.list_runs(dataset):
@@ -435,10 +439,10 @@ def test_the_consensus_of_objects_is_a_ground_truth(make: Make, tmp_path: Path) 
     assert sorted(cat["truth_match"]) == sorted([first.ann.detections[0].id, first.bob.detections[0].id])
     assert dataset.first().truth_quorum_1.detections == []
     assert dataset.last().truth_quorum_0_5.detections == []
-    (half, whole) = run.details["truths"]
-    assert (half["objects"], half["below_quorum"], whole["objects"]) == (1, 1, 0)
-    assert half["sensitivity"] == [1, 1, 0]
-    assert half["ppv"] == [1, 1, 0]
+    half, whole = run.details.truths.values()
+    assert (half.counts["kept"], half.counts["below quorum"], whole.counts["kept"]) == (1, 1, 0)
+    assert half.sensitivity.tolist() == [1, 1, 0]
+    assert half.ppv.tolist() == [1, 1, 0]
 
     found = dataset.evaluate_detections(
         "net", gt_field="truth_quorum_0_5", eval_key="ev", compute_mAP=True, progress=False
@@ -545,7 +549,7 @@ def test_who_stands_out_is_decided_over_all_images(torn: fo.Dataset) -> None:
     expected = estimate_truths(torn_stacks(torn), "excl-0.5")
     assert study_outliers(torn_stacks(torn)) == ["dan"]
     run = kf.estimate_truth(torn, "truth", methods="excl-0.5")
-    assert run.details["outliers"] == [{"category": "marked", "raters": ["dan"]}]
+    assert run.details.outliers == {"marked": ["dan"]}
     found = [sample["truth_excl_0_5"].get_mask() > 0 for sample in torn]
     assert [mask.tolist() for mask in found] == [truth.mask.tolist() for truth in expected]
     assert "are left out: dan." in kf.figures_of(kf.load_details(torn, "truth"))["against"].note
@@ -553,7 +557,7 @@ def test_who_stands_out_is_decided_over_all_images(torn: fo.Dataset) -> None:
 
 def test_detectors_under_the_truth_without_outliers(torn: fo.Dataset) -> None:
     run = kf.rank_detectors(torn, "ranks", detectors="net", methods=["excl-0.5"], shares="all", skew=(0.1, 0.5))
-    assert run.details["outliers"] == ["dan"]
+    assert run.result.outliers == kf.load_run(torn, "ranks").result.outliers == ("dan",)
     accumulator = DetectorAccumulator(methods=["excl-0.5"], shares="all", outliers=["dan"])
     for stack, sample in zip(torn_stacks(torn), torn, strict=True):
         accumulator.add({"net": sample["net"].map}, stack)
@@ -564,7 +568,7 @@ def test_detectors_under_the_truth_without_outliers(torn: fo.Dataset) -> None:
         np.testing.assert_array_equal(found.area, expected.area)
         np.testing.assert_array_equal(found.least_share, expected.least_share)
         np.testing.assert_array_equal(found.by_agreement, expected.by_agreement)
-    assert run.details["raters_compared"] == expected.raters_compared.tolist()
+    assert run.details.ranking.raters_compared.tolist() == expected.raters_compared.tolist()
     growing = kf.figures_of(kf.load_details(torn, "ranks"))["agreement"]
     assert len(growing.figure.data) == np.isfinite(expected.area[expected.by_agreement]).sum()
     numbers = kf.rank_detectors(torn, "more", detectors="net", methods=[], shares=[0.5], skew=(0.1, 0.5))
@@ -589,9 +593,10 @@ def test_raters_without_names_are_compared_within_images(torn: fo.Dataset, store
     assert list(parts) == ["agreement", "ratio"]
     assert "Raters have no names" in parts["agreement"].note
     truth = kf.estimate_truth(torn, "truth", methods=["any", "excl-0.5"], **said)
-    assert (truth.metrics["raters"], truth.metrics["images"], truth.details["outliers"]) == ([], 2, [])
+    assert (truth.metrics["raters"], truth.metrics["images"], truth.details.outliers) == ([], 2, {})
     assert "cannot be compared" in kf.figures_of(kf.load_details(torn, "truth"))["against"].title
-    assert kf.load_run(torn, "truth").result.marked.tolist() == truth.result.marked.tolist()
+    for name, found in kf.load_run(torn, "truth").result.items():
+        assert found.marked.tolist() == truth.result[name].marked.tolist()
     ranks = kf.rank_detectors(torn, "ranks", detectors="net", methods=["any", "excl-0.5"], skew=(0.1, 0.5), **said)
     assert ranks.metrics["truths"] == ["any", "excl-0.5"]
     assert kf.load_run(torn, "ranks").result.raters_are_local
@@ -612,7 +617,7 @@ def test_detectors_under_every_truth(stack: fo.Dataset) -> None:
     again = kf.load_run(stack, "ranks").result
     np.testing.assert_allclose(again.area, run.result.area)
     np.testing.assert_allclose(again.bounds, run.result.bounds)
-    assert kf.stored_ranking(run.metrics).ranks.tolist() == run.result.ranking.ranks.tolist()
+    assert again.ranking.ranks.tolist() == run.result.ranking.ranks.tolist()
 
 
 def test_maps_of_bytes_and_of_a_range_are_stretched(stack: fo.Dataset) -> None:
@@ -716,7 +721,9 @@ def test_names_of_classes_and_raters_may_hold_anything(make: Make) -> None:
     kf.estimate_truth(dataset, "truth", methods=["any"])
     assert kf.load_run(dataset, "pixels").result.classes.tolist() == ["a.b", "$c"]
     assert kf.load_metrics(dataset, "truth").metrics["raters"] == ["dr. c", "$x"]
-    assert kf.load_run(dataset, "truth").result.raters.tolist() == ["dr. c", "$x"]
+    truths = kf.load_run(dataset, "truth").result
+    assert list(truths) == ["any, a.b", "any, $c"]
+    assert truths["any, $c"].raters.tolist() == ["dr. c", "$x"]
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
 

@@ -86,7 +86,7 @@ OFFERED: dict[str, dict[str, Any]] = {
         "exclusive": False,
         "groups": "pet: cat, dog",
     },
-    "pixels": {"ignore_value": 7, "images": True, "raters_are_local": True},
+    "pixels": {"ignore_value": 7, "images": True, "channels": "red, nir", "raters_are_local": True},
     "truth": {"methods": ["any", "0.75"], "ignore_value": 7, "raters_are_local": True},
     "detectors": {
         "detectors": ["poor"],
@@ -101,6 +101,8 @@ OFFERED: dict[str, dict[str, Any]] = {
         "contours": True,
         "tolerance": 0.01,
         "thin": False,
+        "berkeley": True,
+        "boundaries": 5,
     },
 }
 """Kind -> all that its form offers besides the selection, with other values than the defaults."""
@@ -121,6 +123,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "convergence": {"thresholds": pytest.approx([0.6, 0.65])},
     "noise": {"magnitude": [0.5, 2.0]},
     "image_labels": {"groups": PETS},
+    "pixels": {"channels": ["red", "nir"]},
     "ranking": {"groups": PETS, "tree": {"cat": "pet", "dog": "pet"}},
     "detectors": {"skew": [0.1, 0.5], "shares": "all"},
 }

@@ -118,7 +118,7 @@ def test_every_operator_answers_its_metrics(masks):
     assert "| marked | 0.517 | 16.7 % | 20.0 % | cid |" in result["summary"]  # F1: (.75 + .4 + .4) / 3
     result = run("estimate_truth", masks, raters=list(RATERS), methods=["any", "0.5"], run_key="truth")
     assert "Estimates mark 3 to 5 pixels" in result["summary"]
-    assert "| 0.5 | marked | 3 | 0 of 2 | 0.333 to 1.00 | 0.750 to 1.00 |" in result["summary"]
+    assert "| 0.5 | 3 | 0 of 2 | 0.333 to 1.00 | 0.750 to 1.00 |" in result["summary"]
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), truths=["truth_any"], run_key="ranks", **params)
     assert "| good | 1.00 (1) |" in result["summary"]
@@ -172,4 +172,4 @@ def test_what_a_form_hides_again_does_not_count(masks):
     params = {"detectors": ["good"], "contours": False, "tolerance": 0.01, "choose_skew": False, "skew_low": 0.1}
     run("rank_detectors", masks, raters=list(RATERS), run_key="ranks", **params)
     assert kf.load_metrics(masks, "ranks").settings["tolerance"] == 0
-    assert np.isfinite(kf.load_details(masks, "ranks").details["skew"]).all()
+    assert np.isfinite(kf.load_details(masks, "ranks").details.ranking.skew).all()

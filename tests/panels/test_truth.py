@@ -49,7 +49,7 @@ def test_an_empty_data_set_says_what_to_do():
 def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
     panel = Panel("truth", stack).load()
     assert panel.state["section"] == "Ranking"
-    assert ranking_title(kf.stored_ranking(kf.load_metrics(stack, "detectors").metrics)) in panel.text()
+    assert ranking_title(kf.load_details(stack, "detectors").details.ranking.ranking) in panel.text()
     tab(panel, "Raters")
     assert panel.state["run"] == "pixels"
     assert pixel_title(kf.load_metrics(stack, "pixels").metrics["f1"], 3) in panel.text()
@@ -57,11 +57,11 @@ def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
 
 def test_raters_and_their_images(stack):
     panel = tab(Panel("truth", stack).load(), "Raters")
-    details = kf.load_details(stack, "pixels").details["classes"][0]
-    assert tree_title(RATERS, details["outliers"]) in panel.text()
+    details = kf.load_details(stack, "pixels").details
+    assert tree_title(RATERS, details.outliers) in panel.text()
     rows = panel.rows("raters")
     assert [row["rater"] for row in rows] == list(RATERS)
-    assert rows[0]["sensitivity"] == f"{details['sensitivity'][0]:.3f}"
+    assert rows[0]["sensitivity"] == f"{details.performance.sensitivity[0]:.3f}"
     index = panel.state["leaves"].index("cid")
     clicked = panel.send("on_click_tree", x=0, y=index)
     assert samples_of(stack, clicked) == ids(stack, 1, 0)  # of cid, the least agreement first

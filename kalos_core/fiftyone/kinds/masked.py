@@ -13,6 +13,7 @@ from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.raters import MASKS, OBJECTS, label_fields, rater_facts
 from kalos_core.fiftyone.kinds.matched import read_compared
 from kalos_core.fiftyone.runs.life import STORING
+from kalos_core.fiftyone.runs.records import Undefined, or_reason
 from kalos_core.fiftyone.runs.table import Read, Run
 from kalos_core.pixels import PixelAccumulator
 
@@ -20,16 +21,13 @@ CLOCK = 2.0
 """Seconds by which the clock of a file system may be coarser than ours, or late."""
 
 
-def masks_again(view: Any, run: Run[Any, Any, Any, Any]) -> RaterMasks:
-    """The masks of some samples, as a run read them, with their digests."""
+def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
+    """The masks of some samples with their digests, or the labels of objects, as a run read them."""
+    if run.settings.get("of") == "objects":
+        return read_compared(view, run)
     masks = open_masks(view, run.selection, run.settings["ignore_value"], again=True)
     masks.look()
     return masks
-
-
-def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
-    """The masks, or the labels of objects, of some samples, as a run read them."""
-    return masks_again(view, run) if run.settings["of"] == "pixels" else read_compared(view, run)
 
 
 def newer_files(view: Any, run: Run[Any, Any, Any, Any]) -> list[str]:
@@ -41,15 +39,10 @@ def newer_files(view: Any, run: Run[Any, Any, Any, Any]) -> list[str]:
     found = []
     for columns in stream(view, ["id", *paths]) if paths else ():
         for sample_id, *stored in zip(columns["id"], *(columns[path] for path in paths), strict=True):
-            if any(_is_newer(path, since) for path in _flat(stored)):
+            of_rater = [entry if isinstance(entry, list) else [entry] for entry in stored]  # of a list of labels each
+            if any(_is_newer(path, since) for files in of_rater for path in files if path is not None):
                 found.append(sample_id)
     return found
-
-
-def _flat(stored: list[Any]) -> Iterator[str]:
-    """The paths of masks, and of the masks of lists of labels."""
-    for entry in stored:
-        yield from (path for path in (entry if isinstance(entry, list) else [entry]) if path is not None)
 
 
 def _is_newer(path: str, since: float) -> bool:
@@ -60,10 +53,10 @@ def _is_newer(path: str, since: float) -> bool:
     return max(facts.st_mtime, facts.st_ctime) >= since  # also one that was replaced by an older one
 
 
-def are_local(masks: RaterMasks) -> bool:
-    """Whether it is stored that a rater of one image is not the rater of that name on another."""
+def are_local(masks: RaterMasks, given: bool | None) -> bool:
+    """Whether a rater of one image is not the rater of that name on another: as `given`, else as it is stored."""
     facts = rater_facts(masks.view)
-    return any(facts[name]["is_local"] for name in masks.raters if name in facts)
+    return any(facts[name]["is_local"] for name in masks.raters if name in facts) if given is None else bool(given)
 
 
 def with_progress(
@@ -87,11 +80,9 @@ def outliers_of_study(masks: RaterMasks, report: Callable[[float, str], None], e
     A class without two raters on any image is left out.
     """
     accumulators = {name: PixelAccumulator(masks.raters) for name in masks.classes}
-    compared = set()
     for found in with_progress(masks, report, end=end):
         for name, stack in found.stacks.items():
             accumulators[name].add(stack)
-            if len(stack.raters) > 1 and (stack.ignore is None or not stack.ignore.all()):
-                compared.add(name)
-    results = {name: accumulators[name].result() for name in masks.classes if name in compared}
-    return {name: found.raters[found.outliers].tolist() for name, found in results.items()}
+    results = {name: or_reason(accumulator.result) for name, accumulator in accumulators.items()}
+    agreed = {name: result for name, result in results.items() if not isinstance(result, Undefined)}
+    return {name: result.raters[result.outliers].tolist() for name, result in agreed.items()}

@@ -97,7 +97,8 @@ def load_run(samples: Any, run_key: str) -> AnyRun:
     run = load_details(samples, run_key)
     with explained(samples):
         changes = _changes(samples, run)
-        return replace(run, result=KINDS[run.kind].restore(changes), stale=changes.all)
+        restore = KINDS[run.kind].restore
+        return replace(run, result=run.details if restore is None else restore(changes), stale=changes.all)
 
 
 def stale_samples(samples: Any, run_key: str) -> list[str]:

@@ -118,8 +118,9 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         The operator that makes one, and the panel that shows it.
     read : callable
         ``read(view, run)``: the labels of some samples, as the run read them.
-    restore : callable
-        ``restore(changes)``: the result of a stored run, with what has changed since taken up.
+    restore : callable, optional
+        ``restore(changes)``: the result of a stored run, with what has changed since taken up. None: the details are
+        the result, as it was stored.
     written : callable
         ``written(run)``: what it wrote, for people.
     figures : str
@@ -140,7 +141,7 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     operator: str
     section: str
     read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
-    restore: Callable[[Changes], Result]
+    restore: Callable[[Changes], Result] | None
     written: Callable[[Run[Settings, Metrics, Details, Result]], str]
     figures: str
     views: Mapping[str, Callable[..., Any]]

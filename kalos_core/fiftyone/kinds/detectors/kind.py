@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kalos_core.fiftyone.kinds.detectors.details import (
-    DetectorDetails,
-    DetectorMetrics,
-    DetectorSettings,
-    stored_result,
-)
+from kalos_core.fiftyone.kinds.detectors.details import DetectorDetails, DetectorMetrics, DetectorSettings
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.ranking import DetectorRanking, ModelRanking
 
-DetectorRun = Run[DetectorSettings, DetectorMetrics, DetectorDetails, DetectorRanking | ModelRanking]
+Result = DetectorRanking | ModelRanking
+DetectorRun = Run[DetectorSettings, DetectorMetrics, DetectorDetails, Result]
 
 
-def _restore(changes: Changes) -> DetectorRanking | ModelRanking:
+def _restore(changes: Changes) -> Result:
     """As it was stored: what detectors scored under the references of then."""
-    return stored_result(changes.run, changes.arrays)
+    details: DetectorDetails = changes.run.details
+    return details.ranking
 
 
-def _written(_: Run[Any, Any, Any, Any]) -> str:
-    return "nothing on samples or labels"
+def _written(run: DetectorRun) -> str:
+    return f"{run.names.f1!r} on samples" if run.settings.get("boundaries") else "nothing on samples or labels"
 
 
-DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, DetectorRanking | ModelRanking] = register(
+DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = register(
     Kind(
         name="detectors",
         title="Ranking of detectors",
@@ -38,6 +33,7 @@ DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, DetectorRank
         written=_written,
         figures="kalos_core.fiftyone.kinds.detectors.figures",
         views={},
+        details=DetectorDetails,
         newer=newer_files,
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,24 +11,18 @@ import numpy as np
 
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
-from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
+from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import are_local, with_progress
-from kalos_core.fiftyone.kinds.pixels.details import (
-    PixelSettings,
-    by_image,
-    pixel_arrays,
-    pixel_details,
-    pixel_metrics,
-    result_of,
-)
+from kalos_core.fiftyone.kinds.pixels.details import PixelSettings, pixel_metrics, result_of
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import PixelAccumulator, rater_count_map
+from kalos_core.pixels.properties import Channels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -42,6 +36,7 @@ def compute_pixel_agreement(
     *,
     ignore_value: int | None = None,
     images: bool = False,
+    channels: Channels | None = None,
     raters_are_local: bool | None = None,
     progress: Progress | bool | None = None,
     **selection: Unpack[SelectionArguments],
@@ -61,7 +56,11 @@ def compute_pixel_agreement(
     ignore_value : int, optional
         A pixel that any rater gives this value counts for nothing.
     images : bool
-        Whether agreement is compared with properties of the images: intensity, contrast and each channel.
+        Whether agreement is compared with properties of the images: intensity, contrast and each channel. Files may
+        have any number of channels of 8 or 16 bits.
+    channels : sequence of str, or mapping of str to int, optional
+        Which channels of the images are compared: names of all in the order of the files, or names with numbers from 0,
+        such as ``{"nir": 3}``; by default all.
     raters_are_local : bool, optional
         Whether a rater of one image is not the rater of that name on another, so that only raters of one image are
         compared; by default as it is stored of the raters.
@@ -71,8 +70,7 @@ def compute_pixel_agreement(
     Returns
     -------
     Run
-        Its `result` is a `PixelAgreement`, of several classes a `ClassPixelAgreement`; its `details` are a
-        `PixelDetails`.
+        Its `result` is a `PixelAgreement`, of several classes a `ClassPixelAgreement`, and so are its `details`.
 
     Raises
     ------
@@ -98,7 +96,8 @@ def compute_pixel_agreement(
         settings = PixelSettings(
             ignore_value=ignore_value,
             images=bool(images),
-            raters_are_local=are_local(masks) if raters_are_local is None else bool(raters_are_local),
+            channels=_channels(channels),
+            raters_are_local=are_local(masks, raters_are_local),
             classes=masks.values,
         )
         names, folder = RunNames(run_key), new_folder(samples)
@@ -107,42 +106,39 @@ def compute_pixel_agreement(
             names.f1: {"ftype": fo.FloatField},
         }
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:
-            counting = _Counting(masks, MapFiles(folder), names.rater_count, settings)
-            write_documents(masks.view, counting.documents(report), len(masks))
-            by_class = {name: accumulator.result() for name, accumulator in counting.accumulators.items()}
-            draft.arrays = pixel_arrays(by_class, masks.images.tolist())
-            f1 = plain(by_image(draft.arrays, "image_f1", len(masks.images)))
-            values = ((key, {names.f1: value}) for key, value in zip(masks.images, f1, strict=True))
-            write_documents(masks.view, values, len(masks.images), report.within(STORING, 1.0, "Writing F1"))
-            draft.metrics, draft.details = pixel_metrics(by_class), pixel_details(by_class)
-            draft.result = result_of(by_class)
+            local = settings["raters_are_local"]
+            counted = {name: PixelAccumulator(masks.raters, settings["channels"], local) for name in masks.classes}
+            maps = _maps(masks, counted, MapFiles(folder), settings, names.rater_count, report)
+            write_documents(masks.view, maps, len(masks))
+            result = result_of({name: accumulator.result() for name, accumulator in counted.items()})
+            values = ((key, {names.f1: f1}) for key, f1 in zip(result.images, plain(result.image_f1), strict=True))
+            write_documents(masks.view, values, len(result.images), report.within(STORING, 1.0, "Writing F1"))
+            draft.metrics, draft.details, draft.result = pixel_metrics(result), result, result
     return draft.run
 
 
-class _Counting:
-    """Agreement by class, counted image by image; the map of each image is written on the way."""
+def _channels(given: Channels | None) -> list[str] | dict[str, int] | None:
+    """As they are stored."""
+    return dict(given) if isinstance(given, Mapping) else None if given is None else list(given)
 
-    def __init__(self, masks: RaterMasks, files: MapFiles, field: str, settings: PixelSettings) -> None:
-        self._is_local, self._with_images = settings["raters_are_local"], settings["images"]
-        self.accumulators = {
-            name: PixelAccumulator(masks.raters, raters_are_local=self._is_local) for name in masks.classes
-        }
-        self._masks, self._files, self._field = masks, files, field
 
-    def documents(self, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Sample id and field -> document, of each image somebody is assigned to."""
-        masks = self._masks
-        for found in with_progress(masks, report, self._is_local):
-            self._count(masks.with_pixels(found) if self._with_images else found)
-            sample_id, counts = masks.images[found.image], [rater_count_map(stack) for stack in found.stacks.values()]
-            if counts:
-                most = np.max(counts, axis=0)
-                document = self._files.heatmap(self._field, sample_id, most, len(masks.raters))
-            yield sample_id, {self._field: document} if counts else {}
-
-    def _count(self, found: ImageMasks) -> None:
-        for name, stack in found.stacks.items():
+def _maps(
+    masks: RaterMasks,
+    counted: dict[str, PixelAccumulator],
+    files: MapFiles,
+    settings: PixelSettings,
+    field: str,
+    report: Report,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Sample id, and field -> map of rater counts, of each image somebody is assigned to; counted on the way."""
+    for found in with_progress(masks, report, settings["raters_are_local"]):
+        image, sample_id = masks.with_pixels(found) if settings["images"] else found, masks.images[found.image]
+        for name, stack in image.stacks.items():
             try:
-                self.accumulators[name].add(replace(stack, image=self._masks.images[found.image]))
+                counted[name].add(replace(stack, image=sample_id))
             except InputError as error:
-                raise InputError(f"{self._masks.name(found.image)}: {error}") from error
+                raise InputError(f"{masks.name(found.image)}: {error}") from error
+        counts = [rater_count_map(stack) for stack in image.stacks.values()]
+        if counts:
+            most = np.max(counts, axis=0)
+            yield sample_id, {field: files.heatmap(field, sample_id, most, len(masks.raters))}

@@ -15,9 +15,7 @@ from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
 from kalos_core.fiftyone.dataset.mask_fields import mask_sources
 from kalos_core.fiftyone.dataset.raters import sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.pixels.details import by_image
-from kalos_core.fiftyone.runs.arrays import as_texts
-from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
 
 MOST = 2.0
 """Above every F1: images of which it is undefined come last."""
@@ -35,10 +33,8 @@ class PixelImage:
 
 def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[PixelImage]:
     """The images of a run with a defined F1, of classes the mean, those with the least first."""
-    load_metrics(samples, run_key, "pixels")
-    arrays, view = load_arrays(samples, run_key), load_run_view(samples, run_key)
-    ids = as_texts(arrays["image_ids"])
-    f1, bound = (by_image(arrays, name, len(ids)) for name in ("image_f1", "image_bound"))
+    found, view = load_details(samples, run_key, "pixels").details, load_run_view(samples, run_key)
+    ids, f1, bound = found.images.tolist(), found.image_f1, found.image_bound
     order = np.argsort(f1, kind="stable")[: int(np.isfinite(f1).sum())].tolist()
     at_once = max(1, len(order) if limit is None else limit)
     rows: list[PixelImage] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import fiftyone as fo
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
-from kalos_core.consensus import TRUTH_METHODS, ClassTruth, Truth
+from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth
 from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
@@ -27,18 +26,21 @@ from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import are_local, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
-from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings, PixelTruthSettings, StudyOutliers, TruthNote
+from kalos_core.fiftyone.kinds.truth.details import (
+    ObjectTruth,
+    ObjectTruthSettings,
+    PixelTruthSettings,
+    TruthDetails,
+)
 from kalos_core.fiftyone.kinds.truth.kind import TRUTH, TruthRun
 from kalos_core.fiftyone.kinds.truth.objects import (
     consensus_of,
     declared_fields,
     match_objects,
     object_documents,
-    object_rows,
     quorum_names,
     type_of,
 )
-from kalos_core.fiftyone.kinds.truth.table import TruthCounter
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -53,6 +55,9 @@ METHODS = ("0.5", "staple")
 
 SHARE_OF_OUTLIERS = 0.3
 """Share of the work done when it is known who stands out over all images."""
+
+MOST_NOTES = 100
+"""On single images, that are kept."""
 
 Subject = Literal["auto", "pixels", "objects"]
 
@@ -110,8 +115,8 @@ def estimate_truth(
     Returns
     -------
     Run
-        Its `result` is a `PixelTruths`, or a dict of the name of a quorum to an `InstanceConsensus`; its `details` are
-        a `TruthDetails`.
+        Its `result` is a dict of what each truth is called to a `CountedTruth`, or to an `InstanceConsensus` of
+        objects; its `details` are a `TruthDetails`.
 
     Raises
     ------
@@ -174,7 +179,7 @@ def _of_pixels(
         lookup(TRUTH_METHODS, method, "methods")
     masks = open_masks(samples, selection, ignore_value)
     fields, folder = RunNames(run_key).fields_for(samples, methods), new_folder(samples)
-    local = are_local(masks) if raters_are_local is None else bool(raters_are_local)
+    local = are_local(masks, raters_are_local)
     settings = PixelTruthSettings(
         of="pixels", methods=methods, ignore_value=ignore_value, raters_are_local=local, classes=masks.values
     )
@@ -183,53 +188,57 @@ def _of_pixels(
         for method, field in fields.items()
     }
     with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
-        raters = () if local else masks.raters
-        counter = TruthCounter(methods, masks.classes, raters, len(masks.images))
-        by_study = WITHOUT_OUTLIERS in methods and not local
-        outliers = outliers_of_study(masks, report, SHARE_OF_OUTLIERS) if by_study else {}
-        truths = _Truths(masks, fields, MapFiles(folder), counter, outliers)
-        begin = SHARE_OF_OUTLIERS if by_study else 0.0
-        write_documents(masks.view, truths.documents(with_progress(masks, report, local, begin)), len(masks))
-        table = counter.result()
-        if not (table.marked >= 0).any():
+        begin = SHARE_OF_OUTLIERS if WITHOUT_OUTLIERS in methods and not local else 0.0
+        truths = _Truths(masks, fields, () if local else masks.raters)
+        if begin:
+            truths.outliers = outliers_of_study(masks, report, begin)
+        images = with_progress(masks, report, local, begin)
+        write_documents(masks.view, truths.documents(images, MapFiles(folder)), len(masks))
+        has_truth = np.any([found.marked >= 0 for found in truths.counted.values()], axis=0)
+        if not has_truth.any():
             raise InputError("raters: expected an image that at least two raters are assigned to, got none")
         draft.metrics = {
             "of": "pixels",
             "fields": fields,
-            "raters": list(raters),
-            "images": int((table.marked >= 0).any(axis=(0, 1)).sum()),
+            "raters": list(truths.raters),
+            "images": int(has_truth.sum()),
             "classes": masks.classes,
         }
-        notes = [TruthNote(image=masks.name(image), truth=truth, note=note) for image, truth, note in counter.notes]
-        found = [StudyOutliers(category=name, raters=names) for name, names in outliers.items()]
-        draft.details = {"truths": table.rows(), "outliers": found, "notes": notes}
-        draft.arrays, draft.result = table.arrays(), table
+        draft.details = TruthDetails({**truths.counted}, truths.outliers, truths.notes)
+        draft.result = truths.counted
     return draft.run
 
 
-@dataclass(frozen=True, eq=False)
 class _Truths:
-    """Truths by method in a field each, written as files and counted; `outliers`: class -> who is left out."""
+    """Truths by method in a field each, written as files and counted. `raters`: who have names over the images."""
 
-    masks: RaterMasks
-    fields: dict[str, str]
-    files: MapFiles
-    counter: TruthCounter
-    outliers: dict[str, list[str]]
+    def __init__(self, masks: RaterMasks, fields: dict[str, str], raters: Sequence[str]) -> None:
+        self.masks, self.fields, self.raters = masks, fields, raters
+        self.outliers: dict[str, list[str]] = {}
+        self.notes: list[str] = []
+        self.counted = {
+            self._name(method, category): CountedTruth.nothing(raters, len(masks.images))
+            for category in masks.classes
+            for method in fields
+        }
 
-    def documents(self, images: Iterable[ImageMasks]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Sample id, and field -> document, of each image."""
+    def _name(self, method: str, category: str) -> str:
+        """What a truth is called."""
+        return method if len(self.masks.classes) == 1 else f"{method}, {category}"
+
+    def documents(self, images: Iterable[ImageMasks], files: MapFiles) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Sample id, and field -> document, of each image that two raters are assigned to."""
         for found in images:
             sample_id = self.masks.images[found.image]
-            by_class: dict[str, list[Truth]] = {}
-            for name, stack in found.stacks.items():
-                if len(stack.raters) > 1:
-                    by_class[name] = [estimate(stack, method, self.outliers.get(name)) for method in self.fields]
-                    self.counter.add(found.image, self.masks.classes.index(name), by_class[name])
+            stacks = {name: stack for name, stack in found.stacks.items() if len(stack.raters) > 1}
             documents = {}
-            for number, field in enumerate(self.fields.values()) if by_class else ():
-                truth = _map_of(self.masks, {name: truths[number] for name, truths in by_class.items()})
-                documents[field] = self.files.mask(field, sample_id, truth)
+            for method, field in self.fields.items() if stacks else ():
+                truths = {name: estimate(stack, method, self.outliers.get(name)) for name, stack in stacks.items()}
+                for category, truth in truths.items():
+                    self.counted[self._name(method, category)].add(found.image, truth)
+                    if truth.note and len(self.notes) < MOST_NOTES:
+                        self.notes.append(f"{self.masks.name(found.image)}, {method}: {truth.note}")
+                documents[field] = files.mask(field, sample_id, _map_of(self.masks, truths))
             yield sample_id, documents
 
 
@@ -266,6 +275,6 @@ def _of_objects(
             "images": int(annotations.assigned.any(axis=1).sum()),
             "classes": annotations.categories.tolist(),
         }
-        draft.details = {"truths": object_rows(matched, truths), "outliers": [], "notes": []}
+        draft.details = TruthDetails({name: ObjectTruth.of(found) for name, found in truths.items()}, {}, [])
         draft.arrays, draft.result = matched_arrays(labels, matched.pairs), truths
     return draft.run

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import Literal, TypedDict
 
-from kalos_core.fiftyone.kinds.pixels.details import Numbers, Shares
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.consensus import CountedTruth, InstanceConsensus
 
 
 class PixelTruthSettings(TypedDict):
@@ -51,71 +54,36 @@ class TruthMetrics(TypedDict):
     classes: list[str]
 
 
-class Estimates(TypedDict):
-    """Means over images of what a method says of each rater."""
+@dataclass(frozen=True, eq=False)
+class ObjectTruth:
+    """The numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and what it says of each rater."""
 
-    sensitivity: Numbers
-    specificity: Numbers
+    counts: dict[str, int]
+    score: float
+    sensitivity: NDArray[np.float64]
+    ppv: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, found: InstanceConsensus) -> ObjectTruth:
+        """Of one consensus."""
+        score = float(found.score.mean()) if len(found.score) else float("nan")
+        return cls(found.counts(), score, found.sensitivity, found.ppv)
 
 
-class PixelTruthRow(Shares):
-    """One class of one truth of pixels, and each rater against it, counted over all images.
+@dataclass(frozen=True, eq=False)
+class TruthDetails:
+    """What a run knows of its truths.
 
-    `images`: with a truth; `empty`: those whose truth is; `pixels`: marked; `kept`: share of each rater's images whose
-    estimate rests on them.
+    Parameters
+    ----------
+    truths : dict
+        What each is called -> its numbers; of pixels of several classes a truth for each, such as "staple, road".
+    outliers : dict
+        Class -> the raters who stand out over all images, whom ``"excl-0.5"`` leaves out.
+    notes : list of str
+        On the truths of single images.
     """
 
-    truth: str
-    category: str
-    images: int
-    empty: int
-    pixels: int
-    kept: Numbers
-    estimated: Estimates
-
-
-class ObjectTruthRow(TypedDict):
-    """One consensus of objects, and each rater against it.
-
-    `below_quorum` and `tied_class`: units that became no object; `score`: mean; `sensitivity`: of the objects on the
-    images a rater is assigned to, the share they annotated; `ppv`: of their annotations, the share that became part of
-    an object.
-    """
-
-    truth: str
-    objects: int
-    below_quorum: int
-    tied_class: int
-    score: float | None
-    sensitivity: Numbers
-    ppv: Numbers
-
-
-class TruthNote(TypedDict):
-    """What to know about one truth of one image."""
-
-    image: str
-    truth: str
-    note: str
-
-
-class StudyOutliers(TypedDict):
-    """The raters of a class who stand out over all images, whom ``"excl-0.5"`` leaves out."""
-
-    category: str
-    raters: list[str]
-
-
-class TruthDetails(TypedDict):
-    """A row for each truth (of pixels, for each class of each), who stands out, and notes on single images."""
-
-    truths: list[PixelTruthRow] | list[ObjectTruthRow]
-    outliers: list[StudyOutliers]
-    notes: list[TruthNote]
-
-
-def consensus_names(metrics: TruthMetrics, details: TruthDetails) -> list[str]:
-    """What each row of the details is called: the truth, with its class where there are several."""
-    rows: Sequence[Mapping[str, Any]] = details["truths"]
-    with_class = metrics["of"] == "pixels" and len(metrics["classes"]) > 1
-    return [f"{row['truth']}, {row['category']}" if with_class else row["truth"] for row in rows]
+    truths: dict[str, CountedTruth | ObjectTruth]
+    outliers: dict[str, list[str]]
+    notes: list[str]

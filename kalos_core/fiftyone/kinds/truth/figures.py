@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.display import significant
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.kinds.pixels.details import SHARE_LABELS
-from kalos_core.fiftyone.kinds.truth.details import consensus_names
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import performance_dots, performance_title
+from kalos_core.figures import performance_dots, plot_performance
 
 
 def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
@@ -22,36 +24,35 @@ def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
     ----------
     run : Run
         With its details.
-    consensus : one of `consensus_names`, optional
-        By default the first.
+    consensus : str, optional
+        One of the truths of the details; by default the first.
     """
-    names, raters = consensus_names(run.metrics, run.details), run.metrics["raters"]
-    rows: Sequence[Mapping[str, Any]] = run.details["truths"]
-    name = names[0] if consensus is None else consensus
-    row = lookup(dict(zip(names, rows, strict=True)), name, "consensus")
+    truths, raters = run.details.truths, run.metrics["raters"]
+    name = next(iter(truths)) if consensus is None else consensus
+    found = lookup(truths, name, "consensus")
     if not raters:
         return {"against": Part(f"Against {name}: raters without names over the images cannot be compared")}
-    title = performance_title(raters, row["kappa"]) if "kappa" in row else _object_title(raters, row["sensitivity"])
-    shares = {label: row[share] for share, label in SHARE_LABELS.items() if share in row}
-    note = _who_stands_out(run) if row["truth"] == WITHOUT_OUTLIERS else ""
-    return {"against": Part(f"Against {name}: {title}", performance_dots(raters, shares), note)}
+    if isinstance(found, CountedTruth):
+        part = Part.of(found.performance, plot_performance, _who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
+    else:
+        dots = performance_dots(raters, {"objects found": found.sensitivity, "are objects": found.ppv})
+        part = Part(_object_title(raters, found.sensitivity), dots)
+    return {"against": replace(part, title=f"Against {name}: {part.title}")}
 
 
 def _who_stands_out(run: TruthRun) -> str:
     """Whom the method leaves out, class by class."""
-    several = len(run.metrics["classes"]) > 1
-    found = [
-        (", ".join(row["raters"]) or "nobody") + (f" ({row['category']})" if several else "")
-        for row in run.details["outliers"]
-    ]
+    outliers = run.details.outliers
+    found = [", ".join(names) or "nobody" for names in outliers.values()]
+    if len(run.metrics["classes"]) > 1:
+        found = [f"{names} ({name})" for names, name in zip(found, outliers, strict=True)]
     return f"Over all images stand out, and are left out: {'; '.join(found)}."
 
 
-def _object_title(raters: Sequence[str], shares: Sequence[float | None]) -> str:
+def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
     """Who annotated the most and the fewest of the objects, in one line."""
-    known = {name: share for name, share in zip(raters, shares, strict=True) if share is not None}
-    if not known:
+    if np.isnan(shares).all():
         return "nobody annotated an object"
-    best, least = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
-    most, fewest = (f"{significant(100 * known[name])} %" for name in (best, least))
-    return f"{best} annotated most of its objects ({most}), {least} fewest ({fewest})"
+    best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+    most, fewest = (f"{significant(100 * shares[row])} %" for row in (best, least))
+    return f"{raters[best]} annotated most of its objects ({most}), {raters[least]} fewest ({fewest})"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from kalos_core.consensus import CountedTruth
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
 from kalos_core.fiftyone.kinds.truth.objects import ObjectTruths, consensus_of, match_objects
-from kalos_core.fiftyone.kinds.truth.table import PixelTruths
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 
-TruthRun = Run[TruthSettings, TruthMetrics, TruthDetails, PixelTruths | ObjectTruths]
+Result = dict[str, CountedTruth] | ObjectTruths
+TruthRun = Run[TruthSettings, TruthMetrics, TruthDetails, Result]
 
 
-def _restore(changes: Changes) -> PixelTruths | ObjectTruths:
+def _restore(changes: Changes) -> Result:
     """Of pixels as it was stored; of objects as they are now."""
     settings = changes.run.settings
     if settings["of"] == "pixels":
-        return PixelTruths.of(changes.arrays)
+        stored: dict[str, CountedTruth] = changes.run.details.truths
+        return stored
     annotations, pairs = matched_again(changes, settings["similarity"])
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
@@ -26,7 +28,7 @@ def _written(run: TruthRun) -> str:
     return f"the fields {', '.join(map(repr, run.metrics['fields'].values()))}"
 
 
-TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, PixelTruths | ObjectTruths] = register(
+TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
     Kind(
         name="truth",
         title="Estimated truth",
@@ -37,6 +39,7 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, PixelTruths | ObjectTruth
         written=_written,
         figures="kalos_core.fiftyone.kinds.truth.figures",
         views={},
+        details=TruthDetails,
         newer=newer_files,
         fixed_because=(
             "whose fields may be references or raters of other runs; the same settings give the same labels under "

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import fiftyone as fo
-import numpy as np
 
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.annotations import Annotations
@@ -15,11 +14,8 @@ from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, LabelType, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
-from kalos_core.fiftyone.kinds.truth.details import ObjectTruthRow
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pairs import Pairs
-from kalos_core.pixels.sums import divide
 
 ObjectTruths = dict[str, InstanceConsensus]
 """Name of a quorum, such as ``"quorum 0.5"`` -> the consensus."""
@@ -89,29 +85,3 @@ def object_documents(
     images = next(iter(truths.values())).annotations.images
     for image, *parts in zip(images, *map(documents, fields), strict=True):
         yield image, {field: document for part in parts for field, document in part.items()}
-
-
-def object_rows(matched: Agreement, truths: ObjectTruths) -> list[ObjectTruthRow]:
-    """A row for each truth as plain values, None for what is undefined."""
-    annotations, unit_of = matched.annotations, matched.unit_of
-    raters = len(annotations.raters)
-    total = np.bincount(annotations.rater, minlength=raters)
-    rows = []
-    for name, found in truths.items():
-        is_kept = np.zeros(len(found.outcome), np.bool_)
-        is_kept[found.unit] = True
-        annotated = np.bincount(annotations.rater[is_kept[unit_of]], minlength=raters)
-        assigned = annotations.assigned[found.annotations.image].sum(axis=0)
-        counts = found.counts()
-        rows.append(
-            ObjectTruthRow(
-                truth=name,
-                objects=counts["kept"],
-                below_quorum=counts["below quorum"],
-                tied_class=counts["tied class"],
-                score=plain(float(found.score.mean())) if len(found.score) else None,
-                sensitivity=plain(divide(annotated, assigned)),
-                ppv=plain(divide(annotated, total)),
-            )
-        )
-    return rows
