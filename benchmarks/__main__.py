@@ -7,7 +7,9 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +18,13 @@ from benchmarks.tables import Table, environment
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
-NAMES = (
-    "agreement",
-    "diagnostics",
-    "calibration",
-    "convergence",
-    "generation",
-    "noise",
-    "experiments",
-    "labels",
-    "pixels",
-    "volumes",
-    "scaling",
-    "memory",
-    "bridge",
-    "clicks",
-)
 ON_FIFTYONE = {"bridge", "clicks"}
 """These need no peer."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    names = [name for name in NAMES if name in options.names] or list(NAMES)
+    names = [name for name in BENCHMARKS if name in options.names] or list(BENCHMARKS)
     path = options.data / FILE
     if not path.is_file():
         print(f"{path}: no such file; name the folder that holds {FILE} with --data or KALOS_DATA", file=sys.stderr)
@@ -50,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     print("  ".join(f"{name} {value}" for name, value in about.items()))
     print(f"median [least, greatest] of {options.repeats} rounds after a warm-up, ours and the other in turns")
     tables = []
-    for table in _measure(names, path, options.repeats, options.large):
+    for table in _measure(names, Asked(path, options.repeats, options.large)):
         print(f"\n{table}", flush=True)
         tables.append(table)
     if options.json:
@@ -61,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Measure speed and memory against the peer.")
-    parser.add_argument("names", nargs="*", choices=[[], *NAMES], help="which benchmarks; by default all")
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which benchmarks; by default all")
     parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds that count (default: 5)")
     folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(folder), help=f"folder that holds {FILE}")
@@ -77,80 +63,152 @@ def _at_least_one(text: str) -> int:
     return number
 
 
-def _measure(names: list[str], path: Path, repeats: int, large: bool) -> Iterator[Table]:
-    coco: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if not ON_FIFTYONE.issuperset(names):
-        from benchmarks import agreement
+@dataclass(frozen=True)
+class Asked:
+    """What the benchmarks measure, and how often."""
 
-        if "agreement" in names:
-            _say("agreement against the peer")
-            yield agreement.against_peer(coco, path.stem, repeats)
-            yield agreement.reading(path, repeats)
-        if "diagnostics" in names:
-            from benchmarks import diagnostics
+    path: Path
+    repeats: int
+    large: bool
 
-            _say("diagnostics")
-            yield diagnostics.against_peer(coco, path.stem, repeats)
-        if "calibration" in names:
-            from benchmarks import calibration
+    @cached_property
+    def coco(self) -> dict[str, Any]:
+        """The content of the file."""
+        content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+        return content
 
-            _say("calibration")
-            yield calibration.against_peer(coco, path.stem, repeats)
-        if "convergence" in names:
-            from benchmarks import convergence
 
-            _say("label convergence")
-            yield convergence.against_coco(coco, path.stem, repeats)
-            yield convergence.replicates(coco, path.stem, repeats)
-            yield convergence.memory(coco, path.stem)
-        if "generation" in names:
-            from benchmarks import generation
+def _agreement(asked: Asked) -> Iterator[Table]:
+    from benchmarks import agreement
 
-            _say("generation of raters")
-            yield generation.speed(coco, path.stem, repeats)
-        if "noise" in names:
-            from benchmarks import noise
+    _say("agreement against the peer")
+    yield agreement.against_peer(asked.coco, asked.path.stem, asked.repeats)
+    yield agreement.reading(asked.path, asked.repeats)
 
-            _say("fit of the noise model")
-            yield noise.fit(coco, path.stem, repeats)
-        if "experiments" in names:
-            from benchmarks import noise
 
-            _say("experiments on synthetic raters")
-            yield noise.experiments(coco, path.stem)
-        if "labels" in names:
-            from benchmarks import labels
+def _diagnostics(asked: Asked) -> Iterator[Table]:
+    from benchmarks import diagnostics
 
-            _say("image-level labels")
-            yield labels.against_krippendorff(repeats)
-            yield from labels.many_categories(repeats)
-        if "pixels" in names:
-            from benchmarks import pixels
+    _say("diagnostics")
+    yield diagnostics.against_peer(asked.coco, asked.path.stem, asked.repeats)
 
-            _say("pixels")
-            yield pixels.staple_against_itk(repeats)
-            yield pixels.agreement_of_stacks(repeats)
-        if "volumes" in names:
-            from benchmarks import volumes
 
-            _say("volumes")
-            yield volumes.against_peer(path.with_name(SCANS))
-        if "scaling" in names:
-            _say("copies")
-            yield from agreement.scaling(coco, path.stem, repeats)
-        if "memory" in names:
-            _say("memory")
-            yield agreement.memory(coco, path.stem)
-    if not ON_FIFTYONE.isdisjoint(names):
+def _calibration(asked: Asked) -> Iterator[Table]:
+    from benchmarks import calibration
+
+    _say("calibration")
+    yield calibration.against_peer(asked.coco, asked.path.stem, asked.repeats)
+
+
+def _convergence(asked: Asked) -> Iterator[Table]:
+    from benchmarks import convergence
+
+    _say("label convergence")
+    yield convergence.against_coco(asked.coco, asked.path.stem, asked.repeats)
+    yield convergence.replicates(asked.coco, asked.path.stem, asked.repeats)
+    yield convergence.memory(asked.coco, asked.path.stem)
+
+
+def _generation(asked: Asked) -> Iterator[Table]:
+    from benchmarks import generation
+
+    _say("generation of raters")
+    yield generation.speed(asked.coco, asked.path.stem, asked.repeats)
+
+
+def _noise(asked: Asked) -> Iterator[Table]:
+    from benchmarks import noise
+
+    _say("fit of the noise model")
+    yield noise.fit(asked.coco, asked.path.stem, asked.repeats)
+
+
+def _experiments(asked: Asked) -> Iterator[Table]:
+    from benchmarks import noise
+
+    _say("experiments on synthetic raters")
+    yield noise.experiments(asked.coco, asked.path.stem)
+
+
+def _labels(asked: Asked) -> Iterator[Table]:
+    from benchmarks import labels
+
+    _say("image-level labels")
+    yield labels.against_krippendorff(asked.repeats)
+    yield from labels.many_categories(asked.repeats)
+
+
+def _pixels(asked: Asked) -> Iterator[Table]:
+    from benchmarks import pixels
+
+    _say("pixels")
+    yield pixels.staple_against_itk(asked.repeats)
+    yield pixels.agreement_of_stacks(asked.repeats)
+
+
+def _volumes(asked: Asked) -> Iterator[Table]:
+    from benchmarks import volumes
+
+    _say("volumes")
+    yield volumes.against_peer(asked.path.with_name(SCANS))
+
+
+def _scaling(asked: Asked) -> Iterator[Table]:
+    from benchmarks import agreement
+
+    _say("copies")
+    yield from agreement.scaling(asked.coco, asked.path.stem, asked.repeats)
+
+
+def _memory(asked: Asked) -> Iterator[Table]:
+    from benchmarks import agreement
+
+    _say("memory")
+    yield agreement.memory(asked.coco, asked.path.stem)
+
+
+def _bridge(asked: Asked) -> Iterator[Table]:
+    from benchmarks import bridge  # imports FiftyOne, which reads its environment then
+
+    yield from bridge.all_tables(asked.coco, asked.path.stem, asked.repeats, asked.large, _say)
+
+
+def _clicks(asked: Asked) -> Iterator[Table]:
+    from benchmarks import clicks  # likewise
+
+    yield from clicks.all_tables(asked.repeats, asked.large, _say)
+
+
+BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
+    "agreement": _agreement,
+    "diagnostics": _diagnostics,
+    "calibration": _calibration,
+    "convergence": _convergence,
+    "generation": _generation,
+    "noise": _noise,
+    "experiments": _experiments,
+    "labels": _labels,
+    "pixels": _pixels,
+    "volumes": _volumes,
+    "scaling": _scaling,
+    "memory": _memory,
+    "bridge": _bridge,
+    "clicks": _clicks,
+}
+"""Name -> what measures and answers its tables, imported only when it is asked for."""
+
+
+def _measure(names: Sequence[str], asked: Asked) -> Iterator[Table]:
+    for name in names:
+        if name not in ON_FIFTYONE:
+            yield from BENCHMARKS[name](asked)
+    on_fiftyone = [name for name in names if name in ON_FIFTYONE]
+    if on_fiftyone:
         from benchmarks import own_database
 
         with own_database.own_database():
-            from benchmarks import bridge, clicks  # import FiftyOne, which reads its environment then
-
-            if "bridge" in names:
-                yield from bridge.all_tables(coco, path.stem, repeats, large, _say)
-            if "clicks" in names:
-                yield from clicks.all_tables(repeats, large, _say)
+            for name in on_fiftyone:
+                yield from BENCHMARKS[name](asked)
 
 
 def _say(line: str) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,14 +23,6 @@ PLUGIN = "@kalos/variation"
 
 MADE_HERE = "made by `make demo`"
 """Tag of the data sets that a later demo may replace; one without it is somebody's work."""
-
-RUNS: dict[str, dict[str, Any]] = {
-    "agreement": {},
-    "variations": {},
-    "calibration": {"bootstrap": 100},  # as in the paper
-    "convergence": {"fraction": 0.5, "tags": True},  # of the images: a tenth of so few would say nothing
-}
-"""Kind of run -> its settings."""
 
 WHAT_TO_TRY = """
   Open {address}
@@ -69,7 +61,7 @@ def main() -> int:
         print(f"\n{error}\n", file=sys.stderr)
         return 2
     for name, run in runs.items():
-        print(HEADLINES[name](run))
+        print(kf.KINDS[name].demo.headline(run))
     _arrange(dataset, runs["agreement"], fo)
     if options.no_app:
         return 0
@@ -127,22 +119,6 @@ def _say_if_the_plugin_is_missing() -> None:
         )
 
 
-def _findings(run: Any) -> str:
-    from kalos_core.figures import VARIATION_LABELS
-
-    counts = run.metrics["counts"].items()
-    return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
-
-
-HEADLINES: dict[str, Callable[[Any], str]] = {
-    "agreement": lambda run: f"\n{run.result}",
-    "variations": _findings,
-    "calibration": lambda run: f"Calibration: {run.result.best}",
-    "convergence": lambda run: f"Ceiling of any model: {run.result}",
-}
-"""Kind of run -> what it found, in a line."""
-
-
 def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str, Any]]:
     """The data set with all analyses on it, and their runs. An earlier demo's is replaced at the end only."""
     name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
@@ -166,10 +142,11 @@ def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str,
 def _analyse(dataset: Any, kf: Any) -> dict[str, Any]:
     """A run of each kind, called like it; after the first as far as the labels have one: one image has no subsets."""
     runs: dict[str, Any] = {}
-    for name, settings in RUNS.items():
-        kind = kf.KINDS[name]
+    for name, kind in kf.KINDS.items():
+        if kind.demo is None:
+            continue
         try:
-            runs[name] = getattr(kf, kind.operator)(dataset, name, progress=True, **settings)
+            runs[name] = getattr(kf, kind.operator)(dataset, name, progress=True, **kind.demo.settings)
         except InputError as error:
             if not runs:
                 raise

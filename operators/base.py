@@ -36,7 +36,7 @@ AnyKind: TypeAlias = "kf.Kind[Any, Any, Any, Any]"
 
 Progress: TypeAlias = Callable[[float, str], Any]
 Work: TypeAlias = Callable[[Progress], dict[str, Any]]
-"""Answers plain values, with a text for people under ``summary``."""
+"""Answers plain values, with what people are to read under ``text``."""
 
 
 class Action(foo.Operator):
@@ -151,7 +151,7 @@ class Analysis(Action):
             key = params.get("run_key") or kf.free_run_key(ctx.dataset, self.key)
             selected = self.selection(ctx).arguments()
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
-            return {"run_key": key, **stored.metrics, "summary": self.summary(stored)}
+            return {"run_key": key, **stored.metrics, "text": self.summary(stored)}
 
         return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.kind.section)))
 
@@ -198,7 +198,7 @@ def _open_panels(ctx: Context) -> list[tuple[str, str]]:
 
 def _form(label: str) -> types.Property:
     shown = types.Object()
-    shown.str("summary", view=types.MarkdownView())
+    shown.str("text", view=types.MarkdownView())
     return types.Property(shown, view=types.View(label=label))
 
 
@@ -214,7 +214,7 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
     try:
         result, label = job.result(), "Done"
     except KalosError as error:
-        result, label = {"summary": problem(error)}, "Nothing was written"
+        result, label = {"text": problem(error)}, "Nothing was written"
         yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
     except Exception as error:  # the App shows nothing of an exception in a stream: notify, then let it be logged
         yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
@@ -242,5 +242,5 @@ def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
             warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
     if notes:
         result["warnings"] = notes
-        result["summary"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)
+        result["text"] += "\n\n" + "\n".join(f"- **Note:** {note}" for note in notes)
     return result

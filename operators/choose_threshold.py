@@ -59,7 +59,7 @@ class ChooseThreshold(base.Action):
         value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
         base.reload_panels(ctx)
         summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}.{doubt}"
-        return {"run_key": key, "similarity": similarity, "threshold": value, "summary": summary}
+        return {"run_key": key, "similarity": similarity, "threshold": value, "text": summary}
 
 
 def _finding(entry: dict[str, Any]) -> str:

@@ -29,4 +29,4 @@ class DeleteRun(base.Action):
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()
         base.reload_panels(ctx)
-        return {"run_key": key, "summary": f"The run **{key}** and all it wrote are deleted."}
+        return {"run_key": key, "text": f"The run **{key}** and all it wrote are deleted."}

@@ -93,7 +93,7 @@ class LoadRaters(base.Action):
                 "fields": loaded.fields,
                 "annotations": loaded.annotations,
                 "images": loaded.images,
-                "summary": summary(loaded),
+                "text": summary(loaded),
             }
 
         show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])

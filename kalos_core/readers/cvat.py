@@ -139,7 +139,7 @@ def _read_image(
     for position, element in enumerate(image, start=1):
         if element.tag in OTHER_ELEMENTS:
             continue
-        where = f"{record}, mark {position} ({element.tag})"
+        where = f"{record}, annotation {position} ({element.tag})"
         label = _label(element)
         try:
             if element.tag not in SHAPES:

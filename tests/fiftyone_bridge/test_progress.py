@@ -10,7 +10,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from tests.fiftyone_bridge.scenes import RATERS
+from tests.fiftyone_bridge.scenes import RATERS, documents
 
 ONE_IMAGE: dict[str, Any] = {
     "images": [{"id": 1, "file_name": "a.png", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}],
@@ -66,3 +66,16 @@ def test_a_bar_gives_the_terminal_back_when_work_fails(dataset: fo.Dataset) -> N
     with pytest.raises(InputError):
         kf.load_raters(ONE_IMAGE, progress=True)
     assert sys.stdout is before
+
+
+@pytest.mark.parametrize("name", ["load", "agree", "vary"])
+def test_what_is_cancelled_at_the_very_last_report_is_not_kept(dataset: fo.Dataset, tmp_path: Path, name: str) -> None:
+    before, there = documents(dataset), fo.list_datasets()
+
+    def cancel(share: float, _: str) -> None:
+        if share == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work(name, dataset, tmp_path, cancel)
+    assert (documents(dataset), fo.list_datasets(), kf.list_runs(dataset)) == (before, there, [])

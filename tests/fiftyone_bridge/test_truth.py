@@ -230,12 +230,17 @@ def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(mak
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.rank_detectors(add_maps(dataset), "ranks", detectors=["good"], skew=(0.1, 0.5))
     assert kf.stale_samples(dataset, "pixels") == kf.stale_samples(dataset, "ranks") == []
+    assert kf.count_changes(dataset, "ranks") == 0
     changed, gone = dataset.skip(1).first(), dataset.last()
     Image.fromarray(np.array([[1, 1, 1, 0]], np.uint8)).save(changed.bob.mask_path)
     Path(gone.ann.mask_path).unlink()
     for key in ("pixels", "ranks"):
         assert kf.stale_samples(dataset, key) == [changed.id, gone.id]
     assert kf.load_run(dataset, "pixels").stale == (changed.id, gone.id)
+    assert kf.count_changes(dataset, "ranks") == 2
+    changed.tags.append("looked at")
+    changed.save()
+    assert kf.count_changes(dataset, "ranks") == 2  # edited, and its file written anew: one image
     kf.delete_run(dataset, "pixels")
 
 

@@ -89,7 +89,7 @@ def shares(operations: Operations) -> list[float]:
 
 def summaries(operations: Operations) -> list[str]:
     return [
-        given["results"]["summary"]
+        given["results"]["text"]
         for name, given in operations
-        if name == "show_output" and "summary" in (given.get("results") or {})
+        if name == "show_output" and "text" in (given.get("results") or {})
     ]

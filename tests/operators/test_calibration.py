@@ -78,7 +78,7 @@ def test_it_answers_what_the_library_answers(fields):
     own = calibrate(kf.read_annotations(fields, raters=("ann", "bob")), ["box_iou", "centroid_box"], seed=3)
     assert [entry["name"] for entry in found["similarities"]] == [separation.name for separation in own]
     assert [entry["ks"] for entry in found["similarities"]] == [pytest.approx(separation.ks) for separation in own]
-    assert f"| {own.best.name} | {own.best.ks:#.3g} |" in found["summary"]
+    assert f"| {own.best.name} | {own.best.ks:#.3g} |" in found["text"]
     assert json.loads(json.dumps(found)) == found
 
 
@@ -158,11 +158,11 @@ def test_one_that_is_not_to_be_trusted_is_said():
     answer = run("calibrate_threshold", fields, similarities=["box_iou"], raters=list(THREE), run_key="first")
     (found,) = kf.load_metrics(fields, "first").metrics["similarities"]
     assert not found["trusted"]
-    assert f"- box_iou: not to be trusted: {found['why']}" in answer["summary"]
+    assert f"- box_iou: not to be trusted: {found['why']}" in answer["text"]
     inputs = form("choose_threshold", fields)
     assert f"Not to be trusted: {found['why']}" in inputs["threshold"].view.description
-    assert f"Not to be trusted: {found['why']}" in run("choose_threshold", fields, **defaults(inputs))["summary"]
-    assert "trusted" not in run("choose_threshold", fields, similarity="box_iou", threshold=0.5)["summary"]
+    assert f"Not to be trusted: {found['why']}" in run("choose_threshold", fields, **defaults(inputs))["text"]
+    assert "trusted" not in run("choose_threshold", fields, similarity="box_iou", threshold=0.5)["text"]
 
 
 def test_another_similarity_and_threshold_can_be_chosen(fields):

@@ -96,11 +96,11 @@ def test_it_answers_what_the_library_answers(annotated):
     assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
     title = f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on all 8 images; {100 * found['mean']:.1f} ["
-    assert title in found["summary"]
-    assert f"| 8 | {100 * own.metrics['whole']:.2f} | all images: the number to quote |" in found["summary"]
-    assert "- **YOLO**: 1.0 mAP is below label convergence" in found["summary"]
-    assert "| ✓ | raters contribute equally |" in found["summary"]
-    assert "| **mAP inferred from alpha** |" in found["summary"]
+    assert title in found["text"]
+    assert f"| 8 | {100 * own.metrics['whole']:.2f} | all images: the number to quote |" in found["text"]
+    assert "- **YOLO**: 1.0 mAP is below label convergence" in found["text"]
+    assert "| ✓ | raters contribute equally |" in found["text"]
+    assert "| **mAP inferred from alpha** |" in found["text"]
     assert json.loads(json.dumps(found)) == found
 
 

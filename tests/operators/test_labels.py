@@ -110,10 +110,10 @@ def test_agreement_is_what_the_library_answers(answered):
     own = kf.compute_label_agreement(answered, "own", raters=RATERS, bootstrap=50)
     assert found["least_agreed"] == own.metrics["least_agreed"]
     row = own.metrics["least_agreed"][0]
-    assert f"| label | {row['free_marginal']:#.3g} [" in found["summary"]
+    assert f"| label | {row['free_marginal']:#.3g} [" in found["text"]
     assert (
         "**3 of 6 images are in dispute** (`labels_disputed`; agreement of each image: `labels_agreement`)"
-        in (found["summary"])
+        in (found["text"])
     )
     assert json.loads(json.dumps(found)) == found
 
@@ -129,7 +129,7 @@ def test_groups_are_typed():
         dataset, "own", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0
     )
     assert typed["least_agreed"] == own.metrics["least_agreed"]
-    assert "1 answer broke a group, with none or several of its labels: ann 1." in typed["summary"]
+    assert "1 answer broke a group, with none or several of its labels: ann 1." in typed["text"]
 
 
 def test_a_ranking_is_what_the_library_answers(answered):
@@ -137,8 +137,8 @@ def test_a_ranking_is_what_the_library_answers(answered):
     tree = {"cat": "pet", "dog": "pet", "owl": "bird"}
     own = kf.rank_systems(answered, "own", systems=["net", "svm"], raters=RATERS, tree=tree)
     assert found["measures"] == own.metrics["measures"]
-    assert f"**{ranking_title(own.result.rankings['AUC'])}** (AUC)" in found["summary"]
-    assert "(ontology score)" in found["summary"]
+    assert f"**{ranking_title(own.result.rankings['AUC'])}** (AUC)" in found["text"]
+    assert "(ontology score)" in found["text"]
 
 
 @pytest.mark.parametrize(("operator", "kind"), [(COMPUTE, "image_labels"), (RANK, "ranking")])

@@ -138,10 +138,10 @@ def test_it_answers_what_the_library_answers(annotated):
     own = kf.inject_noise(annotated, "own", reference="truth", raters=2, magnitude=[0.5, 2], seed=5)
     assert found["events"] == own.metrics["events"]
     f = own.metrics
-    assert events_title(["truth"], 2, f["changed"], f["generated_from"], f["signal_loss"]) in found["summary"]
-    assert f"| missed | {f['events']['deletion']['done']:,} |" in found["summary"]
-    assert "classes by class frequency; additions from annotations of other images" in found["summary"]
-    assert "`noise_synthetic_1`, `noise_synthetic_2`" in found["summary"]
+    assert events_title(["truth"], 2, f["changed"], f["generated_from"], f["signal_loss"]) in found["text"]
+    assert f"| missed | {f['events']['deletion']['done']:,} |" in found["text"]
+    assert "classes by class frequency; additions from annotations of other images" in found["text"]
+    assert "`noise_synthetic_1`, `noise_synthetic_2`" in found["text"]
     assert json.loads(json.dumps(found)) == found
 
 

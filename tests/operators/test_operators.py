@@ -31,7 +31,7 @@ def test_compute_agreement_answers_its_metrics(fields):
     assert result["alpha_without_empty"] == pytest.approx(WITHOUT_EMPTY)
     assert result["run_key"] == "first"
     assert result["raters"] == ["ann", "bob"]
-    assert f"| Mean alpha over images | {MEAN:.3g} [" in result["summary"]
+    assert f"| Mean alpha over images | {MEAN:.3g} [" in result["text"]
     assert json.loads(json.dumps(result)) == result
     assert fields.values("first_alpha") == [pytest.approx(value) for value in ALPHAS[:5]] + [None]
 
@@ -90,9 +90,9 @@ def test_raters_may_be_named_by_their_fields(stored):
 def test_find_variations_answers_its_metrics(fields):
     result = run("find_variations", fields, **agreement_params(max_merge=4))
     assert result["counts"] == COUNTS
-    assert "| merged | 1 | 25.0 % |" in result["summary"]
-    assert "1 of 1 correct findings have the very same outline" in result["summary"]
-    assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["summary"]
+    assert "| merged | 1 | 25.0 % |" in result["text"]
+    assert "1 of 1 correct findings have the very same outline" in result["text"]
+    assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["text"]
     assert json.loads(json.dumps(result)) == result
 
 
@@ -101,7 +101,7 @@ def test_find_variations_counts_at_the_thresholds_it_is_given(fields):
     assert kf.load_details(fields, "first").details.shares.threshold.tolist() == [0.2, 0.5, 0.9]
     without = run("find_variations", fields, **agreement_params(run_key="second", thresholds=[]))
     assert isinstance(kf.load_details(fields, "second").details.shares, kf.Undefined)
-    assert "equilibrium" not in without["summary"]
+    assert "equilibrium" not in without["text"]
 
 
 def test_delete_run_deletes_what_was_written(fields):
@@ -121,7 +121,7 @@ def test_load_raters_into_a_new_data_set(tmp_path):
     assert result["dataset"] == "loaded"
     assert result["fields"] == {"ann": "ann", "bob": "bob", "dr. c": "dr_c"}
     assert (result["images"], result["annotations"]) == (1, 3)
-    assert "1 images are missing; grey canvases stand in for them" in result["summary"]
+    assert "1 images are missing; grey canvases stand in for them" in result["text"]
     assert fo.load_dataset("loaded").values("raters") == [["ann", "bob", "dr. c"]]
 
 
@@ -151,7 +151,7 @@ def test_a_warning_of_ours_is_part_of_the_summary(fields):
     fields.delete_sample_field("raters")
     result = run("compute_agreement", fields, **agreement_params())
     assert "every rater is taken as assigned to every sample" in result["warnings"][0]
-    assert f"- **Note:** {result['warnings'][0]}" in result["summary"]
+    assert f"- **Note:** {result['warnings'][0]}" in result["text"]
 
 
 # ---- as functions ----

@@ -171,7 +171,7 @@ def test_an_operator_stores_what_the_function_stores(dataset: fo.Dataset, kind: 
     assert found.kind == own.kind == kind
     for name in ("settings", "selection", "metrics", "details", "label_fields", "images", "written"):
         assert plain(getattr(found, name)) == plain(getattr(own, name)), name
-    assert answer.items() >= {"run_key": "asked", **own.metrics, "summary": answer["summary"]}.items()
+    assert answer.items() >= {"run_key": "asked", **own.metrics, "text": answer["text"]}.items()
     assert of_operator == written(dataset, "asked")
 
 

@@ -109,7 +109,7 @@ def test_joints_that_are_not_declared_come_as_they_are_drawn(folder):
     assert poses.visible.tolist() == [[True, True, False], [False, False, True]]
 
 
-WHERE = r"ann\.xml, image 'a/one\.jpg', mark 1"
+WHERE = r"ann\.xml, image 'a/one\.jpg', annotation 1"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def load_raters(
             load.write(_given(annotations, kind, fields, ids), len(ids), report.within(0.3, 1.0, "Adding labels"))
             store_raters(target, fields, annotations)
             target.default_classes = list(dict.fromkeys([*target.default_classes, *annotations.categories]))
-        report(1.0, "Done")
+            report(1.0, "Done")
     return LoadedRaters(
         dataset=target,
         fields=fields,

@@ -30,14 +30,19 @@ def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
     return masks
 
 
-def newer_files(view: Any, run: Run[Any, Any, Any, Any]) -> list[str]:
-    """Ids of samples of which a file of a rater's mask was written or removed since a run; only paths are read."""
-    since = run.read_at.replace(tzinfo=timezone.utc).timestamp() - CLOCK
+def newer_files(view: Any, run: Run[Any, Any, Any, Any], slack: float = CLOCK) -> list[str]:
+    """Ids of samples of which a file of a rater's mask was written or removed since a run; only paths are read.
+
+    `slack`: seconds before the run that count, too; files of these may be unchanged.
+    """
+    since = run.read_at.replace(tzinfo=timezone.utc).timestamp() - slack
     lists = {field: path for field, path in label_fields(view, OBJECTS).items() if path == f"{field}.detections"}
     fields = lists | label_fields(view, MASKS)
     paths = [f"{fields[field]}.mask_path" for field in run.label_fields if field in fields]
-    found = []
-    for columns in stream(view, ["id", *paths]) if paths else ():
+    if not paths:
+        return []
+    found, in_files = [], [{path: {"$type": "string"}} for path in paths]
+    for columns in stream(view.mongo([{"$match": {"$or": in_files}}]), ["id", *paths]):
         for sample_id, *stored in zip(columns["id"], *(columns[path] for path in paths), strict=True):
             of_rater = [entry if isinstance(entry, list) else [entry] for entry in stored]  # of a list of labels each
             if any(_is_newer(path, since) for files in of_rater for path in files if path is not None):

@@ -92,10 +92,11 @@ class Changes:
 
 
 def count_changes(view: Any, run: Run[Any, Any, Any, Any]) -> int:
-    """How many samples of a run were edited or deleted since: two counts in the database, no label is read.
+    """How many samples of a run were edited or deleted since: counts in the database, no label is read.
 
-    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer. All count where a field of
-    the labels is gone. In a clone of the data set only what happened to the clone counts.
+    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer. So do files of masks that
+    were written anew or removed, whose times are looked at. All count where a field of the labels is gone. In a clone
+    of the data set only what happened to the clone counts, and to the files that both have.
     """
     if not all(view.has_field(field) for field in run.label_fields):
         return run.images
@@ -103,7 +104,10 @@ def count_changes(view: Any, run: Run[Any, Any, Any, Any]) -> int:
     if made > since:  # a clone, whose samples all have its own time
         since = made + timedelta(milliseconds=1)
     made_before = int(view.match(F("created_at") <= since).count())
-    return int(edited_since(view, since).count()) + max(run.images - made_before, 0)
+    edited, newer = edited_since(view, since), KINDS[run.kind].newer
+    rewritten = [] if newer is None else newer(view, run, slack=0.0)
+    only_files = len(rewritten) - (edited.select(rewritten).count() if rewritten else 0)
+    return int(edited.count()) + only_files + max(run.images - made_before, 0)
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str, without: str = "\0") -> dict[str, NDArray[Any]]:

@@ -49,7 +49,11 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
         check_run_key(samples, run_key)
         report(READING, "Reading labels")
         yield report
-        report(1.0, "Done")
+        try:
+            report(1.0, "Done")
+        except BaseException:  # cancelled at the very last: nothing is kept all the same
+            remove_run(samples._root_dataset, run_key)
+            raise
 
 
 @dataclass

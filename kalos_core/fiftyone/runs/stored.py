@@ -110,7 +110,7 @@ def stale_samples(samples: Any, run_key: str) -> list[str]:
 
 
 def count_changes(samples: Any, run_key: str) -> int:
-    """How many samples of a run were edited or deleted since; no label is read.
+    """How many samples of a run were edited or deleted since, or have a mask in a file that was; no label is read.
 
     An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer.
     """

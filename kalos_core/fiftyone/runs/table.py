@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -107,6 +107,22 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
 
 @dataclass(frozen=True, eq=False)
+class Demo:
+    """How the demo, whose raters annotated objects, shows a kind of run.
+
+    Parameters
+    ----------
+    headline : callable
+        ``headline(run)``: what the run found, in a line.
+    settings : dict
+        Of the run, where they are not the defaults.
+    """
+
+    headline: Callable[[Any], str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Kind(Generic[Settings, Metrics, Details, Result]):
     """A kind of run.
 
@@ -131,9 +147,12 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     details : type
         The dataclass of `Run.details`.
     newer : callable, optional
-        ``newer(view, run)``: ids of samples that changed outside of the database, such as files of masks.
+        ``newer(view, run, slack)``: ids of samples that changed outside of the database, such as files of masks; also
+        those of some seconds before the run, by which clocks may differ.
     fixed_because : str
         Why runs of this kind cannot be renamed; "" where they can.
+    demo : Demo, optional
+        How the demo shows it; None: it does not.
     """
 
     name: str
@@ -146,8 +165,9 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     figures: str
     views: Mapping[str, Callable[..., Any]]
     details: type[Details] = dict  # type: ignore[assignment]
-    newer: Callable[[Any, Run[Settings, Metrics, Details, Result]], list[str]] | None = None
+    newer: Callable[..., list[str]] | None = None
     fixed_because: str = ""
+    demo: Demo | None = None
 
 
 @dataclass(frozen=True)

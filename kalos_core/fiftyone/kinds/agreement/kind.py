@@ -14,7 +14,7 @@ from kalos_core.fiftyone.kinds.agreement.views import (
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 
 AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
 
@@ -39,6 +39,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement
         restore=_restore,
         written=_written,
         figures="kalos_core.fiftyone.kinds.agreement.figures",
+        demo=Demo(lambda run: f"\n{run.result}"),
         views={
             "alpha": view_of_alpha,
             "worst first": view_worst_first,

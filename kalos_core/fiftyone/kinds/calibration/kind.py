@@ -6,7 +6,7 @@ from kalos_core.calibration import Calibration, calibrate
 from kalos_core.fiftyone.kinds.calibration.details import CalibrationMetrics, CalibrationSettings
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 
 CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, Calibration, Calibration]
 
@@ -25,6 +25,7 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibrat
         restore=_restore,
         written=lambda _: "nothing on samples or labels",
         figures="kalos_core.fiftyone.kinds.calibration.figures",
+        demo=Demo(lambda run: f"Calibration: {run.result.best}", {"bootstrap": 100}),  # as in the paper
         views={},
         details=Calibration,
     )

@@ -14,7 +14,7 @@ from kalos_core.fiftyone.kinds.convergence.metrics import (
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.stored import load_run_view
-from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 
 ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence]
 
@@ -43,6 +43,7 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, L
         restore=_restore,
         written=_written,
         figures="kalos_core.fiftyone.kinds.convergence.figures",
+        demo=Demo(lambda run: f"Ceiling of any model: {run.result}", {"fraction": 0.5, "tags": True}),  # of few images
         views={"tag": view_of_tag},
     )
 )

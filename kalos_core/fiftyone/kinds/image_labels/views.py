@@ -44,7 +44,7 @@ class DisputedImage:
 
 
 def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None, concept: str | None = None) -> Any:
-    """Samples of a run whose labels raters dispute, the least agreed first.
+    """Samples of a run whose labels raters dispute, the least agreed first, of as many by id.
 
     Of all: those in dispute by the run's quorum. Of a question: those on which its answers differ. Of a concept: those
     where some raters chose it and others did not.
@@ -59,7 +59,7 @@ def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None,
         else:
             _check(str(concept), "concept", details["concepts"]["concept"])
             disputed = list_of(names.concepts).contains([text(str(concept))])
-    return load_run_view(samples, run_key).match(disputed).sort_by(names.agreement)
+    return load_run_view(samples, run_key).match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
 
 
 def _check(name: str, argument: str, known: list[str]) -> None:
