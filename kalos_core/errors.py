@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 SHOWN = 5
 """How many offending records an error lists; all of them are counted."""
@@ -48,6 +48,28 @@ class KalosWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("error", KalosWarning)
     """
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Why there is no result of a kind."""
+
+    reason: str
+
+
+def or_reason(compute: Callable[..., T], *arguments: Any) -> T | Undefined:
+    """What a function answers, or why it refuses its input.
+
+    Examples
+    --------
+    >>> from kalos_core.similarity import check_threshold
+    >>> or_reason(check_threshold, 0.5), or_reason(check_threshold, 2).reason[:9]
+    (0.5, 'threshold')
+    """
+    try:
+        return compute(*arguments)
+    except InputError as error:
+        return Undefined(str(error))
 
 
 @dataclass

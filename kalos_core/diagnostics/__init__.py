@@ -7,12 +7,14 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 * classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
 * raters: `rater_vitality` -> `RaterVitality`
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
+* one class, one rater, or both: `narrowed` -> `NarrowedAgreement`
 * two agreements: `compare` -> `Comparison`, `Differences`
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
 from kalos_core.diagnostics.comparison import Comparison, Differences, compare
+from kalos_core.diagnostics.narrowed import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
 from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity
@@ -24,6 +26,7 @@ __all__ = [
     "Comparison",
     "Differences",
     "IntraRater",
+    "NarrowedAgreement",
     "RaterVitality",
     "Sensitivity",
     "TeamAgreement",
@@ -33,6 +36,7 @@ __all__ = [
     "compare",
     "image_alphas",
     "intra_rater",
+    "narrowed",
     "pair_image_alpha",
     "rater_labels",
     "rater_vitality",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
-from kalos_core.resampling import interval_columns
+from kalos_core.resampling import Estimates, interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +60,21 @@ class Collaboration:
     images: NDArray[np.intp]
     linkage: NDArray[np.float64]
     order: NDArray[np.intp]
+
+    def with_pairs(self, pairs: Estimates, assigned: NDArray[np.intp]) -> Collaboration:
+        """The same raters in the same order with other numbers of their pairs, those of `numpy.triu_indices`.
+
+        Parameters
+        ----------
+        pairs : Estimates
+            P statistics.
+        assigned : (R,) int
+            To how many images each rater was assigned.
+        """
+        each = np.arange(len(self.raters))
+        names = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval")
+        numbers = {name: _symmetric(getattr(pairs, name), getattr(self, name)[each, each]) for name in names}
+        return replace(self, **numbers, images=_symmetric(pairs.images, assigned))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""

@@ -22,6 +22,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 import inspect
 
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
+from kalos_core.errors import Undefined as Undefined
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
@@ -108,7 +109,6 @@ from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view
 from kalos_core.fiftyone.runs.keys import RunNames as RunNames
 from kalos_core.fiftyone.runs.keys import check_run_key as check_run_key
 from kalos_core.fiftyone.runs.keys import free_run_key as free_run_key
-from kalos_core.fiftyone.runs.records import Undefined as Undefined
 from kalos_core.fiftyone.runs.stored import count_changes as count_changes
 from kalos_core.fiftyone.runs.stored import delete_run as delete_run
 from kalos_core.fiftyone.runs.stored import figures_of as figures_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -11,7 +11,8 @@ from cattrs import Converter
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.errors import InputError
+from kalos_core.errors import Undefined as Undefined
+from kalos_core.errors import or_reason as or_reason
 
 Made = TypeVar("Made")
 
@@ -23,28 +24,6 @@ MANY = 1000
 
 BESIDE = "stored array"
 """What stands in its place, with its name."""
-
-
-@dataclass(frozen=True)
-class Undefined:
-    """Why there is no result of a kind."""
-
-    reason: str
-
-
-def or_reason(compute: Callable[..., Made], *arguments: Any) -> Made | Undefined:
-    """What a function answers, or why it refuses its input.
-
-    Examples
-    --------
-    >>> from kalos_core.similarity import check_threshold
-    >>> or_reason(check_threshold, 0.5), or_reason(check_threshold, 2).reason[:9]
-    (0.5, 'threshold')
-    """
-    try:
-        return compute(*arguments)
-    except InputError as error:
-        return Undefined(str(error))
 
 
 def plain(value: Any) -> Any:
@@ -75,6 +54,7 @@ def restored(kind: type[Made], stored: Any) -> Made:
 
     Examples
     --------
+    >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Curve:
     ...     alpha: NDArray[np.float64]

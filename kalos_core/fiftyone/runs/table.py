@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import Undefined
 
 if TYPE_CHECKING:
     from kalos_core.fiftyone.runs.changes import Changes

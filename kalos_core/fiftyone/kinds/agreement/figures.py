@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from kalos_core.diagnostics import NarrowedAgreement
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
-from kalos_core.fiftyone.kinds.agreement.lens import PartMetrics
-from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import (
     alpha_histogram,
@@ -24,7 +24,7 @@ from kalos_core.figures import (
 OF_ALL = "Of all labels: the filter does not apply here."
 
 
-def figures(run: AgreementRun, part: PartMetrics | None = None) -> dict[str, Part]:
+def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Part]:
     """The figures of a run, or of a part of it that `filtered_metrics` answered.
 
     ``histogram``, ``scale``, ``sensitivity``, ``classes``, ``vitality``, ``collaboration``; ``intra_rater`` and

@@ -1,0 +1,65 @@
+"""An agreement narrowed down: a class by hand and as class difficulty has it; a rater's pairs one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, InputError, agreement, class_difficulty
+from kalos_core.diagnostics import collaboration, narrowed
+
+RATERS = ("ann", "bob", "cid")
+GIVEN = [
+    ("1", "ann", "cat", 0),
+    ("1", "bob", "cat", 0),
+    ("1", "cid", "dog", 0),
+    ("1", "ann", "dog", 50),
+    ("1", "bob", "dog", 50),
+    ("2", "ann", "cat", 0),
+    ("2", "bob", "cat", 0),
+]
+
+
+@pytest.fixture(scope="module")
+def result():
+    rows = [{"image": image, "rater": r, "category": c, "box": [x, 0, 9, 9]} for image, r, c, x in GIVEN]
+    return agreement(Annotations.from_rows(rows, raters=RATERS, assigned="all"), bootstrap=20)
+
+
+def test_nothing_chosen_is_all_of_it(result):
+    found = narrowed(result)
+    assert (found.alpha, found.global_alpha, found.units) == pytest.approx((result.alpha, result.global_alpha, 3))
+    np.testing.assert_array_equal(found.alpha_interval, result.alpha_interval)
+    np.testing.assert_array_equal(found.collaboration.alpha, collaboration(result).alpha)
+
+
+def test_a_class_is_that_of_class_difficulty(result):
+    whole = class_difficulty(result)
+    for row, name in enumerate(whole.category):
+        found = narrowed(result, category=name)
+        assert (found.alpha, found.units) == (whole.alpha[row], whole.units[row])
+        np.testing.assert_array_equal(found.alpha_interval, whole.alpha_interval[row])
+
+
+def test_the_pairs_of_a_rater_by_hand(result):
+    """Image 1: dog-cat, dog-cat, nothing-dog, nothing-dog: all differ; n = 8, D_e = (64 - 4 - 16 - 4) / 56 = 5 / 7.
+
+    Image 2: nothing-cat twice: n = 4, D_e = 8 / 12.
+    """
+    found = narrowed(result, rater="cid")
+    assert found.image_alpha == pytest.approx([1 - 7 / 5, 1 - 12 / 8])
+    assert (found.images, found.units) == (2, 6)
+
+
+def test_the_pairs_of_a_class_by_hand(result):
+    """Dog: ann and bob agree once; cid and each of them differ twice: dog-cat and nothing-dog, n = 4, D_e = 10 / 12."""
+    found = narrowed(result, category="dog").collaboration
+    assert found.alpha[0, 1] == 1
+    assert found.alpha[0, 2] == found.alpha[1, 2] == pytest.approx(1 - 12 / 10)
+    assert found.images.tolist() == [[2, 1, 1], [1, 2, 1], [1, 1, 2]]
+
+
+@pytest.mark.parametrize(("part", "said"), [({"category": "owl"}, "category: expected"), ({"rater": "eve"}, "rater: ")])
+def test_what_is_unknown(result, part, said):
+    with pytest.raises(InputError, match=said):
+        narrowed(result, **part)
