@@ -27,7 +27,7 @@ INNER = {
     "noise": {"ClassSource", "Events", "FalsePositiveSource", "Provenance"},
     "nominal": {"RawLabels", "build_table", "check_table"},
     "pixels": {"ContourMatch"},
-    "variation": {"AnnotationVariations", "Confusions"},
+    "variation": {"AnnotationVariations", "Cell", "Confusions", "Finding", "Findings", "ImageReport", "MergedCells"},
 }
 """Parts of results, and what readers of files call: their examples are those of what has or calls them."""
 

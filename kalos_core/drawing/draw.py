@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
 from kalos_core.errors import InputError, as_number, check_whole, listed
-from kalos_core.reliability import NO_OBJECT
+from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
 """An image file, a folder that holds the file of the image, or its pixels (height, width) or (height, width, 3)."""
@@ -150,31 +151,64 @@ def draw_unit(
     {0: 'ann: cat', 1: 'bob: dog', 2: 'cid: annotated nothing here'}
     """
     check_agreement(agreement)
-    annotations, units = agreement.annotations, agreement.units
     row = check_whole(unit, "unit")
-    if row >= len(units):
-        raise InputError(f"unit: expected a row of the {len(units):,} units, 0 to {len(units) - 1:,}, got {unit!r}")
+    if row >= len(agreement.units):
+        count = len(agreement.units)
+        raise InputError(f"unit: expected a row of the {count:,} units, 0 to {count - 1:,}, got {unit!r}")
+    members = np.flatnonzero(agreement.unit_of == row)
+    drawing = draw_members(
+        agreement.annotations, members, pixels, shape=shape, margin=margin, others=others, longest_side=longest_side
+    )
+    return replace(drawing, title=f"{drawing.title}, unit {row}")
+
+
+def draw_members(
+    annotations: Annotations,
+    members: Sequence[int] | NDArray[np.intp],
+    pixels: Pixels | None = None,
+    *,
+    shape: str | None = None,
+    margin: float = 0.25,
+    others: bool = False,
+    longest_side: int = UNIT_SIDE,
+) -> Drawing:
+    """As `draw_unit`, of annotations that are one unit.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    members : (M,) int
+        Rows of annotations of one image; at least one.
+    pixels, shape, margin, others, longest_side
+        As in `draw_unit`.
+
+    Examples
+    --------
+    >>> rows = [{"image": "a.jpg", "rater": "ann", "category": "cat", "box": [10, 20, 30, 40]}]
+    >>> draw_members(Annotations.from_rows(rows, image_size={"a.jpg": (100, 80)}), [0]).legend
+    {0: 'ann: cat'}
+    """
     share = as_number(margin)
     if share is None or not share >= 0:
         raise InputError(f"margin: expected a share of at least 0, got {margin!r}")
     check_whole(longest_side, "longest_side", 1)
-    number = int(units.image[row])
-    members = np.flatnonzero(agreement.unit_of == row)
-    outlines = outlines_of(annotations, members, shape)
+    rows = np.asarray(members, dtype=np.intp)
+    number = int(annotations.image[rows[0]])
+    outlines = outlines_of(annotations, rows, shape)
     under = _pixels_of(pixels, str(annotations.files[number]))
     size = _image_size(annotations, number, outlines, under)
     part = _part_around(outlines, size, share)
     if others:
-        rest = np.flatnonzero((annotations.image == number) & (agreement.unit_of != row))
+        rest = np.setdiff1d(np.flatnonzero(annotations.image == number), rows)
         outlines = [*_inside(outlines_of(annotations, rest, shape), part), *outlines]
-    values = units.values[row]
+    (values,) = build_units(annotations.select(rows=rows), np.zeros(len(rows), np.intp)).values
     legend = {
         rater: f"{annotations.raters[rater]}: "
         + (str(annotations.categories[value]) if value >= 0 else "annotated nothing here")
         for rater, value in enumerate(values.tolist())
         if value >= NO_OBJECT
     }
-    title = f"{annotations.files[number] or annotations.images[number]}, unit {row}"
+    title = str(annotations.files[number] or annotations.images[number])
     scale = np.full(2, longest_side / max(part[2:] - part[:2]))
     return _cut_out(under, size, part, scale, outlines, legend, title)
 

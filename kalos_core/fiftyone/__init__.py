@@ -14,9 +14,9 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `inject_noise`
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
   `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
-* what a click leads to: ``view_of_...``, `worst_images`, `sample_report` and so on
-* what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `read_label_table`,
-  `read_masks`
+* what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
+* what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
+  `read_label_table`, `read_masks`
 """
 
 import inspect
@@ -30,6 +30,7 @@ from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
 from kalos_core.fiftyone.dataset.masks import RaterMasks as RaterMasks
 from kalos_core.fiftyone.dataset.masks import read_masks as read_masks
 from kalos_core.fiftyone.dataset.objects import Labels as Labels
+from kalos_core.fiftyone.dataset.objects import overview as overview
 from kalos_core.fiftyone.dataset.objects import read_annotations as read_annotations
 from kalos_core.fiftyone.dataset.objects import read_labels as read_labels
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS as IMAGE_LABELS
@@ -54,11 +55,9 @@ from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.lens import filtered_metrics as filtered_metrics
-from kalos_core.fiftyone.kinds.agreement.sample import Cell as Cell
-from kalos_core.fiftyone.kinds.agreement.sample import Finding as Finding
-from kalos_core.fiftyone.kinds.agreement.sample import MergedCells as MergedCells
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun as NotInRun
-from kalos_core.fiftyone.kinds.agreement.sample import SampleReport as SampleReport
+from kalos_core.fiftyone.kinds.agreement.sample import draw_sample as draw_sample
+from kalos_core.fiftyone.kinds.agreement.sample import draw_unit as draw_unit
 from kalos_core.fiftyone.kinds.agreement.sample import sample_report as sample_report
 from kalos_core.fiftyone.kinds.agreement.views import ImageRow as ImageRow
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas as image_alphas
@@ -126,5 +125,7 @@ from kalos_core.fiftyone.runs.table import Run as Run
 from kalos_core.fiftyone.runs.thresholds import default_threshold as default_threshold
 from kalos_core.noise import InjectedNoise as InjectedNoise
 from kalos_core.nominal.grouping import read_groups as read_groups
+from kalos_core.variation import Finding as Finding
+from kalos_core.variation import ImageReport as ImageReport
 
 __all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]

@@ -16,9 +16,18 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
   `VARIATION_TYPES`, `TOUCHING`
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
+* one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
 
 from kalos_core.variation.find import TOUCHING, variations
+from kalos_core.variation.image_report import (
+    Cell,
+    Finding,
+    Findings,
+    ImageReport,
+    MergedCells,
+    image_report,
+)
 from kalos_core.variation.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
 from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Merged, Variations
 
@@ -27,11 +36,17 @@ __all__ = [
     "VARIATION_TYPES",
     "AnnotationVariations",
     "BoundaryQuality",
+    "Cell",
     "Confusions",
+    "Finding",
+    "Findings",
+    "ImageReport",
     "Merged",
+    "MergedCells",
     "VariationShares",
     "Variations",
     "boundary_quality",
+    "image_report",
     "variation_shares",
     "variations",
 ]

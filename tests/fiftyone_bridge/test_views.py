@@ -165,7 +165,7 @@ def test_a_run_of_the_other_kind(dataset: fo.Dataset, call: Any, arguments: list
         call(dataset, *arguments)
 
 
-def table(report: kf.SampleReport) -> list[list[tuple[str, str, list[str]]]]:
+def table(report: kf.ImageReport) -> list[list[tuple[str, str, list[str]]]]:
     return [
         [(cell.state, cell.category, [finding.variation for finding in cell.findings]) for cell in row]
         for row in report.cells
@@ -176,7 +176,7 @@ CAT_ALONE: list[Any] = [("annotated", "cat", []), ("no object", "", [])]
 
 
 class TestSampleReport:
-    def report(self, dataset: fo.Dataset, number: int, *keys: str) -> kf.SampleReport:
+    def report(self, dataset: fo.Dataset, number: int, *keys: str) -> kf.ImageReport:
         return kf.sample_report(dataset, dataset.skip(number).first().id, *(keys or ("run", "found")))
 
     def test_annotated(self, dataset: fo.Dataset) -> None:

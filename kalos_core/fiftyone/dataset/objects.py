@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, RawTable, as_name, object_array
 from kalos_core.annotations import Source as Origin
 from kalos_core.annotations.build import check_records, reaching_outside
+from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
@@ -27,6 +28,7 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import attributes_of, default_similarity, kinds_compared
 
 if TYPE_CHECKING:
+    import pandas as pd
     from typing_extensions import Unpack
 
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
@@ -129,6 +131,18 @@ def read_annotations(
     check_samples(samples)
     chosen = Selection.of(selection)
     return read_labels(samples, chosen, [similarity or default_similarity(samples, chosen)]).annotations
+
+
+def overview(samples: Any, **reading: Any) -> pd.DataFrame:
+    """How much there is in a data set or view, as one row; see `kalos_core.overview`.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    **reading
+        Which labels, as in `read_annotations`.
+    """
+    return overview_of(read_annotations(samples, **reading))
 
 
 def read_labels(
