@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,6 +98,26 @@ class Variations:
         return {
             str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
             for name, of_rater in zip(self.annotations.raters, table.tolist(), strict=True)
+        }
+
+    def rates(self) -> dict[str, dict[str, float]]:
+        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
+
+        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> boxes = [("ann", 0), ("ann", 50), ("bob", 0)]
+        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
+        >>> rates = variations(Annotations.from_rows(rows)).rates()
+        >>> rates["ann"]["additional"], rates["bob"]["missing"]
+        (50.0, 100.0)
+        """
+        own = np.bincount(self.annotations.rater, minlength=len(self.annotations.raters)).tolist()
+        return {
+            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
+            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
         }
 
     @cached_property

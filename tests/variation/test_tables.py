@@ -1,5 +1,7 @@
 """What is read off the findings: counts, confusions, each annotation's own view."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,6 +132,22 @@ def test_counts_by_rater_are_seen_from_each_rater():
     assert {kind: count for kind, count in seen["bob"].items() if count} == {
         "wrong_class": 2, "additional": 2, "missing": 1,
     }  # fmt: skip
+
+
+def test_rates_are_for_a_hundred_own_annotations():
+    found = variations(example())
+    counts, rates = found.counts_by_rater(), found.rates()
+    frame = found.annotations.to_pandas()  # own annotations counted by pandas
+    own = frame.groupby("rater").size()
+    for rater, seen in counts.items():
+        assert rates[rater] == pytest.approx({name: 100 * count / own[rater] for name, count in seen.items()})
+
+
+def test_a_rater_without_an_annotation_has_no_rates():
+    rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
+    found = variations(Annotations.from_rows(rows, raters=["ann", "bob"], assigned="all"))
+    assert found.rates()["ann"]["additional"] == 100
+    assert all(math.isnan(value) for value in found.rates()["bob"].values())
 
 
 @given(tables(limits=True))
