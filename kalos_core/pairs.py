@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -66,6 +66,23 @@ class Pairs:
         """The pairs of a mask (P,)."""
         floor = self.floor if floor is None else floor
         return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor, self.kind)
+
+    def within(self, annotations: Annotations, images: NDArray[np.bool_]) -> Pairs:
+        """The pairs of some images (I,), as rows of ``annotations.select(images=images)``.
+
+        Examples
+        --------
+        >>> rows = [
+        ...     {"image": n, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for n in "ab" for r in ("ann", "bob")
+        ... ]
+        >>> annotations = Annotations.from_rows(rows)
+        >>> found = compute_pairs(annotations).within(annotations, annotations.images == "b")
+        >>> found.left.tolist(), found.right.tolist()
+        ([0], [1])
+        """
+        inside = images[annotations.image]
+        kept, row = self.keep(inside[self.left]), np.cumsum(inside) - 1
+        return replace(kept, left=row[kept.left], right=row[kept.right])
 
 
 def compute_pairs(

@@ -115,9 +115,9 @@ class EstimateConvergence(base.Analysis):
             f"| {VERDICTS[line['verdict']]} | {line['criterion']} | {line['finding']} |" for line in f["checklist"]
         )
         sizes = "\n".join(
-            f"| {row['images']:,} | {100 * row['convergence']:.2f} | "
-            f"{'all images: the number to quote' if row['low'] is None else _ends(row)} |"
-            for row in run.details["sizes"]
+            f"| {row.images:,} | {100 * row.convergence:.2f} | "
+            f"{'all images: the number to quote' if row.share == 1 else _ends(vars(row))} |"
+            for row in run.details.sizes
         )
         title = convergence_title(f["mean"], f["interval"], f["images_per_subset"], f["whole"], f["images"])
         return (

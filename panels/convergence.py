@@ -1,13 +1,15 @@
 """How far any model can get, given how the raters differ: the interval, models against it, and what it rests on."""
 
+import math
+
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
-from kalos_core.figures import convergence_title, significant
+from kalos_core.figures import significant
 
-from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, put_rows, show_view
+from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, put_rows, show_view, take_title
 
 SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 
@@ -95,15 +97,15 @@ class ConvergencePanel(RunPanel):
         """All that depends on the thresholds and the models, from the replicates of the run."""
         state = ctx.panel.state
         found = kf.convergence_metrics(ctx.dataset, state.run, **state.limits, models=state.placed)
-        points = kf.replicate_points(ctx.dataset, state.run, **state.limits)
-        state.headline = headline(found) + state.changed
+        parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found)
+        state.headline = headline(take_title(parts, "bars"), found) + state.changed
         state.models = _models(found, state)
-        state.tags = [part["name"] for part in kf.shown_parts(found["parts"])]
-        put_parts(ctx, kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, points=points))
-        state.has_tags = len(found["parts"]) > 1
-        put_rows(ctx, "parts", [_part_row(part) for part in found["parts"][: 1 + MOST_ROWS]])
-        put_rows(ctx, "summary", [_summary_row(row) for row in found["summary"]])
-        put_rows(ctx, "checks", [{**row, "verdict": VERDICTS[row["verdict"]]} for row in found["checklist"]])
+        state.tags = [part.name for part in found.largest()]
+        put_parts(ctx, parts)
+        state.has_tags = len(found.parts) > 1
+        put_rows(ctx, "parts", [_part_row(part) for part in found.parts[: 1 + MOST_ROWS]])
+        put_rows(ctx, "summary", [_summary_row(row) for row in found.whole.summary().to_dict("records")])
+        put_rows(ctx, "checks", [{**vars(line), "verdict": VERDICTS[line.verdict]} for line in found.checklist])
 
     # ---- menus, sliders and clicks ----
 
@@ -200,19 +202,17 @@ class ConvergencePanel(RunPanel):
             panel.view("wrong", types.Error(label="These models could not be placed", description=state.wrong))
 
 
-def headline(found):
+def headline(title, found):
     """All images first, then the subsets, then how it came about and what it is over."""
-    low, high = found["thresholds"][0], found["thresholds"][-1]
-    title = convergence_title(
-        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
-    )
+    whole = found.whole
+    low, high = whole.thresholds[0], whole.thresholds[-1]
     text = (
-        f"###### {title}\n\n{found['subsets']:,} subsets of {found['images']:,} images, {len(found['raters'])} raters, "
-        f"thresholds {low:.3g} to {high:.3g}; {_route(found)}. "
+        f"###### {title}\n\n{len(whole.map):,} subsets of {whole.images:,} images, {whole.raters} raters, "
+        f"thresholds {low:.3g} to {high:.3g}; {_route(whole)}. "
         "It depends on how many images it is computed on: **quote the value of all images**; the interval belongs to "
         "subsets of its size."
     )
-    if found["images_per_subset"] < FEW_IMAGES:
+    if whole.images_per_replicate < FEW_IMAGES:
         text += (
             f" **Subsets of fewer than {FEW_IMAGES} images** have wider intervals: compare means, not widths, with "
             "those of larger ones."
@@ -220,37 +220,37 @@ def headline(found):
     return text
 
 
-def _route(found):
+def _route(whole):
     """How the interval came about, in short; the summary of the run says it in full."""
-    if found["route"].startswith("measured"):
-        return found["route"]
-    line = found["lines"][-1]["name"]
-    return f"inferred from α of all raters with the {line} line (more than two raters have no one mAP)"
+    if whole.is_measured:
+        return whole.route
+    return f"inferred from α of all raters with the {list(whole.lines)[-1]} line (more than two raters have no one mAP)"
 
 
 def _models(found, state):
     """A sentence for each model."""
-    lines = [f"- **{model['name']}**: {model['meaning']}{_by_rater(model)}" for model in found["models"]]
-    narrowed = len(found["thresholds"]) < len(state.thresholds)
-    if narrowed and any("by_rater" not in model for model in found["models"]):
+    lines = [f"- **{model.name}**: {model.meaning}{_by_rater(model)}" for model in found.placed]
+    if len(found.whole.thresholds) < len(state.thresholds) and found.models:
         lines.append("- Typed values stay as they are: they belong to the thresholds they were measured at.")
     return "\n".join(lines)
 
 
 def _by_rater(model):
-    values = [f"{name} {_points(value)}" for name, value in model.get("by_rater", {}).items()]
+    values = [f"{name} {_points(value)}" for name, value in model.by_rater.items()]
     return f" With each rater as ground truth: {', '.join(values)}." if values else ""
 
 
 def _part_row(part):
-    size = part["images_per_subset"]
-    return {
-        "name": part["name"],
-        "images": f"{part['images']:,}",
-        "size": "" if size is None else f"{size:,}",
-        "whole": _points(part["whole"]),
-        "mean": _points(part["mean"]),
-        "ends": part["reason"] or _ends(*part["interval"]),
+    found = part.replicates
+    row = {"name": part.name, "images": f"{part.images:,}"}
+    if found is None:
+        return row | {"size": "", "whole": _points(None), "mean": _points(None), "ends": part.reason}
+    spread = found.convergence
+    return row | {
+        "size": f"{found.images_per_replicate:,}",
+        "whole": _points(found.whole_convergence),
+        "mean": _points(spread.mean),
+        "ends": _ends(*spread.interval),
     }
 
 
@@ -263,7 +263,7 @@ def _summary_row(row):
 
 def _points(value):
     """mAP in points, as papers print it."""
-    return "undefined" if value is None else f"{100 * value:.2f}"
+    return "undefined" if value is None or math.isnan(value) else f"{100 * value:.2f}"
 
 
 def _ends(low, high):

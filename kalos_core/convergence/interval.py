@@ -52,6 +52,42 @@ PAPER_SOLVER, PAPER_COST = "shm", "neg"
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
 
 
+@dataclass(frozen=True)
+class SubsetSize:
+    """Label convergence of subsets of one size, or of all images at once.
+
+    Parameters
+    ----------
+    share : float
+        Of the images in a subset; 1 for all of them.
+    images, subsets : int
+        In a subset; those without annotations to compare are left out.
+    convergence : float
+        Mean of `LabelConvergence.convergence`.
+    std, low, high, percentile_low, percentile_high : float
+        As of `Spread`; NaN for all images.
+    map, alpha : float
+        Mean modified mAP and alpha.
+
+    Examples
+    --------
+    >>> SubsetSize(0.5, 100, 30, 0.72, 0.02, 0.68, 0.76, 0.69, 0.75, 0.71, 0.6).images
+    100
+    """
+
+    share: float
+    images: int
+    subsets: int
+    convergence: float
+    std: float
+    low: float
+    high: float
+    percentile_low: float
+    percentile_high: float
+    map: float
+    alpha: float
+
+
 @dataclass(frozen=True, eq=False)
 class LabelConvergence:
     """The result of `label_convergence`. B replicates of n images, T thresholds, R raters.
@@ -82,6 +118,8 @@ class LabelConvergence:
     counted : sequence of Counted
         What modified mAP of any subset is computed from, once for each order of detections.
     seed : int
+    fraction : float
+        Share of the images that was asked for in a replicate.
 
     Examples
     --------
@@ -110,6 +148,7 @@ class LabelConvergence:
     image_alpha: NDArray[np.float64]
     counted: Sequence[Counted]
     seed: int
+    fraction: float
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -190,13 +229,17 @@ class LabelConvergence:
         """
         import pandas as pd
 
+        return pd.DataFrame(map(vars, self.sizes(shares, samples)))
+
+    def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
+        """The rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
         sizes = {_subset_size(self.images, share, "shares") for share in shares}
         rows = [
             _size_row(self._of_size(size, count))
             for size in sorted({*sizes, self.images_per_replicate} - {self.images})
         ]
-        return pd.DataFrame([*rows, _whole_row(self.replicates)])
+        return [*rows, _whole_row(self.replicates)]
 
     def _of_size(self, size: int, samples: int) -> Replicates:
         """Replicates of so many images; those there are, if they have that many."""
@@ -365,6 +408,7 @@ def label_convergence(
         image_alpha=image_alpha,
         counted=tuple(counted),
         seed=seed,
+        fraction=float(fraction),
     )
     _check_replicates(result)
     tell(1.0, "Done")
@@ -392,7 +436,7 @@ def _check_replicates(result: LabelConvergence) -> None:
     )
 
 
-def _size_row(found: Replicates) -> dict[str, float]:
+def _size_row(found: Replicates) -> SubsetSize:
     """A line of `LabelConvergence.by_size`."""
     defined = np.asarray(np.isfinite(found.map).all(axis=1))
     kept = replace(found, map=found.map[defined], alpha=found.alpha[defined])
@@ -403,29 +447,35 @@ def _size_row(found: Replicates) -> dict[str, float]:
         )
     spread = kept.convergence
     about = {name: value for name, value in spread.row().items() if name not in ("mean", "min", "max")}
-    return {
-        "share": found.images_per_replicate / found.images,
-        "images": found.images_per_replicate,
-        "subsets": int(defined.sum()),
-        "convergence": spread.mean,
+    return SubsetSize(
+        share=found.images_per_replicate / found.images,
+        images=found.images_per_replicate,
+        subsets=int(defined.sum()),
+        convergence=spread.mean,
         **about,
-        "map": kept.measured.mean,
-        "alpha": float(np.nanmean(kept.alpha)),
-    }
+        map=kept.measured.mean,
+        alpha=float(np.nanmean(kept.alpha)),
+    )
 
 
-def _whole_row(found: Replicates) -> dict[str, float]:
+def _whole_row(found: Replicates) -> SubsetSize:
     """The last line of `LabelConvergence.by_size`: all images at once."""
     assert found.whole_map is not None
     assert found.whole_alpha is not None
-    return {
-        "share": 1.0,
-        "images": found.images,
-        "subsets": 1,
-        "convergence": found.whole_convergence,
-        "map": float(found.whole_map.mean()),
-        "alpha": float(found.whole_alpha.mean()),
-    }
+    unknown = float("nan")
+    return SubsetSize(
+        share=1.0,
+        images=found.images,
+        subsets=1,
+        convergence=found.whole_convergence,
+        std=unknown,
+        low=unknown,
+        high=unknown,
+        percentile_low=unknown,
+        percentile_high=unknown,
+        map=float(found.whole_map.mean()),
+        alpha=float(found.whole_alpha.mean()),
+    )
 
 
 def _as_subsets(drawn: NDArray[np.intp], images: int) -> NDArray[np.bool_]:

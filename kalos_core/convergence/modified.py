@@ -75,7 +75,7 @@ class ModifiedMap:
 
     similarity_name: str
     thresholds: NDArray[np.float64]
-    ties: str
+    ties: Ties
     size: str
     raters: NDArray[np.object_]
     categories: NDArray[np.object_]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Configuration
-from kalos_core.convergence.regression import SAME_ALPHA, Line, fit_line
+from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError
 
@@ -62,8 +62,8 @@ class Replicates:
     whole_map: NDArray[np.float64] | None = None
     whole_alpha: NDArray[np.float64] | None = None
 
-    def between(self, least: float, greatest: float) -> Replicates:
-        """The same at the thresholds from the least to the greatest, both included.
+    def between(self, least: float | None = None, greatest: float | None = None) -> Replicates:
+        """The same at the thresholds from the least to the greatest, both included; by default those there are.
 
         Raises
         ------
@@ -82,9 +82,11 @@ class Replicates:
             configuration=replace(self.configuration, threshold=float(thresholds[0])),
         )
 
-    def chosen(self, least: float, greatest: float) -> NDArray[np.bool_]:
+    def chosen(self, least: float | None = None, greatest: float | None = None) -> NDArray[np.bool_]:
         """(T,) which thresholds lie from the least to the greatest."""
         thresholds = self.thresholds
+        least = float(thresholds.min()) if least is None else least
+        greatest = float(thresholds.max()) if greatest is None else greatest
         chosen = (thresholds >= least - SAME_THRESHOLD) & (thresholds <= greatest + SAME_THRESHOLD)
         if not chosen.any():
             raise InputError(
@@ -157,6 +159,13 @@ class Replicates:
         count, thresholds = self.alpha.shape
         source = f"fitted on {count:,} subsets x {thresholds} thresholds, α = {self.configuration.notation}"
         return fit_line(self.alpha.ravel(), self.map.ravel(), source)
+
+    @property
+    def lines(self) -> dict[str, Line]:
+        """Lines from alpha to mAP by name: ``fitted here`` if one can be, and the ``published`` or ``given`` one."""
+        known = "published" if self.line is not None and self.line.source == PUBLISHED_LINE.source else "given"
+        lines = {"fitted here": self.fitted, known: self.line}
+        return {name: line for name, line in lines.items() if line is not None}
 
     def summary(self) -> pd.DataFrame:
         """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.

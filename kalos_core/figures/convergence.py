@@ -11,7 +11,15 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.convergence import PUBLISHED_LINE, SHARES, LabelConvergence, fit_line
+from kalos_core.convergence import (
+    PUBLISHED_LINE,
+    ConvergenceStudy,
+    LabelConvergence,
+    ModifiedMap,
+    Replicates,
+    SubsetSize,
+    fit_line,
+)
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
 from kalos_core.display import VARIATION_LABELS, Numbers, significant
 from kalos_core.errors import InputError, listed
@@ -35,6 +43,7 @@ from kalos_core.figures.common import (
     shortened,
     titled,
 )
+from kalos_core.figures.directions import directions_heatmap, directions_title
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 DATASET_COLOURS = ("#8C96A3", "#7A5CE0", "#B8860B", "#2F6B5E", "#A23B72")
@@ -129,9 +138,9 @@ def replicate_scatter(
         ]
     points = [
         go.Scatter(
-            x=x[rows].tolist(),
-            y=y[rows].tolist(),
-            customdata=thresholds[rows].tolist(),
+            x=x[rows].round(4).tolist(),  # all data of a panel travels with every click
+            y=y[rows].round(4).tolist(),
+            customdata=thresholds[rows].round(4).tolist(),
             mode="markers",
             marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
             hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
@@ -424,31 +433,68 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
     )
 
 
-def plot_sizes(result: LabelConvergence, shares: Sequence[float] = SHARES, samples: int | None = None) -> go.Figure:
-    """How the label convergence of a result depends on the size of subsets, titled with both ends of the curve."""
-    table = result.by_size(shares, samples)
-    first, last = (100 * table["convergence"].iloc[row] for row in (0, -1))
-    least = int(table["images"].iloc[0])
-    title = f"Label convergence {last:.1f} mAP on all {result.images:,} images, {first:.1f} on subsets of {least:,}"
-    ends = table[["low", "high"]].to_numpy(np.float64)
-    return size_curve(table["images"].to_numpy(np.float64), table["convergence"].to_numpy(np.float64), ends, title)
-
-
-def plot_convergence(result: LabelConvergence) -> go.Figure:
-    """The replicates of a result with its own line and the published one, titled with its finding."""
-    found = result.convergence
-    lines = [NamedLine("fitted here", line.slope, line.intercept) for line in [result.fitted] if line is not None]
-    if result.line is not None:
-        name = "published" if result.line is PUBLISHED_LINE else "given"
-        lines.append(NamedLine(name, result.line.slope, result.line.intercept))
-    thresholds = np.tile(result.thresholds, len(result.alpha))
-    title = convergence_title(
-        found.mean, found.interval, result.images_per_replicate, result.whole_convergence, result.images
+def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
+    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
+    first, last = sizes[0], sizes[-1]
+    title = (
+        f"Label convergence {100 * last.convergence:.1f} mAP on all {last.images:,} images, "
+        f"{100 * first.convergence:.1f} on subsets of {first.images:,}"
     )
-    return replicate_scatter(result.alpha.ravel(), result.map.ravel(), thresholds, lines, title)
+    ends = [(size.low, size.high) for size in sizes]
+    return size_curve([size.images for size in sizes], [size.convergence for size in sizes], ends, title)
 
 
-def plot_regression(results: Mapping[str, LabelConvergence]) -> go.Figure:
+def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
+    """The replicates of a result with its own line and the published one, titled with its finding."""
+    found = _replicates(result)
+    lines = [NamedLine(name, line.slope, line.intercept) for name, line in found.lines.items()]
+    thresholds = np.tile(found.thresholds, len(found.alpha))
+    return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, lines, _title(found))
+
+
+def fit_title(result: LabelConvergence | Replicates) -> str:
+    """How well the line that is fitted on the replicates of a result explains them."""
+    line = _replicates(result).fitted
+    if line is None:
+        return "No line is fitted: that takes two raters and subsets whose alpha differs"
+    return (
+        f"α explains {100 * line.explained:.0f} % of the spread of mAP "
+        f"(ρ = {significant(line.correlation)}; published: ρ = 0.92)"
+    )
+
+
+def plot_study(study: ConvergenceStudy) -> go.Figure:
+    """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
+    parts = study.largest()
+    spreads = [None if part.replicates is None else part.replicates.convergence for part in parts]
+    return interval_bars(
+        [part.name for part in parts],
+        [None if spread is None else spread.mean for spread in spreads],
+        [(None, None) if spread is None else spread.interval.tolist() for spread in spreads],
+        [{model.name: model.map for model in study.placed}, *(part.models for part in parts[1:])],
+        _title(study.whole),
+        wholes=[None if part.replicates is None else part.replicates.whole_convergence for part in parts],
+    )
+
+
+def plot_directions(result: ModifiedMap | ConvergenceStudy) -> go.Figure:
+    """Modified mAP of every ordered pair of raters, mean over the thresholds, titled with the lowest."""
+    raters, matrix = result.raters.tolist(), result.directions.mean(axis=0)
+    return directions_heatmap(raters, matrix, directions_title(raters, matrix))
+
+
+def _replicates(result: LabelConvergence | Replicates) -> Replicates:
+    return result if isinstance(result, Replicates) else result.replicates
+
+
+def _title(found: Replicates) -> str:
+    spread = found.convergence
+    return convergence_title(
+        spread.mean, spread.interval, found.images_per_replicate, found.whole_convergence, found.images
+    )
+
+
+def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.Figure:
     """The replicates of several data sets with the line through all of them (label convergence Fig. 3).
 
     Parameters
@@ -466,20 +512,21 @@ def plot_regression(results: Mapping[str, LabelConvergence]) -> go.Figure:
     InputError
         For no result, more than two raters (who have no one mAP to fit), or alphas of different configurations.
     """
-    many = [name for name, result in results.items() if len(result.whole.raters) > 2]
-    if not results or many:
+    found = {name: _replicates(result) for name, result in results.items()}
+    many = [name for name, one in found.items() if one.raters > 2]
+    if not found or many:
         raise InputError(f"results: expected results of two raters each, got {listed(many) or 'none'}")
-    kinds = {(result.configuration.solver, result.configuration.cost) for result in results.values()}
+    kinds = {(one.configuration.solver, one.configuration.cost) for one in found.values()}
     if len(kinds) > 1:
         raise InputError(f"results: expected alphas of one solver and cost, got {listed(map(str, sorted(kinds)))}")
-    alpha = {name: result.alpha for name, result in results.items()}
-    precision = {name: result.map for name, result in results.items()}
+    alpha = {name: one.alpha for name, one in found.items()}
+    precision = {name: one.map for name, one in found.items()}
     pooled = fit_line(alpha, precision)
     lines = [NamedLine("pooled", pooled.slope, pooled.intercept)]
     if kinds == {(PAPER_SOLVER, PAPER_COST)}:
         lines.append(NamedLine("published", PUBLISHED_LINE.slope, PUBLISHED_LINE.intercept))
     sign = "+" if pooled.intercept >= 0 else "−"
-    data = "data set" if len(results) == 1 else f"{len(results)} data sets"
+    data = "data set" if len(found) == 1 else f"{len(found)} data sets"
     title = (
         f"mAP = {pooled.slope:.3f} α {sign} {abs(pooled.intercept):.3f} over {data} "
         f"(ρ = {pooled.correlation:.2f}, R² = {pooled.explained:.2f})"
@@ -487,7 +534,7 @@ def plot_regression(results: Mapping[str, LabelConvergence]) -> go.Figure:
     return replicate_scatter(
         np.concatenate([values.ravel() for values in alpha.values()]),
         np.concatenate([values.ravel() for values in precision.values()]),
-        np.concatenate([np.tile(result.thresholds, len(result.alpha)) for result in results.values()]),
+        np.concatenate([np.tile(one.thresholds, len(one.alpha)) for one in found.values()]),
         lines,
         title,
         dataset=[name for name, values in alpha.items() for _ in range(values.size)],

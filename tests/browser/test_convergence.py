@@ -27,8 +27,10 @@ def beside(analysed: fo.Dataset) -> fo.Dataset:
 
 
 def title(found: Any) -> str:
+    whole = found.whole
+    spread = whole.convergence
     return convergence_title(
-        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
+        spread.mean, spread.interval, whole.images_per_replicate, whole.whole_convergence, whole.images
     )
 
 
@@ -59,7 +61,7 @@ def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
     field.scroll_into_view_if_needed()
     app.picture("93-convergence-form-below")
     summary = app.execute(form)
-    found = kf.load_metrics(loaded, "convergence").metrics
+    found = kf.load_details(loaded, "convergence").details
     expect(summary).to_contain_text(title(found))
     expect(summary).to_contain_text("20.0 mAP is below label convergence")
     expect(summary).to_contain_text("raters contribute equally")
@@ -83,7 +85,7 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     step(app, 0, "ArrowRight", 0.55, 0.95)
     step(app, 0, "ArrowRight", 0.6, 0.95)
     some = kf.convergence_metrics(beside, "convergence", least=0.6)
-    assert some["mean"] < whole["mean"]
+    assert some.whole.convergence.mean < whole.whole.convergence.mean
     expect(panel).to_contain_text(title(some))
     step(app, 1, "ArrowLeft", 0.6, 0.9)
     expect(panel).to_contain_text(title(kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9)))
@@ -96,12 +98,12 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     field.fill("mine 0.55")
     panel.get_by_role("button", name="Place").click()
     placed = kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
-    expect(panel).to_contain_text(placed["models"][0]["meaning"])
+    expect(panel).to_contain_text(placed.placed[0].meaning)
     app.picture("97-convergence-placed")
     app.expect_nothing_cut_off("convergence")
 
     # the bar of a tag
-    names = [part["name"] for part in whole["parts"]]
+    names = [part.name for part in whole.parts]
     app.click_bar("convergence", names.index("harbour"))
     app.expect_count(len(beside.match_tags("harbour")))
     app.picture("98-convergence-tag-clicked")
@@ -114,7 +116,7 @@ def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
     expect(panel).to_contain_text(title(found))
     said = {
         "Subsets": "A point for each subset and threshold",
-        "Raters": directions_title(found["raters"], found["matrix"]),
+        "Raters": directions_title(found.raters.tolist(), found.matrix),
         "Checks": "Can the data carry this?",
     }
     for number, (section, text) in enumerate(said.items()):
@@ -124,7 +126,7 @@ def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
         app.scroll_to(panel.get_by_text("New run"))
         app.picture(f"99-{number}-convergence-{section.lower()}")
         app.expect_nothing_cut_off("convergence")
-    assert [row[1] for row in rows(panel.locator("table"))] == [line["criterion"] for line in found["checklist"]]
+    assert [row[1] for row in rows(panel.locator("table"))] == [line.criterion for line in found.checklist]
     app.use_light_theme()
     for number, section in enumerate(["Interval", *said]):
         app.choose_tab("convergence", section)

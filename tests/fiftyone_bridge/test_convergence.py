@@ -14,6 +14,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
 from kalos_core.convergence import PUBLISHED_LINE, Line
 from kalos_core.fiftyone.dataset.raters import store_raters
+from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, documents
 
@@ -79,72 +80,72 @@ class TestTheRun:
         annotations = kf.read_annotations(dataset, raters=RATERS)
         checks = [(line["criterion"], line["finding"], line["verdict"]) for line in run.metrics["checklist"]]
         assert checks == [(line.criterion, line.finding, line.verdict) for line in check_convergence(annotations)]
-        np.testing.assert_allclose(
-            np.array(run.details["matrix"], float), expected.whole.directions.mean(axis=0), atol=1e-12
-        )
+        np.testing.assert_allclose(run.details.matrix, expected.whole.directions.mean(axis=0), atol=1e-12)
 
     def test_sizes_lead_to_all_images(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        stored, expected = kf.load_details(dataset, "kept").details["sizes"], own(dataset).by_size()
-        assert [row["images"] for row in stored] == expected["images"].tolist() == [2, 6, 12, 24]
-        assert (stored[-1]["convergence"], stored[-1]["low"]) == (run.metrics["whole"], None)
+        stored, expected = kf.load_details(dataset, "kept").details.sizes, own(dataset).by_size()
+        assert [row.images for row in stored] == expected["images"].tolist() == [2, 6, 12, 24]
+        assert stored[-1].convergence == run.metrics["whole"]
+        assert np.isnan(stored[-1].low)
         for name in ("convergence", "low", "std", "map", "alpha"):
-            np.testing.assert_allclose(np.array([row[name] for row in stored], float), expected[name], atol=1e-12)
+            np.testing.assert_allclose([getattr(row, name) for row in stored], expected[name], atol=1e-12)
 
     def test_replicates_give_the_metrics_of_some_thresholds(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        assert kf.convergence_metrics(dataset, "kept") == json.loads(json.dumps(run.details))
+        assert plain(kf.convergence_metrics(dataset, "kept")) == json.loads(json.dumps(plain(run.details)))
         found = kf.convergence_metrics(dataset, "kept", least=0.6, greatest=0.9)
+        whole, summary = found.whole, found.whole.summary()
         alone = own(dataset, thresholds=LEVELS[1:])
-        assert found["thresholds"] == [0.7, 0.9]
-        assert found["whole"] == found["summary"][1]["whole"] == pytest.approx(alone.whole_convergence)
-        assert found["sizes"] == run.details["sizes"]
-        np.testing.assert_allclose(found["interval"], alone.interval, atol=1e-12)
+        assert whole.thresholds.tolist() == [0.7, 0.9]
+        assert whole.whole_convergence == summary["whole"][1] == pytest.approx(alone.whole_convergence)
+        assert plain(found.sizes) == plain(run.details.sizes)
+        np.testing.assert_allclose(whole.convergence.interval, alone.interval, atol=1e-12)
         naive = 0.836 * alone.alpha.mean(axis=1) + 0.197  # Eq. 1 of the paper
-        assert found["mean"] == pytest.approx(naive.mean())
-        assert found["std"] == pytest.approx(naive.std(ddof=1))
-        assert found["route"] == alone.route
-        points = kf.replicate_points(dataset, "kept", least=0.6)
-        np.testing.assert_allclose(points["map"], alone.map.ravel(), atol=1e-12)
-        np.testing.assert_allclose(points["alpha"], alone.alpha.ravel(), atol=1e-12)
-        assert points["threshold"].tolist() == [0.7, 0.9] * 30
+        assert whole.convergence.mean == pytest.approx(naive.mean())
+        assert whole.convergence.std == pytest.approx(naive.std(ddof=1))
+        assert whole.route == alone.route
+        np.testing.assert_allclose(whole.map, alone.map, atol=1e-12)
+        np.testing.assert_allclose(whole.alpha, alone.alpha, atol=1e-12)
         with pytest.raises(InputError, match=r"thresholds: expected some from 0\.5 to 0\.9, got 0\.91 to 0\.99"):
             kf.convergence_metrics(dataset, "kept", least=0.91, greatest=0.99)
 
     def test_each_tag_is_a_run_on_its_images_alone(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
-        whole, day, night, rare = run.details["parts"]
-        assert [part["name"] for part in (whole, day, night, rare)] == ["all images", "day", "night", "rare"]
-        assert (whole["mean"], whole["whole"]) == (run.metrics["mean"], run.metrics["whole"])
+        whole, day, night, rare = run.details.parts
+        assert [part.name for part in (whole, day, night, rare)] == ["all images", "day", "night", "rare"]
+        assert whole.replicates.convergence.mean == run.metrics["mean"]
+        assert whole.replicates.whole_convergence == run.metrics["whole"]
         for part in (day, night):
-            view = dataset.match_tags(part["name"])
+            view = dataset.match_tags(part.name)
             alone = own(view)
-            np.testing.assert_allclose(part["interval"], alone.interval, atol=1e-12)
-            assert part["whole"] == pytest.approx(alone.whole_convergence, abs=1e-12)
-            assert (part["images"], part["images_per_subset"]) == (len(view), alone.images_per_replicate)
-            other = run_it(view, part["name"], predictions="net")
-            assert part["predicted"] == pytest.approx(other.metrics["models"][0]["map"], abs=1e-12)
-            kf.delete_run(dataset, part["name"])
-            assert kf.view_of_tag(dataset, "kept", part["name"]).values("id") == view.values("id")
-        assert (rare["mean"], rare["interval"], rare["images_per_subset"]) == (None, [None, None], None)
-        assert rare["reason"] == "fraction: expected at least one image in a subset, got 0.5 of 1 images"
+            np.testing.assert_allclose(part.replicates.convergence.interval, alone.interval, atol=1e-12)
+            assert part.replicates.whole_convergence == pytest.approx(alone.whole_convergence, abs=1e-12)
+            assert (part.images, part.replicates.images_per_replicate) == (len(view), alone.images_per_replicate)
+            other = run_it(view, part.name, predictions="net")
+            assert part.models["net"] == pytest.approx(other.metrics["models"][0]["map"], abs=1e-12)
+            kf.delete_run(dataset, part.name)
+            assert kf.view_of_tag(dataset, "kept", part.name).values("id") == view.values("id")
+        assert rare.replicates is None
+        assert rare.reason == "fraction: expected at least one image in a subset, got 0.5 of 1 images"
 
     def test_two_raters_are_measured_and_have_a_line_of_their_own(self, dataset: fo.Dataset) -> None:
         run, expected = run_it(dataset, raters=RATERS[:2]), own(dataset, raters=RATERS[:2])
         assert run.metrics["route"] == "measured: modified mAP of both directions"
         assert run.metrics["mean"] == pytest.approx(expected.map.mean())
-        fitted, published = run.details["lines"]
+        lines = run.details.whole.lines
+        fitted, published = lines.values()
         slope, intercept = np.polyfit(expected.alpha.ravel(), expected.map.ravel(), 1)
-        assert (fitted["name"], published["name"]) == ("fitted here", "published")
-        assert (fitted["slope"], fitted["intercept"]) == (pytest.approx(slope), pytest.approx(intercept))
-        assert (published["slope"], published["source"]) == (PUBLISHED_LINE.slope, PUBLISHED_LINE.source)
+        assert list(lines) == ["fitted here", "published"]
+        assert (fitted.slope, fitted.intercept) == (pytest.approx(slope), pytest.approx(intercept))
+        assert (published.slope, published.source) == (PUBLISHED_LINE.slope, PUBLISHED_LINE.source)
 
     def test_a_line_of_ones_own(self, dataset: fo.Dataset) -> None:
         line = Line(0.5, 0.25, 0.9, "measured elsewhere", np.zeros(0))
         run = run_it(dataset, line=line)
         assert run.metrics["mean"] == pytest.approx((0.5 * own(dataset).alpha.mean(axis=1) + 0.25).mean())
         assert run.metrics["route"].endswith("with measured elsewhere")
-        assert [found["name"] for found in run.details["lines"]] == ["given"]
+        assert list(run.details.whole.lines) == ["given"]
         assert kf.load_run(dataset, "run").result.interval.tolist() == run.metrics["interval"]
 
     def test_writes_nothing_on_samples(self, dataset: fo.Dataset) -> None:
@@ -164,7 +165,7 @@ class TestTheRun:
         with pytest.raises(InputError, match="one of the convergence runs run, kept, got 'other'"):
             kf.convergence_metrics(dataset, "other")
         kf.rename_run(dataset, "run", "renamed")
-        assert kf.convergence_metrics(dataset, "renamed") == run.details
+        assert plain(kf.convergence_metrics(dataset, "renamed")) == plain(run.details)
         kf.delete_run(dataset, "renamed")
         assert kf.list_runs(dataset) == ["other", "kept"]
 
@@ -208,8 +209,8 @@ class TestModels:
         net = run.metrics["models"][-1]
         assert net["map"] == pytest.approx(expected.mean, abs=1e-12)
         assert net["by_rater"] == dict(zip(RATERS, map(pytest.approx, expected.per_rater.tolist()), strict=True))
-        some = kf.convergence_metrics(dataset, "kept", least=0.7)["models"][-1]
-        assert some["map"] == pytest.approx(expected.by_rater[1:].mean())
+        some = kf.convergence_metrics(dataset, "kept", least=0.7).placed[-1]
+        assert some.map == pytest.approx(expected.by_rater[1:].mean())
 
     def test_perfect_predictions_score_1_under_the_rater_they_copy(self, small: fo.Dataset) -> None:
         """By hand: each of ann's boxes found, and no other box: precision 1 at every recall."""
@@ -225,13 +226,13 @@ class TestModels:
     def test_more_of_them_without_a_new_run(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
         dataset, run = estimated
         middle = run.metrics["mean"]
-        found = kf.convergence_metrics(dataset, "kept", models={"mine": middle, "YOLO": 0.06})["models"]
-        assert [(model["name"], model["map"]) for model in found[:3]] == [
+        found = kf.convergence_metrics(dataset, "kept", models={"mine": middle, "YOLO": 0.06}).placed
+        assert [(model.name, model.map) for model in found[:3]] == [
             ("YOLO", 0.06),
             ("DETR", 0.99),
             ("mine", middle),
         ]
-        assert found[2]["place"] == "inside"
+        assert found[2].place == "inside"
         assert kf.load_metrics(dataset, "kept").metrics["models"] == run.metrics["models"]
 
 
@@ -277,7 +278,7 @@ def no_class_in_common(dataset: fo.Dataset) -> None:
         (None, {"thresholds": (1.5,)}, "thresholds: expected a similarity from 0 to 1, got 1.5"),
         (None, {"line": 0.8}, "line: expected a Line, such as `fitted` of another result, got 0.8"),
         (None, {"models": "YOLO 41"}, "models: expected the mAP of 'YOLO' from 0 to 1, got 41.0; 41 % is 0.41"),
-        (unsure, {"predictions": "net"}, "predictions: the field 'net' cannot be evaluated: scores: expected the conf"),
+        (unsure, {"predictions": "net"}, "predictions: those of 'net' cannot be evaluated: scores: expected the conf"),
         (None, {"predictions": "ann"}, "predictions: expected the field of a model, got 'ann', which holds labels of"),
         (None, {"predictions": "nets"}, "predictions: expected one of 'ann', 'bob', 'cid', 'net', got 'nets'"),
         (None, {"similarity": "polygon_iou"}, "polygon_iou compares shapes of kind 'polygon'"),

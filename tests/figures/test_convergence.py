@@ -161,7 +161,7 @@ def of_two_raters(seed):
 
 def test_the_curve_over_sizes_ends_with_all_images():
     result = of_two_raters(0)
-    figure = plot_sizes(result, (0.25, 0.5))
+    figure = plot_sizes(result.sizes((0.25, 0.5)))
     band, curve = figure.data
     table = result.by_size((0.25, 0.5))
     assert list(curve.x) == table["images"].tolist() == [5, 10, 20]

@@ -152,7 +152,7 @@ def test_predictions_without_confidence_are_an_error_in_the_app():
     operations = stream("estimate_convergence", dataset, {**SMALL, "raters": list(RATERS), "predictions": "net"})
     (summary,) = summaries(operations)
     assert "Nothing was written" in summary
-    assert "the field 'net' cannot be evaluated: scores: expected the confidence of every prediction" in summary
+    assert "those of 'net' cannot be evaluated: scores: expected the confidence of every prediction" in summary
     assert kf.list_runs(dataset) == []
 
 

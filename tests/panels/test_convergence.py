@@ -47,8 +47,10 @@ def estimate(dataset, key, **options):
 
 
 def title(found):
+    whole = found.whole
+    spread = whole.convergence
     return convergence_title(
-        found["mean"], found["interval"], found["images_per_subset"], found["whole"], found["images"]
+        spread.mean, spread.interval, whole.images_per_replicate, whole.whole_convergence, whole.images
     )
 
 
@@ -64,22 +66,24 @@ def test_the_interval_comes_first(annotated):
     bars, _, wholes, diamonds = panel.data["bars"]
     assert wholes["name"] == "all images"
     assert panel.state["tags"] == ["all images", "day", "night"]  # the rare tag has no interval
-    np.testing.assert_allclose(bars["base"], [100 * part["interval"][0] for part in found["parts"][:3]])
+    np.testing.assert_allclose(
+        bars["base"], [100 * part.replicates.convergence.interval[0] for part in found.parts[:3]]
+    )
     models = dict(zip(diamonds["customdata"], zip(diamonds["y"], diamonds["x"], strict=True), strict=True))
     assert models["YOLO"] == (0, 5.0)
     assert diamonds["customdata"].count("net") == 3
     rows = panel.rows("parts")
     assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
-    assert rows[0]["whole"] == f"{100 * found['whole']:.2f}"
-    assert rows[0]["mean"] == f"{100 * found['mean']:.2f}"
+    assert rows[0]["whole"] == f"{100 * found.whole.whole_convergence:.2f}"
+    assert rows[0]["mean"] == f"{100 * found.whole.convergence.mean:.2f}"
     assert rows[3]["ends"].startswith("fraction: expected at least one image in a subset")
 
 
 def test_each_model_has_its_sentence(annotated):
     panel = Panel("convergence", annotated).load()
-    yolo, net = kf.convergence_metrics(annotated, "convergence")["models"]
-    assert f"- **YOLO**: {yolo['meaning']}" in panel.text()
-    assert f"- **net**: {net['meaning']} With each rater as ground truth: ann {100 * net['by_rater']['ann']:.2f}" in (
+    yolo, net = kf.convergence_metrics(annotated, "convergence").placed
+    assert f"- **YOLO**: {yolo.meaning}" in panel.text()
+    assert f"- **net**: {net.meaning} With each rater as ground truth: ann {100 * net.by_rater['ann']:.2f}" in (
         panel.text()
     )
     assert "Typed values stay as they are" not in panel.text()
@@ -113,26 +117,26 @@ def test_every_section_shows_its_part(annotated):
     assert len(points["x"]) == 60
     assert line["name"].startswith("published: mAP = 0.836 α + 0.197")
     assert "No line is fitted" in str(panel.state["titles"]["scatter"])
-    assert panel.state["titles"]["matrix"][0] == directions_title(found["raters"], found["matrix"])
+    assert panel.state["titles"]["matrix"][0] == directions_title(list(RATERS), found.matrix)
     (heat,) = panel.data["matrix"]
-    assert heat["z"][0][1] == pytest.approx(100 * found["matrix"][0][1])
+    assert heat["z"][0][1] == pytest.approx(100 * found.matrix[0][1])
     assert [row["figure"] for row in panel.rows("summary")] == [
         "modified mAP",
         "▸ mAP inferred from alpha",
         "alpha",
     ]
-    assert [row["criterion"] for row in panel.rows("checks")] == [row["criterion"] for row in found["checklist"]]
+    assert [row["criterion"] for row in panel.rows("checks")] == [row.criterion for row in found.checklist]
     assert panel.rows("checks")[0]["verdict"] == "? cannot know"
 
 
 def test_the_curve_of_sizes_ends_at_all_images(annotated):
     panel = Panel("convergence", annotated).load()
     panel.send("on_change_section", value="Subsets")
-    sizes = kf.convergence_metrics(annotated, "convergence")["sizes"]
+    sizes = kf.convergence_metrics(annotated, "convergence").sizes
     curve = panel.data["sizes"][1]
-    assert curve["x"] == [row["images"] for row in sizes] == [1, 3, 6, 12]
-    np.testing.assert_allclose(curve["y"], [100 * row["convergence"] for row in sizes])
-    assert f"{100 * sizes[-1]['convergence']:.1f} mAP on all 12 images" in panel.text()
+    assert curve["x"] == [row.images for row in sizes] == [1, 3, 6, 12]
+    np.testing.assert_allclose(curve["y"], [100 * row.convergence for row in sizes])
+    assert f"{100 * sizes[-1].convergence:.1f} mAP on all 12 images" in panel.text()
     assert "Over all thresholds of the run." not in panel.text()
     panel.send("on_change_least", value=0.9)
     assert panel.data["sizes"][1]["y"] == curve["y"]
@@ -143,8 +147,8 @@ def test_two_raters_have_a_fitted_line_with_its_quality(annotated):
     estimate(annotated, "two", raters=RATERS[:2])
     panel = Panel("convergence", annotated).load()
     panel.send("on_change_section", value="Subsets")
-    line = kf.convergence_metrics(annotated, "two")["lines"][0]
-    assert f"α explains {100 * line['explained']:.0f} % of the spread of mAP" in panel.text()
+    line = kf.convergence_metrics(annotated, "two").whole.fitted
+    assert f"α explains {100 * line.explained:.0f} % of the spread of mAP" in panel.text()
     assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
 
 
@@ -157,8 +161,8 @@ def test_models_are_placed_without_a_new_run(annotated):
     panel.state["more"] = {"typed": "mine 0.99"}
     panel.send("place")
     assert "could not be placed" not in panel.text()
-    mine = kf.convergence_metrics(annotated, "convergence", models="mine 0.99")["models"][1]
-    assert f"- **mine**: {mine['meaning']}" in panel.text()
+    mine = kf.convergence_metrics(annotated, "convergence", models="mine 0.99").placed[1]
+    assert f"- **mine**: {mine.meaning}" in panel.text()
     assert "mine" in panel.data["bars"][3]["customdata"]
     assert kf.list_runs(annotated) == ["convergence"]
     panel.send("on_change_least", value=0.7)

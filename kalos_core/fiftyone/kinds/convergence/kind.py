@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from kalos_core.convergence import LabelConvergence
-from kalos_core.fiftyone.kinds.convergence.metrics import (
-    ConvergenceDetails,
-    ConvergenceMetrics,
-    ConvergenceSettings,
-    converge,
-)
+from kalos_core.annotations import Annotations
+from kalos_core.convergence import ConvergenceStudy, LabelConvergence, label_convergence
+from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceMetrics, ConvergenceSettings, line_of
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.stored import load_run_view
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+from kalos_core.pairs import Pairs
 
-ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence]
+ConvergenceRun = Run[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, LabelConvergence]
+
+
+def converge(
+    annotations: Annotations,
+    settings: ConvergenceSettings,
+    pairs: Pairs,
+    progress: Callable[[float, str], None] | None = None,
+) -> LabelConvergence:
+    """Label convergence of annotations with the settings of a run."""
+    return label_convergence(
+        annotations,
+        settings["subsets"],
+        settings["fraction"],
+        settings["seed"],
+        similarity=settings["similarity"],
+        thresholds=settings["thresholds"],
+        line=line_of(settings),
+        pairs=pairs,
+        progress=progress,
+    )
 
 
 def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
@@ -33,7 +51,7 @@ def _written(_: Run[Any, Any, Any, Any]) -> str:
     return "nothing on samples or labels"
 
 
-CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, LabelConvergence] = register(
+CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, LabelConvergence] = register(
     Kind(
         name="convergence",
         title="Label convergence",
@@ -45,5 +63,6 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceDetails, L
         figures="kalos_core.fiftyone.kinds.convergence.figures",
         demo=Demo(lambda run: f"Ceiling of any model: {run.result}", {"fraction": 0.5, "tags": True}),  # of few images
         views={"tag": view_of_tag},
+        details=ConvergenceStudy,
     )
 )

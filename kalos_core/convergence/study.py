@@ -1,0 +1,333 @@
+"""Label convergence of a data set and of its tags with models placed: what follows at some thresholds or at all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.convergence.criteria import Criterion, check_convergence
+from kalos_core.convergence.interval import FEW_IMAGES, SHARES, LabelConvergence, SubsetSize, label_convergence
+from kalos_core.convergence.models import read_models
+from kalos_core.convergence.predictions import map_of_predictions
+from kalos_core.convergence.replicates import Replicates
+from kalos_core.convergence.spread import Spread
+from kalos_core.errors import InputError, KalosWarning, listed
+from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.variation import TOUCHING
+
+WHOLE = "all images"
+"""The name of what is no tag."""
+
+OF_EACH_SIZE = 100
+"""Subsets of each other size, at most: large subsets take long, and a curve needs no more."""
+
+Scored = tuple[Annotations, ArrayLike | Sequence[Any] | None]
+"""Predictions of a model, and the confidence of each."""
+
+
+@dataclass(frozen=True)
+class PlacedModel:
+    """A model against label convergence.
+
+    Parameters
+    ----------
+    name : str
+    map : float
+        From 0 to 1.
+    place : "below", "inside" or "above"
+        Towards the interval.
+    meaning : str
+        What that means, in words.
+    by_rater : dict
+        mAP with each rater as ground truth, where predictions are known; NaN for one without an annotation.
+    """
+
+    name: str
+    map: float
+    place: str
+    meaning: str
+    by_rater: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spread: Spread, name: str, value: float, by_rater: Mapping[str, float] | None = None) -> PlacedModel:
+        """Against the interval of a spread.
+
+        Examples
+        --------
+        >>> PlacedModel.of(Spread(np.array([0.4, 0.5, 0.6])), "net", 0.1).place
+        'below'
+        """
+        return cls(name, value, spread.position(value), spread.meaning(value), dict(by_rater or {}))
+
+
+@dataclass(frozen=True, eq=False)
+class TagConvergence:
+    """Label convergence of all images, or of those with a tag. T thresholds, R raters.
+
+    Parameters
+    ----------
+    name : str
+        The tag; `WHOLE` for all images.
+    images : int
+    replicates : Replicates or None
+    predicted : dict
+        Model -> (T, R) mAP of its predictions with each rater as ground truth; NaN for one without an annotation.
+    reason : str
+        Why there are no replicates.
+
+    Examples
+    --------
+    >>> TagConvergence("night", 40, None, {"net": np.array([[0.5, np.nan], [0.3, np.nan]])}, "too few").models
+    {'net': 0.4}
+    """
+
+    name: str
+    images: int
+    replicates: Replicates | None
+    predicted: dict[str, NDArray[np.float64]]
+    reason: str = ""
+
+    @property
+    def models(self) -> dict[str, float]:
+        """MAP of each model with predictions: mean over the thresholds and the raters who have annotations."""
+        return {
+            name: float(np.nanmean(values.mean(axis=0)))
+            for name, values in self.predicted.items()
+            if np.isfinite(values).any()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ConvergenceStudy:
+    """What `convergence_study` returns. T thresholds, R raters.
+
+    Parameters
+    ----------
+    parts : tuple of TagConvergence
+        All images first, then the tags.
+    raters : (R,) object
+    directions : (T, R, R) float64
+        Modified mAP of all images, as of `ModifiedMap`.
+    models : dict
+        Name -> mAP, as it was given.
+    checklist : tuple of Criterion
+    sizes : tuple of SubsetSize
+        How label convergence of all images depends on the size of subsets, over all thresholds.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 3)]}
+    ...     for image in range(200)
+    ...     for rater, shift in (("ann", 0), ("bob", 2))
+    ... ]
+    >>> table = Annotations.from_rows(rows)
+    >>> found = convergence_study(table, label_convergence(table, samples=50, fraction=0.5, thresholds=(0.5, 0.75)))
+    >>> found.whole.measured.mean < 1, found.matrix.shape, [size.images for size in found.sizes]
+    (True, (2, 2), [20, 50, 100, 200])
+    >>> found.with_models("net 0.1").placed[0].place
+    'below'
+    """
+
+    parts: tuple[TagConvergence, ...]
+    raters: NDArray[np.object_]
+    directions: NDArray[np.float64]
+    models: dict[str, float]
+    checklist: tuple[Criterion, ...]
+    sizes: tuple[SubsetSize, ...]
+
+    @property
+    def whole(self) -> Replicates:
+        """The replicates of all images."""
+        replicates = self.parts[0].replicates
+        assert replicates is not None  # without them there is no study
+        return replicates
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """(R, R) mAP with the rater of the row as ground truth, of the column as detections, mean over thresholds."""
+        return np.asarray(self.directions.mean(axis=0))
+
+    @property
+    def placed(self) -> list[PlacedModel]:
+        """Every model against label convergence of all images, those with predictions last."""
+        spread, whole = self.whole.convergence, self.parts[0]
+        models = [PlacedModel.of(spread, name, value) for name, value in self.models.items()]
+        for name, value in whole.models.items():
+            by_rater = dict(zip(map(str, self.raters), whole.predicted[name].mean(axis=0).tolist(), strict=True))
+            models.append(PlacedModel.of(spread, name, value, by_rater))
+        return models
+
+    def largest(self, count: int = 20) -> list[TagConvergence]:
+        """All images, then the tags that have an interval: those with the most images, by name."""
+        known = [part for part in self.parts[1:] if part.replicates is not None]
+        shown = sorted(known, key=lambda part: -part.images)[:count]
+        return [self.parts[0], *sorted(shown, key=lambda part: part.name)]
+
+    def with_models(self, models: str | Mapping[str, float] | None) -> ConvergenceStudy:
+        """The same with more models: see `read_models`; their mAP has to be of the same thresholds."""
+        return replace(self, models={**self.models, **read_models(models)})
+
+    def between(self, least: float | None = None, greatest: float | None = None) -> ConvergenceStudy:
+        """The same at the thresholds from the least to the greatest, both included; `sizes` stay those of all.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        chosen = self.whole.chosen(least, greatest)
+        parts = [
+            replace(
+                part,
+                replicates=None if part.replicates is None else part.replicates.between(least, greatest),
+                predicted={name: values[chosen] for name, values in part.predicted.items()},
+            )
+            for part in self.parts
+        ]
+        return replace(self, parts=tuple(parts), directions=self.directions[chosen])
+
+
+def convergence_study(
+    annotations: Annotations,
+    result: LabelConvergence,
+    *,
+    tags: Mapping[str, NDArray[np.bool_]] | None = None,
+    models: str | Mapping[str, float] | None = None,
+    predictions: Mapping[str, Scored] | None = None,
+    pairs: Pairs | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> ConvergenceStudy:
+    """All that is to be known beside label convergence: of each tag, of other sizes, of models, and the check-list.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    result : LabelConvergence
+        Of all images; each tag has as many subsets of as large a share of its images.
+    tags : mapping, optional
+        Name -> (I,) which images have it.
+    models : str or mapping, optional
+        Names of models with their mAP at the same thresholds: see `read_models`.
+    predictions : mapping, optional
+        Name of a model -> its predictions and their confidence, as `map_of_predictions` takes them.
+    pairs : Pairs, optional
+        All that touch.
+    progress : callable, optional
+        ``progress(share, label)``, as of `label_convergence`.
+
+    Warns
+    -----
+    KalosWarning
+        If subsets of tags have fewer than 100 images.
+
+    Raises
+    ------
+    InputError
+        For models that cannot be read, or predictions that cannot be evaluated.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10 - shift * (image % 3)]}
+    ...     for image in range(400)
+    ...     for rater, shift in (("ann", 0), ("bob", 2))
+    ... ]
+    >>> table = Annotations.from_rows(rows)
+    >>> result = label_convergence(table, samples=50, fraction=0.5, thresholds=(0.5, 0.75))
+    >>> found = convergence_study(table, result, tags={"night": np.arange(400) < 200}, models="net 0.1")
+    >>> [(part.name, part.replicates.images_per_replicate) for part in found.parts], found.placed[0].place
+    ([('all images', 200), ('night', 100)], 'below')
+    >>> found.between(0.7).whole.thresholds.tolist()
+    [0.75]
+    """
+    given, masks = read_models(models), dict(tags or {})
+    name, thresholds = result.whole.similarity_name, result.thresholds
+    pairs = compute_pairs(annotations, name, TOUCHING) if pairs is None else pairs
+
+    def predicted(part: Annotations, images: NDArray[np.bool_] | None = None) -> dict[str, NDArray[np.float64]]:
+        """MAP of every model's predictions, on the images of a mask if given, to which the part is cut down already."""
+        found = {}
+        for model, (table, scores) in (predictions or {}).items():
+            if images is not None:
+                inside = set(annotations.images[images])
+                mask = np.array([key in inside for key in table.images], np.bool_)
+                table, scores = table.select(images=mask), np.asarray(scores, dtype=object)[mask[table.image]]
+            try:
+                found[model] = map_of_predictions(part, table, scores, name, thresholds).by_rater
+            except InputError as error:
+                raise InputError(f"predictions: those of {model!r} cannot be evaluated: {error}") from error
+        return found
+
+    def of_tag(number: int, tag: str, images: NDArray[np.bool_]) -> TagConvergence:
+        """The images of a tag; why they have no interval where they have none."""
+        part, count = annotations.select(images=images), int(images.sum())
+
+        def tell(share: float, label: str) -> None:
+            if progress is not None:
+                progress((number + share) / len(masks), f"{tag}: {label}")
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", KalosWarning)  # said of all tags at once
+                found = label_convergence(
+                    part,
+                    len(result.drawn),
+                    result.fraction,
+                    result.seed,
+                    similarity=name,
+                    thresholds=thresholds,
+                    ties=result.whole.ties,
+                    orders=len(result.counted),
+                    solver=result.configuration.solver,
+                    cost=result.configuration.cost,
+                    line=result.line,
+                    pairs=pairs.within(annotations, images),
+                    progress=tell,
+                )
+        except InputError as error:
+            return TagConvergence(tag, count, None, {}, str(error))
+        return TagConvergence(tag, found.images, found.replicates, predicted(part, images))
+
+    whole = TagConvergence(WHOLE, result.images, result.replicates, predicted(annotations))
+    of_tags = [of_tag(number, tag, images) for number, (tag, images) in enumerate(masks.items())]
+    _warn_of_small(of_tags)
+    if progress is not None:
+        progress(1.0, "Looking at subsets of other sizes")
+    return ConvergenceStudy(
+        parts=(whole, *of_tags),
+        raters=result.whole.raters,
+        directions=result.whole.directions,
+        models=given,
+        checklist=tuple(check_convergence(annotations, name, pairs=pairs)),
+        sizes=_sizes(result),
+    )
+
+
+def _sizes(result: LabelConvergence) -> tuple[SubsetSize, ...]:
+    """Of the usual sizes; only their own where others leave subsets empty."""
+    shares = [share for share in SHARES if round(share * result.images)]
+    samples = min(len(result.drawn), OF_EACH_SIZE)
+    try:
+        return tuple(result.sizes(shares, samples))
+    except InputError:
+        return tuple(result.sizes((), samples))
+
+
+def _warn_of_small(tags: Sequence[TagConvergence]) -> None:
+    small = [
+        part.name for part in tags if part.replicates is not None and part.replicates.images_per_replicate < FEW_IMAGES
+    ]
+    if small:
+        warnings.warn(
+            f"tags: subsets of {listed(small)} have fewer than {FEW_IMAGES} images: compare their means, not their "
+            "widths",
+            KalosWarning,
+            stacklevel=3,
+        )
