@@ -46,6 +46,8 @@ def test_quorum_class_shape_score_and_provenance_by_hand():
     tie = frame[frame["outcome"] == "tied class"].iloc[0]
     assert (tie["classes"], tie["annotations"], tie["score"]) == ("cat, dog", [4, 5], pytest.approx(2 / 3))
     assert found.tied.sum() == 1
+    assert found.sensitivity.tolist() == pytest.approx([1, 1, 1, np.nan], nan_ok=True)  # dan is asked for no object
+    assert found.ppv.tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, np.nan], nan_ok=True)
 
     first = instance_consensus(agreement(table, bootstrap=0), ties="first")
     assert first.counts()["tied class"] == 0

@@ -12,6 +12,7 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 import kalos_core.fiftyone as kf
@@ -21,7 +22,7 @@ from kalos_core.fiftyone.dataset.info import update_info
 from kalos_core.fiftyone.dataset.raters import MASKS, label_fields, store_raters
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import MaskStack, pixel_agreement
-from kalos_core.ranking import DetectorAccumulator
+from kalos_core.ranking import DetectorAccumulator, boundary_evaluation
 from tests.fiftyone_bridge.scenes import detection, documents, polyline, without
 from tests.fiftyone_bridge.stacks import IMAGES, RATER_COUNTS, RATERS, RATIO, add_maps, row, small
 
@@ -383,6 +384,30 @@ def test_agreement_is_compared_with_the_images(tmp_path: Path) -> None:
     loaded.dataset.delete()
 
 
+@pytest.mark.parametrize(
+    ("channels", "names"),
+    [
+        (None, ["channel 1", "channel 2", "channel 3", "channel 4"]),
+        (["red", "green", "blue", "nir"], ["red", "green", "blue", "nir", "intensity", "contrast"]),
+        ({"nir": 3}, ["nir"]),
+    ],
+)
+def test_channels_of_16_bits_are_named_and_chosen(stack: fo.Dataset, tmp_path: Path, channels: Any, names: Any) -> None:
+    """The fourth is the share of raters who marked a pixel in 30,000ths: more than 8 bits, and a correlation of 1."""
+    for number, (sample, counts) in enumerate(zip(stack.iter_samples(autosave=True), RATER_COUNTS, strict=True)):
+        sample.filepath = str(tmp_path / f"{number}.tif")
+        shares = np.array(counts) * 30_000 // [3, 3, 1][number]
+        noise = np.random.default_rng(number).integers(0, 60_000, (1, 4, 3))
+        tifffile.imwrite(sample.filepath, np.dstack([noise, shares]).astype(np.uint16), photometric="rgb")
+    run = kf.compute_pixel_agreement(stack, "pixels", images=True, channels=channels)
+    found = {each.name: each.r for each in kf.load_details(stack, "pixels").details.correlations}
+    assert list(found) == names == [each.name for each in run.result.correlations]
+    assert found[names[3] if len(names) > 3 else "nir"] == pytest.approx(1)
+    assert kf.load_metrics(stack, "pixels").settings["channels"] == channels
+    with pytest.raises(InputError, match=r"0.tif: channels: expected"):
+        kf.compute_pixel_agreement(stack, "bad", images=True, channels={"nir": 4})
+
+
 # ---- truths ----
 
 
@@ -633,6 +658,33 @@ def test_maps_of_bytes_and_of_a_range_are_stretched(stack: fo.Dataset) -> None:
     run = kf.rank_detectors(stack, "ranks", detectors=["good", "bytes", "tens"], skew=(0.1, 0.5))
     values = np.array(run.metrics["values"])
     np.testing.assert_allclose(values[:, 1:], values[:, :1].repeat(2, axis=1), atol=1e-6)
+
+
+def test_boundaries_have_their_berkeley_evaluation(stack: fo.Dataset) -> None:
+    """As the library evaluates them; per image the best F1 of the detector that is best over all."""
+    add_maps(stack)
+    options = {"detectors": ["good", "poor"], "methods": ["any"], "skew": (0.1, 0.5)}
+    run = kf.rank_detectors(stack, "ranks", boundaries=9, **options)
+    images = zip(*[stack.values(f"{name}.map") for name in options["detectors"]], stacks(), strict=True)
+    direct = boundary_evaluation([({"good": good, "poor": poor}, masks) for good, poor, masks in images], 9)
+    stored = kf.load_details(stack, "ranks").details.boundaries
+    for found in (run.details.boundaries, stored):
+        np.testing.assert_array_equal(found.f1, direct.f1)
+        np.testing.assert_array_equal(found.image_f1, direct.image_f1)
+        assert (found.tolerance, found.images.tolist()) == (0.0075, stack.values("id"))
+    assert direct.ods[0] > direct.ods[1]
+    assert stack.values("ranks_f1") == direct.image_best[0].tolist()
+    assert run.written == "'ranks_f1' on samples"
+    parts = kf.figures_of(kf.load_details(stack, "ranks"))
+    assert parts["boundaries"].title.startswith("good finds boundaries best: F1 ")
+    kf.rename_run(stack, "ranks", "renamed")
+    assert stack.values("renamed_f1") == direct.image_best[0].tolist()
+    kf.delete_run(stack, "renamed")
+    assert not stack.has_field("renamed_f1")
+    exact = kf.rank_detectors(stack, "exact", boundaries=3, tolerance=0.01, **options)
+    assert exact.details.boundaries.tolerance == 0.01
+    with pytest.raises(InputError, match="boundaries: expected a whole number of at least 0, got -1"):
+        kf.rank_detectors(stack, "bad", boundaries=-1, **options)
 
 
 def test_models_on_objects_as_the_library_ranks_them(make: Make) -> None:

@@ -7,6 +7,7 @@ import json
 import fiftyone as fo
 import numpy as np
 import pytest
+from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
@@ -96,6 +97,8 @@ def test_without_masks_there_is_nothing_to_send():
             "A number above 0.3, the least fraction",
         ),
         ("rank_detectors", {"contours": True, "tolerance": 1}, "tolerance", "A number from 0 to 0.1"),
+        ("rank_detectors", {"berkeley": True, "boundaries": 0}, "boundaries", "A number from 1 to 999"),
+        ("compute_pixel_agreement", {"images": True, "channels": "red, nir=3"}, "channels", "or each with its number"),
     ],
 )
 def test_what_cannot_be_is_refused_at_the_input(masks, name, params, where, message):
@@ -166,6 +169,26 @@ def test_large_stacks_are_delegated(masks):
     masks.set_values("metadata.height", [2_000] * 3)
     assert not is_delegated_by_default("estimate_truth", masks, methods=["staple"])
     assert is_delegated_by_default("estimate_truth", masks, methods=["lsml"])
+    assert not is_delegated_by_default("rank_detectors", masks, detectors=["good"])
+    assert is_delegated_by_default("rank_detectors", masks, detectors=["good"], berkeley=True)
+
+
+def test_boundaries_from_the_sdk(masks):
+    params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
+    result = run("rank_detectors", masks, raters=list(RATERS), berkeley=True, run_key="ranks", **params)
+    assert "good finds boundaries best: F1 " in result["summary"]
+    assert len(kf.load_details(masks, "ranks").details.boundaries.thresholds) == 33
+
+
+def test_channels_as_one_types_them(masks, tmp_path):
+    for number, sample in enumerate(masks.iter_samples(autosave=True)):
+        sample.filepath = str(tmp_path / f"{number}.png")
+        Image.fromarray(np.arange(12, dtype=np.uint8).reshape(1, 4, 3)).save(sample.filepath)
+    for key, text, stored in [("named", "nir, swir ,red", ["nir", "swir", "red"]), ("chosen", "nir = 2", {"nir": 2})]:
+        run("compute_pixel_agreement", masks, raters=list(RATERS), images=True, channels=text, run_key=key)
+        found = kf.load_details(masks, key)
+        assert found.settings["channels"] == stored
+        assert [each.name for each in found.details.correlations] == list(stored)
 
 
 def test_what_a_form_hides_again_does_not_count(masks):

@@ -22,7 +22,7 @@ def stack():
     add_maps(dataset)
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
-    kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5))
+    kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)
     yield dataset
     for key in kf.list_runs(dataset):
         kf.delete_run(dataset, key)
@@ -103,6 +103,7 @@ def test_ranks_and_curves(stack):
     panel.send("on_change_reference", value="bob")
     assert "Under bob: " in panel.text()
     assert "goes with agreement most" in panel.text()
+    assert "good finds boundaries best: F1 " in panel.text()
 
 
 def test_a_run_that_is_gone_is_reported(stack):

@@ -185,6 +185,20 @@ def test_classes_are_averaged():
     assert found.to_pandas()["class"].tolist() == ["road", "car", "sky"]
 
 
+def test_an_image_of_several_classes_has_their_mean():
+    """F1 of road 1 and 2/3, of car 2/3 on the first image and of nothing, 1, on the second."""
+    maps = [{"ann": [[1, 2, 2, 0]], "bob": [[1, 2, 0, 0]]}, {"ann": [[1, 0]], "bob": [[1, 1]]}]
+    found = class_pixel_agreement(
+        [LabelStack.of(masks, image=name) for masks, name in zip(maps, "ab", strict=True)], {1: "road", 2: "car"}
+    )
+    assert found.images.tolist() == ["a", "b"]
+    assert found.image_f1.tolist() == pytest.approx([(1 + 2 / 3) / 2, (2 / 3 + 1) / 2])
+    for number, masks in enumerate(maps):
+        alone = class_pixel_agreement([LabelStack.of(masks)], {1: "road", 2: "car"})
+        assert found.image_f1[number] == pytest.approx(np.mean([each.mean_f1 for each in alone.by_class]))
+        assert found.image_bound[number] == pytest.approx(alone.smyth_bound)
+
+
 def test_an_ignored_value_is_no_unknown_class():
     labels = {"ann": [[1, 9]], "bob": [[1, 1]]}
     class_pixel_agreement([LabelStack.of(labels, ignore=[[0, 1]])], {1: "road"})

@@ -228,3 +228,11 @@ IMAGE = ({"edge": line(10, 5, 35)}, {"ann": line(10, 5, 35)})
 def test_what_cannot_be_evaluated_is_refused(images, options, message):
     with pytest.raises(InputError, match=message):
         boundary_evaluation(images, **options)
+
+
+def test_the_best_of_each_image_is_that_of_the_image_alone():
+    sure, faint = line(12, 5, 25, 0.8) + line(25, 5, 15, 0.4), line(10, 5, 35, 0.3)
+    images = [({"edge": scores}, {"ann": line(10, 5, 35)}) for scores in (sure, faint)]
+    found = boundary_evaluation(images, 3, tolerance=0.04)
+    assert found.image_best[0].tolist() == pytest.approx([4 / 5, 1])
+    assert found.image_best[0].tolist() == [boundary_evaluation([image], 3, tolerance=0.04).ods[0] for image in images]

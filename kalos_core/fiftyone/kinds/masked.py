@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
@@ -19,6 +19,25 @@ from kalos_core.pixels import PixelAccumulator
 
 CLOCK = 2.0
 """Seconds by which the clock of a file system may be coarser than ours, or late."""
+
+
+class MaskSettings(TypedDict):
+    """How masks were read.
+
+    `raters_are_local`: whether raters have no names over the images; `classes`: name -> value in label maps.
+    """
+
+    ignore_value: int | None
+    raters_are_local: bool
+    classes: dict[str, int]
+
+
+def mask_settings(masks: RaterMasks, ignore_value: int | None, raters_are_local: bool | None) -> MaskSettings:
+    """As they are stored. `raters_are_local`: None for what is known of the raters."""
+    facts = rater_facts(masks.view)
+    if raters_are_local is None:
+        raters_are_local = any(facts[name]["is_local"] for name in masks.raters if name in facts)
+    return MaskSettings(ignore_value=ignore_value, raters_are_local=bool(raters_are_local), classes=masks.values)
 
 
 def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
@@ -56,12 +75,6 @@ def _is_newer(path: str, since: float) -> bool:
     except OSError:
         return True
     return max(facts.st_mtime, facts.st_ctime) >= since  # also one that was replaced by an older one
-
-
-def are_local(masks: RaterMasks, given: bool | None) -> bool:
-    """Whether a rater of one image is not the rater of that name on another: as `given`, else as it is stored."""
-    facts = rater_facts(masks.view)
-    return any(facts[name]["is_local"] for name in masks.raters if name in facts) if given is None else bool(given)
 
 
 def with_progress(

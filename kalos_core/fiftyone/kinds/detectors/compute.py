@@ -31,7 +31,7 @@ from kalos_core.fiftyone.kinds.detectors.details import (
 )
 from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores
-from kalos_core.fiftyone.kinds.masked import are_local, outliers_of_study, with_progress
+from kalos_core.fiftyone.kinds.masked import mask_settings, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.truth.objects import consensus_of, match_objects, quorum_names
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -166,9 +166,7 @@ def rank_detectors(
             thin=bool(thin),
             shares=shares if isinstance(shares, str) else [float(share) for share in shares],
             boundaries=check_whole(boundaries, "boundaries"),
-            ignore_value=ignore_value,
-            raters_are_local=are_local(masks, raters_are_local),
-            classes=masks.values,
+            **mask_settings(masks, ignore_value, raters_are_local),
         )
         return _on_pixels(masks, run_key, of_maps, report)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from kalos_core.fiftyone.kinds.masked import MaskSettings
+from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
 
@@ -12,12 +14,11 @@ Numbers = list[float | None]
 """None where undefined."""
 
 
-class ScoreMapSettings(TypedDict):
+class ScoreMapSettings(MaskSettings):
     """How score maps were ranked.
 
     `truths`: further references; `shares`: thresholds of agreement that are references; `boundaries`: thresholds of the
-    Berkeley evaluation; `raters_are_local`: whether raters have no names over the images; `classes`: name -> value in
-    label maps.
+    Berkeley evaluation.
     """
 
     of: Literal["pixels"]
@@ -29,25 +30,14 @@ class ScoreMapSettings(TypedDict):
     thin: bool
     shares: str | list[float]
     boundaries: int
-    ignore_value: int | None
-    raters_are_local: bool
-    classes: dict[str, int]
 
 
-class ModelSettings(TypedDict):
+class ModelSettings(ObjectTruthSettings):
     """How models were ranked, and how raters were matched for the consensus."""
 
-    of: Literal["objects"]
     detectors: list[str]
     truths: list[str]
-    similarity: str
     thresholds: list[float]
-    threshold: float
-    solver: str
-    cost: str
-    ties: str
-    region: str
-    quorum: list[float]
 
 
 DetectorSettings = ScoreMapSettings | ModelSettings

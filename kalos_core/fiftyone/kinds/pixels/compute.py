@@ -14,7 +14,7 @@ from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import are_local, with_progress
+from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
 from kalos_core.fiftyone.kinds.pixels.details import PixelSettings, pixel_metrics, result_of
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -93,13 +93,8 @@ def compute_pixel_agreement(
     chosen = Selection.of(selection)
     with analysing(samples, run_key, progress) as report:
         masks = open_masks(samples, chosen, ignore_value)
-        settings = PixelSettings(
-            ignore_value=ignore_value,
-            images=bool(images),
-            channels=_channels(channels),
-            raters_are_local=are_local(masks, raters_are_local),
-            classes=masks.values,
-        )
+        common = mask_settings(masks, ignore_value, raters_are_local)
+        settings = PixelSettings(**common, images=bool(images), channels=_channels(channels))
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
             names.rater_count: map_field(fo.Heatmap, f"How many raters marked each pixel, of the run {run_key!r}"),

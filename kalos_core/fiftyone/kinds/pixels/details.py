@@ -6,23 +6,20 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from kalos_core.annotations import object_array
+from kalos_core.fiftyone.kinds.masked import MaskSettings
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
 from kalos_core.pixels.stored import MARKED
 
 
-class PixelSettings(TypedDict):
+class PixelSettings(MaskSettings):
     """How masks were compared.
 
-    `images`: whether with the images themselves; `channels`: which of these, see `kalos_core.pixel_agreement`;
-    `raters_are_local`: whether only raters of one image were compared; `classes`: name -> value in label maps.
+    `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`.
     """
 
-    ignore_value: int | None
     images: bool
     channels: list[str] | dict[str, int] | None
-    raters_are_local: bool
-    classes: dict[str, int]
 
 
 class PixelMetrics(TypedDict):

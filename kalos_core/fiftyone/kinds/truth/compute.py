@@ -24,7 +24,7 @@ from kalos_core.fiftyone.dataset.samples import check_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.masked import are_local, outliers_of_study, with_progress
+from kalos_core.fiftyone.kinds.masked import mask_settings, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.kinds.truth.details import (
     ObjectTruth,
@@ -145,44 +145,36 @@ def estimate_truth(
     with analysing(samples, run_key, progress) as report:
         if of == "pixels" or (of == "auto" and mask_sources(samples, chosen) is not None):
             names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
-            run = _of_pixels(samples, run_key, names, ignore_value, raters_are_local, chosen, report)
-        else:
-            settings = ObjectTruthSettings(
-                of="objects",
-                similarity=similarity_to_store(samples, chosen, similarity),
-                threshold=threshold,
-                solver=solver,
-                cost=cost,
-                ties=ties,
-                region=region,
-                quorum=list(quorum_names(quorum).values()),
-            )
-            run = _of_objects(samples, run_key, settings, chosen, report)
-    return run
+            _check_methods(names)
+            masks = open_masks(samples, chosen, ignore_value)
+            common = mask_settings(masks, ignore_value, raters_are_local)
+            return _of_pixels(masks, run_key, PixelTruthSettings(of="pixels", methods=names, **common), report)
+        settings = ObjectTruthSettings(
+            of="objects",
+            similarity=similarity_to_store(samples, chosen, similarity),
+            threshold=threshold,
+            solver=solver,
+            cost=cost,
+            ties=ties,
+            region=region,
+            quorum=list(quorum_names(quorum).values()),
+        )
+        return _of_objects(samples, run_key, settings, chosen, report)
 
 
 # ---- pixels ----
 
 
-def _of_pixels(
-    samples: Any,
-    run_key: str,
-    methods: list[str],
-    ignore_value: int | None,
-    raters_are_local: bool | None,
-    selection: Selection,
-    report: Report,
-) -> TruthRun:
+def _check_methods(methods: list[str]) -> None:
     if not methods:
         raise InputError(f"methods: expected at least one of {listed(TRUTH_METHODS, 20)}, got none")
     for method in methods:
         lookup(TRUTH_METHODS, method, "methods")
-    masks = open_masks(samples, selection, ignore_value)
-    fields, folder = RunNames(run_key).fields_for(samples, methods), new_folder(samples)
-    local = are_local(masks, raters_are_local)
-    settings = PixelTruthSettings(
-        of="pixels", methods=methods, ignore_value=ignore_value, raters_are_local=local, classes=masks.values
-    )
+
+
+def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, report: Report) -> TruthRun:
+    methods, local = settings["methods"], settings["raters_are_local"]
+    fields, folder = RunNames(run_key).fields_for(masks.view, methods), new_folder(masks.view)
     declared = {
         field: map_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
         for method, field in fields.items()

@@ -9,19 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth, InstanceConsensus
+from kalos_core.fiftyone.kinds.masked import MaskSettings
 
 
-class PixelTruthSettings(TypedDict):
-    """How the truth of pixels was estimated.
-
-    `raters_are_local`: whether outliers were decided image by image; `classes`: name -> value in label maps.
-    """
+class PixelTruthSettings(MaskSettings):
+    """How the truth of pixels was estimated: with local raters, outliers were decided image by image."""
 
     of: Literal["pixels"]
     methods: list[str]
-    ignore_value: int | None
-    raters_are_local: bool
-    classes: dict[str, int]
 
 
 class ObjectTruthSettings(TypedDict):
