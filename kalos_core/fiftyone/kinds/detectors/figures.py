@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import (
@@ -37,7 +39,7 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
     parts = {"bump": Part.of(ranking, plot_ranking)}
-    if len(ranking.truths) > 1 and len(ranking.systems) > 1:
+    if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
         parts["shared"] = Part.of(ranking, plot_shared_rankings)
         parts["tau"] = Part.of(ranking, plot_tau)
     if isinstance(found, DetectorRanking):
