@@ -176,7 +176,7 @@ def test_large_stacks_are_delegated(masks):
 def test_boundaries_from_the_sdk(masks):
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), berkeley=True, run_key="ranks", **params)
-    assert "good finds boundaries best: F1 " in result["summary"]
+    assert "good finds boundaries best: F1 " in result["text"]
     assert len(kf.load_details(masks, "ranks").details.boundaries.thresholds) == 33
 
 
