@@ -94,6 +94,7 @@ from kalos_core.figures.noise import (
     fidelity_dots,
     fidelity_rows,
     fidelity_title,
+    fit_rows,
     origin_rows,
     plot_angles,
     plot_areas,
@@ -101,7 +102,6 @@ from kalos_core.figures.noise import (
     plot_fidelity,
     plot_residuals,
     plot_size_errors,
-    rate_rows,
 )
 from kalos_core.figures.pixels import (
     correlation_bars,
@@ -239,6 +239,7 @@ __all__ = [
     "fidelity_dots",
     "fidelity_rows",
     "fidelity_title",
+    "fit_rows",
     "fit_title",
     "hardest_classes",
     "image_event_bars",
@@ -308,7 +309,6 @@ __all__ = [
     "plot_weights",
     "precision_curves",
     "ranking_title",
-    "rate_rows",
     "rater_tree",
     "ratio_curve",
     "ratio_title",

@@ -243,18 +243,19 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
     ]
 
 
-def rate_rows(tests: FitTests) -> list[dict[str, str]]:
-    """The tests of the rate of unmatched annotations: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
-    rows = np.flatnonzero(tests.distribution == "unmatched.rate").tolist()
+def fit_rows(tests: FitTests) -> list[dict[str, str]]:
+    """Tests of fit as people read them: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
     return [
         {
-            "test": str(tests.test[row]),
-            "model": str(tests.model[row]),
-            "statistic": plain(tests.statistic[row]),
-            "p": "" if np.isnan(tests.p_value[row]) else _p_value(tests.p_value[row]),
-            "note": str(tests.note[row]),
+            "test": str(test),
+            "model": str(model),
+            "statistic": plain(statistic),
+            "p": "" if np.isnan(p_value) else _p_value(p_value),
+            "note": str(note),
         }
-        for row in rows
+        for test, model, statistic, p_value, note in zip(
+            tests.test, tests.model, tests.statistic, tests.p_value, tests.note, strict=True
+        )
     ]
 
 

@@ -573,7 +573,7 @@ class TestSources:
 
     def test_a_fitted_model_says_whether_its_raters_differ_as_the_real_ones(self, fresh: fo.Dataset) -> None:
         real = kf.inject_noise(fresh, "noise", reference="truth", raters=2)
-        assert real.details.fidelity == real.details.tests
+        assert real.details.fidelity == real.details.rate_tests
         assert real.details.fidelity.reason.endswith("two or more: only truth here")
         assert kf.figures_of(real)["fidelity"].figure is None
         options = {"reference": "truth", "real_raters": real.metrics["fields"], "model": "fit", "preset": "paper"}
@@ -589,7 +589,7 @@ class TestSources:
         assert found.synthetic.tolist() == pytest.approx(expected.synthetic.tolist())
         assert found.inside.tolist() == expected.inside.tolist()
         fitted = NoiseModel.fit(labels, rate="exponential", shifts="matched", preset="paper")
-        assert stored.details.tests.to_pandas().equals(fitted.tests().to_pandas())
+        assert stored.details.rate_tests.to_pandas().equals(fitted.rate_tests().to_pandas())
         part = kf.figures_of(stored)["fidelity"]
         assert part.title == fidelity_title(expected)
         assert len(part.figure.data) == 3

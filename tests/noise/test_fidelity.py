@@ -85,12 +85,12 @@ def test_two_real_raters_are_inside_their_own_interval_and_the_papers_are_not(fi
     assert paper["ks_similarity"].synthetic > 2 * fidelities["lvis"][1]["ks_similarity"].synthetic
 
 
-def test_the_shipped_model_confuses_classes_as_often_as_the_paper_prints(lvis):
+def test_the_shipped_model_differs_as_the_raters_of_its_data(lvis):
     found = NoiseModel.default().fidelity(lvis)
     assert found["alpha"].inside
     assert found["global_alpha"].synthetic == pytest.approx(0.648, abs=0.03)
-    assert not found["wrong_class"].inside  # .026 over three data sets; on LVIS-200 two of 1,400
-    assert found.quantity[~found.inside].tolist() == ["wrong_class"]
+    assert found["wrong_class"].inside
+    assert found.inside.all()
 
 
 def test_copies_have_no_distance_and_agree(lvis):
@@ -147,4 +147,4 @@ def test_signal_loss_against_table_3(lvis):
     assert paper[1:3] == pytest.approx([0.013, 0.042], abs=0.01)
     assert (np.diff(paper) > 0).all()
     assert (np.diff(ours) > 0).all()
-    assert ours[2:4] == pytest.approx([0.017, 0.033], abs=0.01)  # nothing is missed twice
+    assert ours[2:4] == pytest.approx([0.0036, 0.0076], abs=0.002)  # nothing is missed twice

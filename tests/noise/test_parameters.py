@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from statsmodels.stats.proportion import proportion_confint
 
-from kalos_core import InputError, NoiseModel
+from kalos_core import InputError, NoiseModel, variations
 from kalos_core.noise import DISTRIBUTIONS, Provenance
 from kalos_core.noise.model import DEFAULTS
 from kalos_core.noise.parameters import (
@@ -102,9 +103,20 @@ def test_what_is_out_of_range_is_named(make, message):
     assert message in str(error.value)
 
 
+def test_the_shipped_chance_of_another_class_is_that_of_its_data(lvis):
+    """The paper prints .026 for three data sets together; here 2 of 1,400 pairs differ (interval: `statsmodels`)."""
+    model, counts = NoiseModel.default(), variations(lvis, max_merge=2).counts()
+    assert (counts["wrong_class"], counts["correct"] + counts["wrong_class"]) == (2, 1400)
+    assert model.category.occurrence.probability == pytest.approx(2 / 1400, rel=1e-4)
+    origin = model.provenance["category.occurrence"]
+    assert (origin.source, origin.rows) == ("fitted", 1400)
+    ((low, high),) = origin.interval
+    assert (low, high) == pytest.approx(proportion_confint(2, 1400, method="wilson"), rel=1e-4)
+    assert high < 0.026
+
+
 def test_the_shipped_model_holds_what_the_paper_prints():
     model = NoiseModel.default()
-    assert model.category.occurrence.probability == 0.026
     assert (model.topology.opposition.alpha, model.topology.opposition.beta) == (4.53, 0.53)
     assert model.topology.enlargement.kappa == pytest.approx(math.log(0.088 / 0.059) / 2, abs=5e-4)
     assert {model.unmatched.deletion.probability, model.topology.split.probability} == {0.5}

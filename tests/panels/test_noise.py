@@ -51,14 +51,14 @@ def test_the_finding_comes_first(annotated):
 
 def test_a_bar_leads_to_its_labels(annotated):
     panel = Panel("noise", annotated).load()
-    operations = panel.send("on_click_event", idx=4, trace_idx=0)
-    expected = kf.view_of_event(annotated, "noise", "wrong_class")
+    operations = panel.send("on_click_event", idx=2, trace_idx=0)
+    expected = kf.view_of_event(annotated, "noise", "split")
     assert samples_of(annotated, operations) == expected.values("id")
     found = view_of(annotated, operations)
-    assert set(found.distinct(f"{FIELDS[2]}.detections.noise")) == {"wrong_class"}
-    assert f"{len(expected)} images with annotations wrong class: done" in given(operations, "notify")["message"]
-    lost = panel.send("on_click_event", idx=4, trace_idx=1)
-    assert samples_of(annotated, lost) == kf.view_of_event(annotated, "noise", "wrong_class", "lost").values("id")
+    assert {event for field in FIELDS for event in found.distinct(f"{field}.detections.noise")} == {"split"}
+    assert f"{len(expected)} images with annotations split: done" in given(operations, "notify")["message"]
+    lost = panel.send("on_click_event", idx=2, trace_idx=1)
+    assert samples_of(annotated, lost) == kf.view_of_event(annotated, "noise", "split", "lost").values("id")
 
 
 def test_a_stage_leads_to_its_labels(annotated):
@@ -108,8 +108,7 @@ def test_a_fitted_model_is_compared_with_the_real_raters(annotated):
     assert f"{found.inside.sum()} of {len(found)} quantities" in panel.state["headline"]
     assert [row["inside"] for row in panel.rows("quantities")] == ["yes" if each else "no" for each in found.inside]
     assert panel.rows("quantities")[0]["quantity"] == "mean alpha"
-    rate = details.tests.to_pandas().query("distribution == 'unmatched.rate'")
-    assert [row["model"] for row in panel.rows("rates")] == rate.model.tolist()
+    assert [row["model"] for row in panel.rows("rates")] == details.rate_tests.model.tolist()
     kf.delete_run(annotated, "fitted")
 
 

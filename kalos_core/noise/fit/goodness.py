@@ -106,6 +106,16 @@ def goodness_of_fit(
         *_of_opposition(seen, opposition),
         *_of_classes(seen, alike, permutations, rng),
     ]
+    return _together(lines)
+
+
+def rate_of_fit(seen: Observations, rate: EventRate, permutations: int, seed: int) -> FitTests:
+    """The tests of the rate of unmatched annotations only; see `NoiseModel.rate_tests`."""
+    permutations = check_whole(permutations, "permutations", least=1)
+    return _together([*_of_rates(seen, rate, permutations, np.random.default_rng(check_whole(seed, "seed")))])
+
+
+def _together(lines: list[_Line]) -> FitTests:
     return FitTests(
         distribution=object_array([line.distribution for line in lines]),
         test=object_array([line.test for line in lines]),

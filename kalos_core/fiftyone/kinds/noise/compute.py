@@ -88,8 +88,8 @@ def inject_noise(
     model : "default", "fit", path, JSON text or NoiseModel
         The shipped model, one fitted to the real raters, or one that was saved. With "fit" the details of the run say
         in ``fidelity`` whether generated raters differ as the real ones do, see `kalos_core.noise.Fidelity`, and in
-        ``tests`` how well each distribution fits; with any model in ``loss_by_magnitude`` how much signal is lost at
-        the magnitudes of the paper's Table 3.
+        ``rate_tests`` how well the number of unmatched annotations fits; with any model they say in
+        ``loss_by_magnitude`` how much signal is lost at the magnitudes of the paper's Table 3.
     rate, preset : str
         How a model is fitted, as in `kalos_core.noise.NoiseModel.fit`; with "fit" only.
     shifts : "matched" or "free", optional

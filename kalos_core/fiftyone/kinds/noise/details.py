@@ -78,8 +78,8 @@ class NoiseDetails:
         Of others by the same model at the magnitudes of the paper's table.
     model : str
         The noise model as JSON, which `NoiseModel.from_json` reads.
-    fidelity, tests : Fidelity and FitTests
-        Whether generated raters differ as those it was fitted to do, and how well each distribution fits.
+    fidelity, rate_tests : Fidelity and FitTests
+        Whether generated raters differ as those it was fitted to do, and how well the number of unmatched ones fits.
     """
 
     raters: RaterEvents
@@ -87,7 +87,7 @@ class NoiseDetails:
     loss_by_magnitude: SignalLossTable
     model: str
     fidelity: Fidelity | Undefined
-    tests: FitTests | Undefined
+    rate_tests: FitTests | Undefined
 
 
 def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> NoiseMetrics:
@@ -138,4 +138,4 @@ def _compared(
         )
         return why, why
     permutations = int(np.clip(IMAGES_DRAWN // max(len(real.images), 1), 99, MOST_PERMUTATIONS))
-    return model.fidelity(real, draws, seed), model.tests(permutations=permutations, seed=seed)
+    return model.fidelity(real, draws, seed), model.rate_tests(permutations, seed)
