@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,3 +121,16 @@ def freeze(owner: object, name: str, array: NDArray[Any]) -> None:
     view = array.view()
     view.setflags(write=False)
     object.__setattr__(owner, name, view)
+
+
+def by_item(item: NDArray[np.intp], names: NDArray[Any], items: int) -> Iterator[list[Any]]:
+    """Of each item its names, in their order. `item`: the item of each name.
+
+    Examples
+    --------
+    >>> list(by_item(np.array([2, 0, 2]), np.array(["a", "b", "c"]), 3))
+    [['b'], [], ['a', 'c']]
+    """
+    order = np.argsort(item, kind="stable")
+    ends = np.searchsorted(item[order], np.arange(items + 1)).tolist()
+    return (names[order[begin:end]].tolist() for begin, end in pairwise(ends))

@@ -73,8 +73,8 @@ from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_ta
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap_fields
+from kalos_core.fiftyone.kinds.image_labels.compute import compare_teams as compare_teams
 from kalos_core.fiftyone.kinds.image_labels.compute import compute_label_agreement as compute_label_agreement
-from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings as LabelFindings
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage as DisputedImage
 from kalos_core.fiftyone.kinds.image_labels.views import disputed_images as disputed_images
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes as view_of_disputes
@@ -122,6 +122,7 @@ from kalos_core.fiftyone.runs.table import Part as Part
 from kalos_core.fiftyone.runs.table import Run as Run
 from kalos_core.fiftyone.runs.thresholds import default_threshold as default_threshold
 from kalos_core.noise import InjectedNoise as InjectedNoise
+from kalos_core.nominal import LabelFindings as LabelFindings
 from kalos_core.nominal.grouping import read_groups as read_groups
 from kalos_core.variation import Finding as Finding
 from kalos_core.variation import ImageReport as ImageReport

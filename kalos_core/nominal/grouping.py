@@ -10,9 +10,15 @@ from kalos_core.errors import InputError
 Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
 
+Teams: TypeAlias = Mapping[str, Sequence[str]] | None
+"""Name -> raters."""
+
+SUGGESTED = "suggested"
+"""In place of groups: those that `suggest_groups` finds in the labels."""
+
 
 class GroupRecord(TypedDict):
-    """A group of labels of which exactly one is to be chosen."""
+    """A group of labels of which exactly one is to be chosen, or a team of raters."""
 
     name: str
     labels: list[str]
@@ -51,6 +57,25 @@ def groups_from_record(record: GroupsRecord) -> Groups:
     if record is None or isinstance(record, str):
         return record
     return {group["name"]: list(group["labels"]) for group in record}
+
+
+def teams_record(teams: Teams) -> list[GroupRecord] | None:
+    """Teams of raters as a list of records.
+
+    Examples
+    --------
+    >>> teams_record({"experts": ["ann"]})
+    [{'name': 'experts', 'labels': ['ann']}]
+    """
+    if isinstance(teams, str):
+        raise InputError(f"teams: expected names with their raters, got {teams!r}")
+    record = groups_record(teams)
+    return None if isinstance(record, str) else record
+
+
+def teams_from_record(record: list[GroupRecord] | None) -> dict[str, list[str]] | None:
+    """The teams that `teams_record` wrote down."""
+    return None if record is None else {team["name"]: list(team["labels"]) for team in record}
 
 
 def read_groups(text: str | None) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, check_whole
+from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
 from kalos_core.nominal.cohen import cohen_matrices
 from kalos_core.nominal.decisions import mean_of_finite, optional_tallies
@@ -230,6 +231,32 @@ def check_two_raters(table: LabelTable) -> LabelTable:
         raise InputError(f"table: expected at least two raters to compare, got {len(table.raters)} ({names})")
     if not table.questions:
         raise InputError("table: expected at least one concept, got none")
+    return table
+
+
+def check_comparable(table: LabelTable) -> LabelTable:
+    """A table that can be compared: of two raters, an item that two of them answered, and groups that answers keep.
+
+    Examples
+    --------
+    >>> rows = [{"item": 1, "rater": rater, "label": ["sky", "sea"]} for rater in ("ann", "bob")]
+    >>> len(check_comparable(LabelTable.from_rows(rows, groups=None)))
+    2
+    >>> check_comparable(LabelTable.from_rows(rows, groups={"label": ["sky", "sea"]}))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: groups: expected one label in an answer, as all labels exclude each other, got \
+several in 2 of 2 answers; pass groups='suggested', groups with their labels, or None for labels that do not
+    """
+    has_optional = (check_two_raters(table).group_of == OPTIONAL).any()
+    item = table.item if has_optional else table.item[np.unique(table.answer)]  # no label is no answer to a group
+    if not (np.bincount(item, minlength=1) >= 2).any():
+        raise InputError("raters: expected an image that two raters labelled, got none")
+    several = int((check_groups(table).chosen > 1).sum())
+    if len(table.questions) == 1 and 2 * several > len(table):
+        raise InputError(
+            f"groups: expected one label in an answer, as all labels exclude each other, got several in {several:,} of "
+            f"{len(table):,} answers; pass groups='suggested', groups with their labels, or None for labels that do not"
+        )
     return table
 
 

@@ -5,6 +5,7 @@ Letters used in shapes: A answers, N chosen labels, I items, R raters, C concept
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import new_codes, positions
-from kalos_core.arrays import find_sorted, freeze
+from kalos_core.arrays import by_item, find_sorted, freeze
 from kalos_core.errors import InputError, listed
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
@@ -372,6 +373,19 @@ class LabelTable:
                     raise InputError(f"groups: expected a concept in one group, got {concept!r} again")
                 group_of[known.index(concept)] = code
         return replace(self, groups=object_array(named), group_of=group_of)
+
+    @property
+    def raw(self) -> RawLabels:
+        """The answers as records, of which `build_table` makes the table again, but for what is left open.
+
+        Examples
+        --------
+        >>> LabelTable.from_rows([{"item": 1, "rater": "ann", "label": "cat"}]).raw.label
+        [['cat']]
+        """
+        labels = list(by_item(self.answer, self.concepts[self.concept], len(self)))
+        times = [None if math.isnan(time) else time for time in self.time.tolist()]
+        return RawLabels(self.items[self.item].tolist(), self.raters[self.rater].tolist(), labels, times)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a chosen label, and one without a label for each answer that chose nothing."""

@@ -13,8 +13,10 @@ from sklearn.metrics import roc_auc_score
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.figures import ranking_title
+from kalos_core.ranking import concordance
 from tests.fiftyone_bridge.quiz import ANSWERS, NET, RATERS, SVM, label, quiz, sample, several
 from tests.fiftyone_bridge.scenes import documents
 
@@ -37,15 +39,16 @@ def test_scores_of_fields(answered: fo.Dataset) -> None:
     truth = np.array([row[0] for row in ANSWERS])
     for system, scores in enumerate((NET, SVM)):
         assert run.result.auc[0, system, 0] == pytest.approx(roc_auc_score(truth == "cat", scores))
-    means = run.metrics["measures"][0]
-    assert means["measure"] == "AUC"
-    auc = [[None if np.isnan(v) else v for v in row] for row in np.nanmean(run.result.auc, axis=2).tolist()]
-    assert means["values"] == [pytest.approx(row) for row in auc]
+    means = run.details.rankings["AUC"]
+    assert means.measure == "AUC"
+    assert means.values == pytest.approx(np.nanmean(run.result.auc, axis=2))
     assert run.metrics["left_out"][0] == {"truth": "ann", "concepts": ["owl"]}
-    assert run.details["measures"][0]["tau"] == run.result.rankings["AUC"].tau.tolist()
-    assert json.loads(json.dumps([run.metrics, run.details])) == [run.metrics, run.details]
+    stored = kf.load_details(answered, "ranked")
+    np.testing.assert_array_equal(stored.details.rankings["AUC"].tau, run.result.rankings["AUC"].tau)
+    np.testing.assert_array_equal(stored.details.concordance["AUC"].p, concordance(run.result.rankings["AUC"]).p)
+    assert json.loads(json.dumps([run.metrics, plain(run.details)])) == [stored.metrics, plain(stored.details)]
     assert run.written == "'ranked_majority' and 'ranked_tied' on samples"
-    assert answered.values("ranked_majority") == [["cat"], ["cat"], ["dog"], [], ["dog"], []]
+    assert answered.values("ranked_majority.label") == ["cat", "cat", "dog", None, "dog", None]
     kf.delete_run(answered, "ranked")
     assert documents(answered) == before
 
@@ -96,7 +99,7 @@ def logits(values: list[float]) -> fo.Classification:
 
 def test_an_ontology(answered: fo.Dataset) -> None:
     run = rank(answered, tree={"cat": "pet", "dog": "pet", "owl": "bird"})
-    assert [row["measure"] for row in run.metrics["measures"]] == ["AUC", "EER", "ontology score"]
+    assert list(run.details.rankings) == ["AUC", "EER", "ontology score"]
     with pytest.raises(InputError, match="tree: expected all concepts in it, got none of 'owl'"):
         rank(answered, "other", tree={"cat": "pet", "dog": "pet"})
 
@@ -124,7 +127,8 @@ def test_its_figures(answered: fo.Dataset) -> None:
     rank(answered)
     run = kf.load_details(answered, "ranked")
     parts, rankings = kf.figures_of(run), kf.stored_rankings(answered, "ranked")
-    assert set(parts) == {"bump", "shared", "tau"}
+    assert set(parts) == {"bump", "shared", "tau", "concordance"}
+    assert parts["concordance"].title.startswith("Rankings are concordant under 0 of 6 pairs of references")
     assert parts["bump"].title == ranking_title(rankings["AUC"])
     assert "Left out under some reference, which finds them nowhere or everywhere: owl." in parts["bump"].note
     assert kf.figures_of(run, measure="EER")["bump"].figure.data[0].y == tuple(rankings["EER"].ranks[:, 0])

@@ -21,8 +21,8 @@ from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, check_classes, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, settle
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table
-from kalos_core.nominal.grouping import Groups
+from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table, suggest_groups
+from kalos_core.nominal.grouping import SUGGESTED, Groups
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,11 +48,11 @@ class ImageLabels:
     hashes : (I,) object
         A digest per image of who answered, and what.
     selection : Selection
-        What was asked for, with the raters that were found.
+        What was asked for, with the raters and the reference that were found, by name.
     fields : tuple of str
         Fields that were read.
     groups, on_repeat
-        As in `read_label_table`.
+        As in `read_label_table`; what was suggested is in place of `SUGGESTED`.
     view : fiftyone.core.collections.SampleCollection
         What was read, see `settle`.
     read_at : datetime
@@ -71,16 +71,34 @@ class ImageLabels:
     read_at: datetime
 
     @cached_property
-    def table(self) -> LabelTable:
-        """The labels; its items are sample ids."""
+    def answers(self) -> LabelTable:
+        """The labels of all raters, and last those of the reference; items are sample ids."""
+        images = self.images.tolist()
+        known = known_classes(self.view, self.fields)
         return table_of(
-            self.raw,
-            self.images.tolist(),
-            self.selection,
-            self.groups,
-            self.on_repeat,
-            lambda row: _at(self.places[row]),
+            self.raw, images, self.selection, self.groups, self.on_repeat, known, lambda row: _at(self.places[row])
         )
+
+    @cached_property
+    def table(self) -> LabelTable:
+        """The labels of the raters."""
+        return split_reference(self.answers, self.selection)[0]
+
+
+def known_classes(view: Any, fields: Sequence[str]) -> list[str]:
+    """What a data set names as the classes of some fields, or else as its default classes."""
+    dataset = view._root_dataset
+    of_fields = dict.fromkeys(name for field in fields for name in dataset.classes.get(field, ()))
+    return list(of_fields or dataset.default_classes)
+
+
+def split_reference(answers: LabelTable, selection: Selection) -> tuple[LabelTable, LabelTable | None]:
+    """The answers of raters, and those of the reference; None without one, and where it answers nothing."""
+    if selection.reference is None:
+        return answers, None
+    others = [name for name in answers.raters if name != selection.reference]
+    reference = answers.select(raters=[selection.reference])
+    return answers.select(raters=others), reference if len(reference) else None
 
 
 def scored_fields(samples: Any) -> list[str]:
@@ -108,13 +126,15 @@ def read_label_table(
     ----------
     samples : fiftyone.core.collections.SampleCollection
     groups : str, mapping or None
-        Which labels exclude each other, as in `LabelTable.from_rows`: all of them by default; None: none.
+        Which labels exclude each other, as in `LabelTable.from_rows`: all of them by default; None: none;
+        ``"suggested"``: those that `kalos_core.suggest_groups` finds.
     on_repeat : "raise", "first" or "last"
         What becomes of a rater whom one field gives two answers for a sample.
     **selection
         Which labels, as in `Selection`: ``raters`` are fields of `Classification` or `Classifications`, one per rater,
         or ``field`` is one of `Classifications` whose labels name their rater. ``classes`` are the labels to read, and
-        the options that raters had; ``min_area`` means nothing here.
+        the options that raters had: unless given, what the data set names as the classes of these fields, or as its
+        default classes, if all labels are among them, else the labels that occur. ``min_area`` means nothing here.
 
     Returns
     -------
@@ -157,14 +177,17 @@ def read_image_labels(
         check_samples(samples)
     if selection.min_area > 0:
         raise InputError("min_area: image-level labels have no area")
-    reading = _Reading(samples, selection, exclusive=isinstance(groups, str), again=again)
+    reading = _Reading(samples, selection, exclusive=isinstance(groups, str) and groups != SUGGESTED, again=again)
     if not again:
         reading.assignment.warn(selection, stacklevel=3)
-    labels = reading.read(groups, on_repeat)
+    labels = reading.read(None if groups == SUGGESTED else groups, on_repeat)
     raw = labels.raw
-    is_labelled = any(label != [] for label in raw.label) or (len(raw) and _concepts(raw, selection, groups))
+    is_labelled = any(label != [] for label in raw.label) or (len(raw) and _concepts(raw, selection, groups, ()))
     if not again and not is_labelled:
         raise InputError(f"view: expected image-level labels in {listed(labels.fields, 20)}, got none")
+    if groups == SUGGESTED:
+        found = {group.name: group.concepts for group in suggest_groups(labels.table)}
+        return replace(labels, groups=found or None)
     return labels
 
 
@@ -174,27 +197,33 @@ def table_of(
     selection: Selection,
     groups: Groups,
     on_repeat: OnRepeat,
+    known: Sequence[str],
     describe: Callable[[int], str] | None = None,
 ) -> LabelTable:
-    """The table of some answers; `describe` names an answer in messages."""
+    """The table of some answers. `known`: what `known_classes` answers; `describe` names an answer in messages."""
     return build_table(
         raw,
         source="view",
         groups=groups,
         items=images,
-        raters=selection.raters,
-        concepts=_concepts(raw, selection, groups),
+        raters=[*(selection.raters or ()), *filter(None, [selection.reference])],
+        concepts=_concepts(raw, selection, groups, known),
         on_repeat=on_repeat,
         describe=describe,
     )
 
 
-def _concepts(raw: RawLabels, selection: Selection, groups: Groups) -> list[str]:
-    """The options there were: those named, else what occurs and what the groups name, whatever the order of samples."""
+def _concepts(raw: RawLabels, selection: Selection, groups: Groups, known: Sequence[str]) -> list[str]:
+    """The options there were: those named, else what occurs and what the groups name, whatever the order of samples.
+
+    Where all labels exclude each other, those that the data set knows, if what occurs is among them.
+    """
     if selection.classes is not None:
         return list(selection.classes)
     used = {name for names in raw.label if names for name in names if isinstance(name, str)}
-    named = {} if groups is None or isinstance(groups, str) else dict.fromkeys(n for of in groups.values() for n in of)
+    if isinstance(groups, str):
+        return list(known) if used.issubset(known) else sorted(used)
+    named = dict.fromkeys(name for of in (groups or {}).values() for name in of)
     return [*named, *sorted(used.difference(named))]
 
 
@@ -223,6 +252,10 @@ class _Reading:
             lists, (source,) = bool(self.assignment.fields), self.sources
             raters = named_raters(self.view, source, selection, lists, again=again, silent=False)
             self.assignment = replace(self.assignment, raters=raters)
+        elif selection.reference is not None:
+            alone = replace(selection, raters=(selection.reference,), reference=None)
+            self.sources += sources_of(samples, alone, IMAGE_LABELS)
+            selection = replace(selection, reference=self.sources[-1].rater)
         self.selection = replace(selection, raters=self.assignment.raters)
         if selection.classes is not None and not again:
             check_classes(self.view, selection.classes, self.sources, IMAGE_LABELS)
@@ -263,6 +296,7 @@ class _Reading:
         assigned = self.assignment.names(columns[ASSIGNED_FIELD][sample] if self.assignment.fields else None, there)
         if assigned is None:
             assigned = list(self.assignment.raters)
+        assigned += there.intersection([self.selection.reference])  # known truth need not be assigned
         for field, rater, labels in answers:
             if rater is None or rater in assigned:
                 self._add(image, rater, labels, (file, field))

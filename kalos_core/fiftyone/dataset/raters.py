@@ -77,7 +77,9 @@ class LabelSource:
 
 
 def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
-    """Fields of a collection that hold labels of a family, with the path of these labels; no estimated masks.
+    """Fields of a collection that hold labels of a family, with the path of these labels; none that a run estimated.
+
+    Of objects these, too: a consensus can be compared with raters.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     found = {}
     for name, field in samples.get_field_schema(ftype=fo.EmbeddedDocumentField).items():
         labels = family.types.get(field.document_type)
-        if labels is not None and not (family is MASKS and ESTIMATED in (field.info or {})):
+        if labels is not None and not (family is not OBJECTS and ESTIMATED in (field.info or {})):
             found[name] = f"{name}.{labels}" if labels else name
     return found
 

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import fiftyone as fo
 import numpy as np
+from bson import ObjectId
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import narrow
+from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.expressions import list_of, text
-from kalos_core.fiftyone.dataset.image_labels import ImageLabels, read_image_labels, table_of
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, sources_of
+from kalos_core.fiftyone.dataset.image_labels import ImageLabels, known_classes, read_image_labels, table_of
+from kalos_core.fiftyone.dataset.raters import ESTIMATED, IMAGE_LABELS, LabelSource, sources_of
+from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.runs.arrays import as_texts, text_array
 from kalos_core.fiftyone.runs.changes import Changes, part_of
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.fiftyone.runs.table import Arrays, Run
-from kalos_core.nominal import MERGED, OPTIONAL, LabelTable, RawLabels, merge_raters
-from kalos_core.nominal.grouping import groups_from_record
-from kalos_core.nominal.questions import check_two_raters
-from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.nominal import MERGED, LabelTable, RawLabels, majority_labels
+from kalos_core.nominal.grouping import Groups, groups_from_record
 
 TABLE = "table/"
 """What the names of the arrays of a table begin with."""
@@ -52,15 +53,6 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
     return read_image_labels(view, run.selection, groups, run.settings["on_repeat"], again=True)
 
 
-def check_answers(table: LabelTable) -> LabelTable:
-    """Agreement needs two raters, and an image that two of them labelled."""
-    has_optional = (check_two_raters(table).group_of == OPTIONAL).any()
-    item = table.item if has_optional else table.item[np.unique(table.answer)]  # no label is no answer to a group
-    if not (np.bincount(item, minlength=1) >= 2).any():
-        raise InputError("raters: expected an image that two raters labelled, got none")
-    return table
-
-
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
     """What `stored_table` reads back; its items are those of the run."""
     return {
@@ -80,81 +72,67 @@ def stored_table(arrays: Arrays) -> LabelTable:
 
 def table_again(changes: Changes) -> LabelTable:
     """The labels of a run as they are now: those of unchanged images as it stored them."""
-    stored = stored_table(changes.arrays)
+    stored, run = stored_table(changes.arrays), changes.run
     if not changes.all and stored.items.tolist() == changes.images:
         return stored
     stale = set(changes.stale)
     answers: dict[str, list[tuple[Any, ...]]] = {image: [] for image in changes.images}
     fresh = None if changes.fresh is None else cast(ImageLabels, changes.fresh).raw
-    for part, are_stale in ((_records(stored), False), (fresh or RawLabels(), True)):
+    for part, are_stale in ((stored.raw, False), (fresh or RawLabels(), True)):
         for answer in zip(part.item, part.rater, part.label, part.time, strict=True):
             if answer[0] in answers and (answer[0] in stale) is are_stale:
                 answers[answer[0]].append(answer)
     columns = zip(*(answer for of_image in answers.values() for answer in of_image), strict=True)
-    raw, settings = RawLabels(*map(list, columns)), changes.run.settings
-    groups = groups_from_record(settings["groups"])
-    return table_of(raw, changes.images, changes.run.selection, groups, settings["on_repeat"])
-
-
-def _records(table: LabelTable) -> RawLabels:
-    """The answers of a table, one record each."""
-    labels: list[list[str]] = [[] for _ in range(len(table))]
-    for answer, name in zip(table.answer.tolist(), table.concepts[table.concept].tolist(), strict=True):
-        labels[answer].append(name)
-    times = [time if time == time else None for time in table.time.tolist()]
-    return RawLabels(table.items[table.item].tolist(), table.raters[table.rater].tolist(), labels, times)
+    groups, known = groups_from_record(run.settings["groups"]), known_classes(changes.view, run.label_fields)
+    raw, on_repeat = RawLabels(*map(list, columns)), run.settings["on_repeat"]
+    return table_of(raw, changes.images, run.selection, groups, on_repeat, known)
 
 
 # ---- the majority, on samples ----
 
 
-def by_item(item: NDArray[np.intp], names: NDArray[Any], items: int) -> Iterator[list[str]]:
-    """Of each item its names, in their order. `item`: the item of each name.
-
-    Examples
-    --------
-    >>> list(by_item(np.array([2, 0, 2]), np.array(["a", "b", "c"]), 3))
-    [['b'], [], ['a', 'c']]
-    """
-    order = np.argsort(item, kind="stable")
-    ends = np.searchsorted(item[order], np.arange(items + 1)).tolist()
-    return (names[order[begin:end]].tolist() for begin, end in pairwise(ends))
+def majority_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
+    """The fields of `majority_values`: one label an image where all labels exclude each other, else several."""
+    majority = {
+        "ftype": fo.EmbeddedDocumentField,
+        "embedded_doc_type": fo.Classification if isinstance(groups, str) else fo.Classifications,
+        "description": f"What most raters chose, of the run {names.key!r}; confidence: the share who did",
+        "info": {ESTIMATED: names.key},
+    }
+    return {names.majority: majority, names.tied: TEXTS}
 
 
-def majority_schema(names: RunNames) -> dict[str, FieldArguments]:
-    """The fields of `majority_values`."""
-    return {names.majority: TEXTS, names.tied: TEXTS}
-
-
-def majority_values(table: LabelTable, names: RunNames) -> dict[str, Iterator[list[str] | None]]:
-    """Of each image the labels that most chose, and those of which that is open; None where nobody answered.
-
-    Open is an optional label that as many chose as did not, and in a group without one winner whatever somebody chose.
-    """
-    merged, items = merge_raters(table), len(table.items)
-    open_labels = np.column_stack([merged.item[merged.unanswered[:, 0]], merged.unanswered[:, 1]])
-    open_labels = open_labels[table.group_of[open_labels[:, 1]] == OPTIONAL]
-    chosen = np.column_stack([table.item[table.answer], table.concept])
-    for group, name in enumerate(table.groups.tolist()):
-        of_group = chosen[table.group_of[chosen[:, 1]] == group]
-        is_open = merged.values(name)[:, 0] == NOT_ASSIGNED
-        open_labels = np.concatenate([open_labels, of_group[is_open[of_group[:, 0]]]])
-    item, concept = np.unique(open_labels, axis=0).T
+def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[str, Iterator[Any]]:
+    """Of each image the labels that most chose, and those of which that is open; None where nobody answered."""
+    found, items = majority_labels(table), len(table.items)
+    labels = table.concepts[found.concept]
+    kept = ~found.tied
+    pairs = object_array(list(zip(labels[kept].tolist(), found.share[kept].tolist(), strict=True)))
     answered = np.isin(np.arange(items), table.item).tolist()
-    majority = by_item(merged.item[merged.answer], table.concepts[merged.concept], items)
-    tied = by_item(item, table.concepts[concept], items)
+    majority = by_item(found.item[kept], pairs, items)
+    tied = by_item(found.item[found.tied], labels[found.tied], items)
     return {
-        names.majority: (labels if known else None for labels, known in zip(majority, answered, strict=True)),
-        names.tied: (labels if known else None for labels, known in zip(tied, answered, strict=True)),
+        names.majority: (_label(of, groups) if known else None for of, known in zip(majority, answered, strict=True)),
+        names.tied: (of if known else None for of, known in zip(tied, answered, strict=True)),
     }
 
 
-def documents(
-    images: NDArray[np.object_], columns: Mapping[str, Iterable[Any]]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of each image what is written on its sample: field -> value. `columns`: field -> (I,) values."""
-    for image, *values in zip(images.tolist(), *columns.values(), strict=True):
-        yield image, dict(zip(columns, values, strict=True))
+def _label(pairs: list[tuple[str, float]], groups: Groups) -> dict[str, Any] | None:
+    """Labels with their shares, as the database stores them."""
+    made: list[dict[str, Any]] = [
+        {"_id": ObjectId(), "_cls": "Classification", "tags": [], "label": label, "confidence": share}
+        for label, share in pairs
+    ]
+    if isinstance(groups, str):
+        return made[0] if made else None
+    return {"_cls": "Classifications", "classifications": made}
+
+
+def write_columns(labels: ImageLabels, columns: dict[str, Iterable[Any]], progress: Any) -> None:
+    """Write fields of all samples: field -> (I,) values."""
+    rows = zip(labels.images.tolist(), *columns.values(), strict=True)
+    documents = ((image, dict(zip(columns, values, strict=True))) for image, *values in rows)
+    write_documents(labels.view, documents, len(labels.images), progress)
 
 
 # ---- views ----
@@ -173,7 +151,7 @@ def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
     rater_a, rater_b : str
-        Raters of the run, or "majority".
+        Raters of the run, its reference, or "majority".
     """
     run = load_metrics(samples, run_key)
     if run.kind not in OF_LABELS:
@@ -194,13 +172,18 @@ def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -
 def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewExpression, ViewExpression | None]:
     """The labels of a rater in a sample, and whether they answered there; None for everywhere."""
     selection, raters = run.selection, run.selection.raters or ()
+    is_exclusive = isinstance(run.settings["groups"], str)
     if name == MERGED and name not in raters:
-        return list_of(run.names.majority), F(run.names.majority).exists()
+        field = run.names.majority
+        merged = LabelSource(field, field if is_exclusive else f"{field}.classifications", None, None)
+        return _labels(merged).map(F("label")), F(run.names.tied).exists()
+    if name == selection.reference:
+        selection, raters = replace(selection, raters=(name,), reference=None, assigned="labelled"), (name,)
     if name not in raters:
         raise InputError(f"raters: expected names among {listed([*raters, MERGED], 20)}, got {name!r}")
     sources = sources_of(view, selection, IMAGE_LABELS)
     source = sources[0] if selection.field is not None else sources[raters.index(name)]
-    labels = list_of(source.path) if source.labels else ViewExpression([F(source.field)]).filter(F("label").exists())
+    labels = _labels(source)
     if source.attribute is not None:
         labels = labels.filter(F(source.attribute).to_string() == text(name))
     rule = Assignment.of(view, selection, sources).rule
@@ -214,6 +197,11 @@ def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewE
         labels = labels.filter(F("confidence").exists(False) | sure)
     if selection.classes is not None:
         labels = labels.filter(ViewExpression.literal(list(selection.classes)).contains([F("label")]))
-    if isinstance(run.settings["groups"], str) and source.attribute is not None:  # each of the labels is an answer
+    if is_exclusive and source.attribute is not None:  # each of the labels is an answer
         labels = {"raise": labels, "first": labels[:1], "last": labels[-1:]}[run.settings["on_repeat"]]
     return labels.map(F("label")), answered
+
+
+def _labels(source: LabelSource) -> ViewExpression:
+    """The labels of a field, as a list."""
+    return list_of(source.path) if source.labels else ViewExpression([F(source.field)]).filter(F("label").exists())

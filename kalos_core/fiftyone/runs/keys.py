@@ -56,6 +56,8 @@ class RunNames:
     changes: str = field(init=False, metadata=SAMPLE)
     # image-level labels
     agreement: str = field(init=False, metadata=SAMPLE)
+    accuracy: str = field(init=False, metadata=SAMPLE)
+    to_reference: str = field(init=False, metadata=SAMPLE)
     disputed: str = field(init=False, metadata=SAMPLE)
     questions: str = field(init=False, metadata=SAMPLE)
     concepts: str = field(init=False, metadata=SAMPLE)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalos_core.fiftyone.kinds.image_labels.details import LabelDetails, LabelMetrics
-from kalos_core.fiftyone.kinds.image_labels.result import LabelFindings, LabelSettings, find_all
+from kalos_core.fiftyone.kinds.image_labels.details import LabelDetails, LabelMetrics, LabelSettings, find_all
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import read_compared, table_again, view_of_difference
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.nominal import LabelFindings
 
 LabelRun = Run[LabelSettings, LabelMetrics, LabelDetails, LabelFindings]
 
 
 def _restore(changes: Changes) -> LabelFindings:
-    return find_all(table_again(changes), changes.run.settings, lambda *_: None)
+    return find_all(table_again(changes), changes.run.selection, changes.run.settings, lambda *_: None)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -37,5 +37,6 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         written=_written,
         figures="kalos_core.fiftyone.kinds.image_labels.figures",
         views={"disputes": view_of_disputes, "difference": view_of_difference},
+        details=LabelDetails,
     )
 )

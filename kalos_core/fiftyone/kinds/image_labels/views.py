@@ -11,6 +11,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import files_of, list_of, text
+from kalos_core.fiftyone.dataset.image_labels import split_reference
 from kalos_core.fiftyone.kinds.labelled import stored_table
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics, load_run_view
@@ -54,10 +55,10 @@ def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None,
     if question is not None or concept is not None:
         details = load_details(samples, run_key).details
         if question is not None:
-            _check(question, "question", [row["question"] for row in details["questions"]])
+            _check(question, "question", details.agreement.question.tolist())
             disputed = list_of(names.questions).contains([text(question)])
         else:
-            _check(str(concept), "concept", details["concepts"]["concept"])
+            _check(str(concept), "concept", details.majority.concepts.tolist())
             disputed = list_of(names.concepts).contains([text(str(concept))])
     return load_run_view(samples, run_key).match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
 
@@ -69,10 +70,11 @@ def _check(name: str, argument: str, known: list[str]) -> None:
 
 def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[DisputedImage]:
     """The images of a run that raters agree on least, with what they answered, the least agreed first."""
-    load_metrics(samples, run_key, "image_labels")
+    run = load_metrics(samples, run_key, "image_labels")
     arrays = load_arrays(samples, run_key)
     items, questions = arrays["disputed/item"][:limit], arrays["disputed/question"][:limit]
-    table = stored_table(arrays).select(items=items)
+    answers, _ = split_reference(stored_table(arrays), run.selection)
+    table = answers.without_answers(arrays["rejected"]).select(items=items)
     files = files_of(load_run_view(samples, run_key), table.items.tolist())
     numbers = (plain(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
     rows = zip(table.items.tolist(), questions.tolist(), *numbers, strict=True)

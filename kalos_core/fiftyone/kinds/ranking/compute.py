@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kalos_core.errors import check_whole
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.labelled import (
-    check_answers,
-    documents,
-    majority_schema,
-    majority_values,
-    table_arrays,
-)
+from kalos_core.fiftyone.kinds.labelled import majority_schema, majority_values, table_arrays, write_columns
 from kalos_core.fiftyone.kinds.ranking.details import (
     RankingSettings,
     SystemRecord,
@@ -23,7 +16,6 @@ from kalos_core.fiftyone.kinds.ranking.details import (
     rank,
     ranking_details,
     ranking_metrics,
-    score_arrays,
     tree_record,
 )
 from kalos_core.fiftyone.kinds.ranking.kind import RANKING, RankingRun
@@ -32,7 +24,8 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.nominal import OnRepeat
-from kalos_core.nominal.grouping import Groups, groups_record
+from kalos_core.nominal.grouping import Groups, Teams, groups_record, teams_record
+from kalos_core.nominal.questions import check_comparable
 from kalos_core.ranking.systems import Missing
 
 if TYPE_CHECKING:
@@ -47,6 +40,7 @@ def rank_systems(
     *,
     systems: Systems,
     groups: Groups = "label",
+    teams: Teams = None,
     tree: Tree | None = None,
     decision: float = 0.5,
     unlisted: float | None = 0.0,
@@ -71,6 +65,8 @@ def rank_systems(
     systems : list of fields, or mapping
         At least two: fields of `Classification` or `Classifications`; or names with a field each, or with scores as
         ``{image: {label: score}}``, images by sample id or file name.
+    teams : mapping of names to rater names, optional
+        Such as experts and a crowd: what most of a team chose is one truth more.
     tree : mapping of node to the node above it, optional
         Of all labels: adds the ontology score.
     decision : float
@@ -127,6 +123,7 @@ def rank_systems(
                 for name, source in named.items()
             ],
             groups=groups_record(groups),
+            teams=teams_record(teams),
             tree=tree_record(tree),
             decision=decision,
             unlisted=check_unlisted(unlisted),
@@ -135,7 +132,8 @@ def rank_systems(
             on_repeat=on_repeat,
         )
         labels = read_image_labels(samples, chosen, groups, on_repeat)
-        table = check_answers(labels.table)
+        settings["groups"] = groups_record(labels.groups)  # what was suggested
+        table = check_comparable(labels.table)
         report(COMPARING, "Reading scores")
         images, concepts = labels.images.tolist(), table.concepts.tolist()
         scores, unknown = read_scores(labels.view, named, images, concepts, labels.fields, settings["unlisted"])
@@ -144,10 +142,10 @@ def rank_systems(
         details = ranking_details(result, settings["seed"])
         names = RunNames(run_key)
         report(STORING, "Storing the ranking")
-        with writing(RANKING, labels, run_key, settings, majority_schema(names)) as draft:
-            values = documents(labels.images, majority_values(table, names))
-            write_documents(labels.view, values, len(images), report.within(STORING, 1.0, "Writing"))
+        with writing(RANKING, labels, run_key, settings, majority_schema(names, labels.groups)) as draft:
+            progress_of_writing = report.within(STORING, 1.0, "Writing")
+            write_columns(labels, dict(majority_values(table, names, labels.groups)), progress_of_writing)
             draft.metrics, draft.details = ranking_metrics(result, unknown), details
-            draft.arrays = table_arrays(table) | score_arrays(scores)
+            draft.arrays = {**table_arrays(labels.answers), "scores": scores.values}
             draft.result = result
     return draft.run

@@ -1,28 +1,23 @@
-"""What is shown of a ranking of classifiers: sentences with the findings, and plots."""
+"""What is shown of a ranking of classifiers: figures, each with its finding."""
 
 from __future__ import annotations
 
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.kinds.ranking.details import rankings_of
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import bump_chart, ranking_title, shared_chart, shared_title, tau_heatmap, tau_title
-from kalos_core.ranking import shared_rankings
+from kalos_core.figures import plot_concordance, plot_ranking, plot_shared_rankings, plot_tau
 
 
 def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
-    """``bump``, ranks by a measure (the first), ``shared``, the different rankings, and ``tau``, how alike they are."""
-    rankings = rankings_of(run.metrics)
+    """By a measure (the first): ``bump``, ranks, ``shared``, the different rankings, ``tau`` and ``concordance``."""
+    rankings = run.details.rankings
     ranking = lookup(rankings, measure or next(iter(rankings)), "measure")
-    references = ranking.truths.tolist()
-    (tau,) = (row["tau"] for row in run.details["measures"] if row["measure"] == ranking.measure)
-    chart = bump_chart(references, ranking.systems.tolist(), ranking.ranks, ranking.values, ranking.measure)
-    shared = shared_rankings(ranking)
     note = " ".join([_over_what(run), *(f"{reason}." for reason in ranking.undefined)])
     return {
-        "bump": Part(ranking_title(ranking), chart, note),
-        "shared": Part(shared_title(shared), shared_chart(shared) if shared else None),
-        "tau": Part(tau_title(references, tau), tau_heatmap(references, tau)),
+        "bump": Part.of(ranking, plot_ranking, note),
+        "shared": Part.of(ranking, plot_shared_rankings),
+        "tau": Part.of(ranking, plot_tau),
+        "concordance": Part.of(run.details.concordance[ranking.measure], plot_concordance),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kalos_core.fiftyone.dataset.image_labels import split_reference
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.details import (
     RankingDetails,
@@ -23,7 +24,8 @@ def _restore(changes: Changes) -> SystemRanking:
     """The scores are those that the run read."""
     settings = changes.run.settings
     scores = stored_scores(changes.arrays, stored_table(changes.arrays), settings)
-    return rank(table_again(changes), scores, settings)
+    table, _ = split_reference(table_again(changes), changes.run.selection)
+    return rank(table, scores, settings)
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
@@ -41,5 +43,6 @@ RANKING: Kind[RankingSettings, RankingMetrics, RankingDetails, SystemRanking] = 
         written=_written,
         figures="kalos_core.fiftyone.kinds.ranking.figures",
         views={"difference": view_of_difference},
+        details=RankingDetails,
     )
 )
