@@ -1,10 +1,13 @@
 """How far raters agree on image-level labels."""
 
-from typing import Any
+from typing import ClassVar
 
 import fiftyone.operators.types as types
+import numpy as np
 
-from kalos_core.figures import accuracy_title, kappa_title, majority_title, significant, with_interval
+import kalos_core.fiftyone as kf
+from kalos_core.figures import doubt_of_weights, significant, with_interval
+from kalos_core.nominal import LabelAgreement
 
 from . import forms, image_label_forms, widgets
 from .base import Run
@@ -20,10 +23,29 @@ WEIGHT_HELP = {
 }
 
 
+REJECT_HELP = "Before anything is computed; what is left agrees better because it was chosen so, whoever is right"
+
+MOST_ROWS = 20
+"""Questions of the summary, those agreed on least."""
+
+HEAD = (
+    "Question",
+    "Free-marginal κ",
+    "Fleiss' κ",
+    "α",
+    "Cohen's κ",
+    "Probability of agreement",
+    "Images",
+    "Ties",
+    "Undefined, as",
+)
+
+
 class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
+    HIDDEN: ClassVar = {"reject": ("reject_broken", "most_breaches", "least_accuracy")}
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         widgets.add_number(
@@ -54,39 +76,52 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
             label="How much an image counts in the probability of agreement",
         )
         forms.add_bootstrap(ctx, inputs, 1000)
+        about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
+        image_label_forms.add_teams(ctx, inputs, about)
+        widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)
+        if ctx.params.get("reject"):
+            broken = "Answers that break a group, with none or several of its labels"
+            widgets.add_switch(inputs, "reject_broken", default=True, label=broken)
+            often = "Raters who break a group in more than this share of their answers"
+            widgets.add_number(ctx, inputs, "most_breaches", 0.0, 1.0, label=often)
+            alone = "Raters who answer less than this share of questions as the majority"
+            widgets.add_number(ctx, inputs, "least_accuracy", 0.0, 1.0, label=alone)
 
     def summary(self, run: Run) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
-        f, rows = run.metrics, run.details["questions"]
-        title = kappa_title([row["question"] for row in rows], [row["free_marginal"] for row in rows])
-        table = "\n".join(_row(row) for row in f["least_agreed"])
-        more = f["questions"] - len(f["least_agreed"])
-        means, accuracy = f["with_majority"], run.details["accuracy"]
+        f = run.metrics
+        found = run.details.agreement
+        order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS]
+        table = "\n".join(_row(found, index) for index in order)
+        more = len(found) - len(order)
+        parts = kf.figures_of(run)
         notes = [
             f"**{f['disputed']:,} of {f['images']:,} images are in dispute** "
             f"(`{run.names.disputed}`; agreement of each image: `{run.names.agreement}`).",
-            f"{majority_title(means['concept_all'], means['concept_chosen'])}.",
-            f"{accuracy_title(accuracy['raters'], accuracy['accuracy'])}.",
+            *(f"{parts[name].title}." for name in ("concepts", "accuracy", "teams", "rejection") if name in parts),
+            f"What most chose is in `{run.names.majority}`, with the share who did; ties in `{run.names.tied}`.",
         ]
         if f["breaches"]:
             who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
             answers = "answer" if f["breaches"] == 1 else "answers"
             notes.append(f"{f['breaches']:,} {answers} broke a group, with none or several of its labels: {who}.")
+        if found.doubtful.any():
+            notes.append(f"{doubt_of_weights(found)}.")
         return (
-            f"**{title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} images\n\n"
-            "| Question | Free-marginal κ | Fleiss' κ | α | Cohen's κ | Probability of agreement | Images | Ties |\n"
-            f"|---|---|---|---|---|---|---|---|\n{table}\n\n"
+            f"**{parts['kappas'].title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} "
+            f"images\n\n| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|\n{table}\n\n"
             + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
             + "\n".join(f"- {note}" for note in notes)
         )
 
 
-def _row(row: dict[str, Any]) -> str:
+def _row(found: LabelAgreement, index: int) -> str:
     numbers = [
-        f"{with_interval(row['free_marginal'], row['interval'])} {row['bands']['free_marginal']}",
-        *(significant(row[name]) for name in ("fleiss", "alpha", "cohen")),
-        with_interval(row["spa"], row["spa_interval"]),
-        f"{row['items']:,}",
-        f"{row['ties']:,}",
+        f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} {found.bands[index]}",
+        *(significant(getattr(found, name)[index]) for name in ("fleiss", "alpha", "cohen")),
+        with_interval(found.spa[index], found.spa_interval[index]),
+        f"{found.items[index]:,}",
+        f"{found.ties[index]:,}",
+        found.reason[index],
     ]
-    return f"| {row['question']} | {' | '.join(numbers)} |"
+    return f"| {found.question[index]} | {' | '.join(numbers)} |"

@@ -172,7 +172,13 @@ def add_raters(
 
 
 def add_reference(
-    ctx: Context, inputs: types.Object, property_name: str, offered: Sequence[str], usual: Sequence[str]
+    ctx: Context,
+    inputs: types.Object,
+    property_name: str,
+    offered: Sequence[str],
+    usual: Sequence[str],
+    label: str = "Reference rater",
+    description: str = "A gold standard to keep out of agreement",
 ) -> None:
     """Only where keeping one out leaves two raters, or where one was chosen."""
     selected, reference = set(_selected(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
@@ -183,8 +189,8 @@ def add_reference(
         "reference",
         [NOBODY, *offered],
         default=NOBODY,
-        label="Reference rater",
-        description="A gold standard to keep out of agreement",
+        label=label,
+        description=description,
     )
     if reference != NOBODY and reference not in offered:
         widgets.refuse(prop, f"There is no rater {reference!r}")

@@ -1,5 +1,6 @@
 """How classifiers of images rank when measured against each rater, and against the majority."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ import fiftyone.core.collections as foc
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import ranking_title, significant, tau_title
+from kalos_core.figures import concordance_title, ranking_title, significant, tau_title
 
 from . import image_label_forms, widgets
 from .base import Run
@@ -43,6 +44,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
         elif len(chosen) < 2:
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
         widgets.add_dropdown(inputs, "missing", MISSING, default="raise", label="Images without scores")
+        image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
         tree = inputs.str(
             "tree",
             label="A tree of the labels, for the ontology score",
@@ -60,20 +62,19 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
 
     def summary(self, run: Run) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
-        f = run.metrics
-        result: Any = run.result
+        f, details = run.metrics, run.details
         parts = []
-        for measure, stored in zip(f["measures"], run.details["measures"], strict=True):
+        for measure, ranking in details.rankings.items():
             rows = "\n".join(
                 f"| {reference} | {' | '.join(_value(v, r) for v, r in zip(values, ranks, strict=True))} |"
-                for reference, values, ranks in zip(f["truths"], measure["values"], measure["ranks"], strict=True)
+                for reference, values, ranks in zip(f["truths"], ranking.values, ranking.ranks, strict=True)
             )
-            notes = [tau_title(f["truths"], stored["tau"]), *measure["undefined"]]
+            near = concordance_title(details.concordance[measure])
+            notes = [tau_title(f["truths"], ranking.tau), near, *ranking.undefined]
             head = " | ".join(f["systems"])
             lines = "|---" * (1 + len(f["systems"]))
-            title = ranking_title(result.rankings[measure["measure"]])
             parts.append(
-                f"**{title}** ({measure['measure']})\n\n| Reference | {head} |\n{lines}|\n{rows}\n\n"
+                f"**{ranking_title(ranking)}** ({measure})\n\n| Reference | {head} |\n{lines}|\n{rows}\n\n"
                 + "\n".join(f"- {note}." for note in notes)
             )
         counted = f"{f['images']:,} images, {f['concepts']:,} labels"
@@ -87,5 +88,5 @@ def read_tree(text: str | None) -> dict[str, str] | None:
     return {node: above for above, nodes in kf.read_groups(text).items() for node in nodes} or None
 
 
-def _value(value: float | None, rank: float) -> str:
-    return "undefined" if value is None else f"{significant(value)} ({rank:g})"
+def _value(value: float, rank: float) -> str:
+    return "undefined" if math.isnan(value) else f"{significant(value)} ({rank:g})"

@@ -23,6 +23,11 @@ CAPTIONS = {
         "Kendall's τ between the rankings under every two references: 1 the same order, −1 the reverse. **Click a cell "
         "to see the images that the two answered differently.**"
     ),
+    "concordance": (
+        "D: the largest gap between the ranks under one reference, added up in the order of the other, and the other's "
+        "own, as a share of all (0: the same order); p: how often random orders are as near. Concordant: p below 0.05, "
+        "which needs four classifiers or more."
+    ),
 }
 """Below each figure: what is shown, formula, range, how to read it."""
 
@@ -42,7 +47,7 @@ class RankingSection:
 
     def ranking_parts(self, ctx):
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, ctx.panel.state.ranking)
-        state.measures = [row["measure"] for row in run.metrics["measures"]]
+        state.measures = list(run.details.rankings)
         if state.measure not in state.measures:
             state.measure = state.measures[0]
         state.references = run.metrics["truths"]
@@ -91,4 +96,5 @@ class RankingSection:
             add_part(panel, ctx, "bump", CAPTIONS["bump"], self.on_click_reference)
             add_part(panel, ctx, "shared", CAPTIONS["shared"])
             add_part(panel, ctx, "tau", CAPTIONS["tau"], self.on_click_tau)
+            add_part(panel, ctx, "concordance", CAPTIONS["concordance"])
         panel.btn("rank", label="Rank classifiers", icon="leaderboard", on_click=self.rank)

@@ -1,7 +1,10 @@
 """Agreement on image-level labels: by question, concept, image and rater, over time; and how classifiers rank."""
 
+import numpy as np
+
 import kalos_core.fiftyone as kf
-from kalos_core.figures import majority_order, significant, with_interval
+from kalos_core.figures import doubt_of_weights, majority_order, significant, with_interval
+from kalos_core.nominal import landis_koch
 
 from .classifier_rankings import MAJORITY, RankingSection
 from .common import (
@@ -18,7 +21,7 @@ from .common import (
     take_title,
 )
 
-SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Classifiers")
+SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Teams", "Running", "Classifiers")
 
 MOST_ROWS, MOST_IMAGES = 50, 25
 """Rows of the table of questions, and of that of images."""
@@ -32,11 +35,21 @@ QUESTION_COLUMNS = (
     ("spa", "Probability of agreement"),
 )
 
+REASON = ("reason", "Undefined, as")
+"""The column of a table of questions on which a coefficient is undefined."""
+
+TEAM_COLUMNS = ("question", "first", "second", "between", "majorities", "difference")
+
 IMAGE_COLUMNS = (
     ("file", "Image"),
     ("question", "Question"),
     ("answers", "Answers"),
     ("agreement", "Agreement"),
+)
+
+NO_TEAMS = (
+    "**No teams are compared in this run.** *New run*, *Compare two teams of raters* shows how alike experts are among "
+    "themselves, how alike a crowd is, and whether their majorities say the same."
 )
 
 NOTHING_YET = (
@@ -61,8 +74,23 @@ CAPTIONS = {
         "open it.**"
     ),
     "accuracy": (
-        "Share of questions that two raters answered alike, of those both answered; the last row is each rater "
-        "against the majority. **Click a cell to see the images that the two answered differently.**"
+        "Share of questions that two raters answered alike, of those both answered; the last rows are each rater "
+        "against the majority, and against the reference if there is one. **Click a cell to see the images that the "
+        "two answered differently.**"
+    ),
+    "rejection": (
+        "Free-marginal kappa of each question with all answers (grey) and without those rejected (yellow). Nothing "
+        "that is rejected counts anywhere else in this run. Raters rejected for standing alone raise kappa, whoever is "
+        "right."
+    ),
+    "teams": (
+        "Free-marginal kappa among the raters of each team, between raters of both, and between the two majorities, "
+        "with 95 % intervals over images; last, the first team minus the second: they differ where its interval leaves "
+        "out 0."
+    ),
+    "independence": (
+        "Whether images with more answers are agreed on more: mean agreement of the images with each number of "
+        "answers. Where it is not level, only equal weights give an unbiased probability of agreement."
     ),
     "cohen": "Cohen's kappa of every two raters on one question: agreement beyond that of their own shares of answers.",
     "curve": (
@@ -103,23 +131,32 @@ class LabelsPanel(RankingSection, RunPanel):
     def _label_parts(self, ctx, run):
         """The figures of the run, its tables, and what clicks in them lead to."""
         state, details = ctx.panel.state, run.details
-        state.curves = [curve["question"] for curve in details["curves"]]
+        found, majority = details.agreement, details.majority
+        order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS].tolist()
+        state.questions = found.question[order].tolist()
+        state.curves = [curve.question for curve in details.curves]
         if state.question not in state.curves:
             state.question = next(iter(state.curves), None)
+        state.team_questions = found.question.tolist() if details.teams else []
+        if state.team_question not in state.team_questions:
+            state.team_question = next(iter(state.team_questions), None)
         images = kf.disputed_images(ctx.dataset, run.key, MOST_IMAGES)
-        parts = kf.figures_of(run, question=state.question, images=images)
+        parts = kf.figures_of(run, question=state.question, images=images, team_question=state.team_question)
+        doubt = doubt_of_weights(found)
+        state.doubt = f"**{doubt}.**" if doubt else None
         state.headline = headline(take_title(parts, "kappas"), run.metrics) + changed_since(ctx, run.key)
-        questions = sorted(details["questions"], key=_kappa_or_last)[:MOST_ROWS]
-        concepts = details["concepts"]
-        state.questions = [row["question"] for row in questions]
-        state.concept_names = [concepts["concept"][at] for at in majority_order(concepts["all"], concepts["chosen"])]
-        state.raters = [*details["accuracy"]["raters"], MAJORITY]
+        state.has_reasons = bool(found.reason.any())
+        shown = majority_order(majority.concept_all, majority.concept_chosen)
+        state.concept_names = majority.concepts[shown].tolist()
+        state.raters = [*details.accuracy.raters.tolist(), MAJORITY, *filter(None, [details.accuracy.reference])]
         state.disputed = run.metrics["disputed"]
         state.image_ids = [image.sample_id for image in images]
         numbers = [image.all_decisions for image in images], [image.chosen for image in images]
         state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
-        put_rows(ctx, "table", [_question_row(row) for row in questions])
+        put_rows(ctx, "table", [_question_row(found, index) for index in order])
         put_rows(ctx, "worst", [_image_row(image) for image in images])
+        state.team_names = list(details.teams.names) if details.teams else None
+        put_rows(ctx, "team_rows", [_team_row(details.teams, row) for row in range(len(details.teams or ()))])
         return parts
 
     # ---- menus ----
@@ -127,6 +164,11 @@ class LabelsPanel(RankingSection, RunPanel):
     @guarded
     def on_change_question(self, ctx):
         ctx.panel.state.question = ctx.params["value"]
+        self.load_parts(ctx)
+
+    @guarded
+    def on_change_team_question(self, ctx):
+        ctx.panel.state.team_question = ctx.params["value"]
         self.load_parts(ctx)
 
     # ---- what a click leads to ----
@@ -142,6 +184,11 @@ class LabelsPanel(RankingSection, RunPanel):
     def _show_question(self, ctx, question):
         view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
         show_view(ctx, view, f"images whose answers to {question} differ")
+
+    @guarded
+    def on_click_team(self, ctx):
+        ctx.panel.state.team_question = ctx.panel.state.team_questions[ctx.params["row"]]
+        self.load_parts(ctx)
 
     @guarded
     def on_click_concept(self, ctx):
@@ -178,6 +225,7 @@ class LabelsPanel(RankingSection, RunPanel):
             self._add_concepts,
             self._add_images,
             self._add_raters,
+            self._add_teams,
             self._add_curve,
             self.add_classifiers,
         )
@@ -187,7 +235,10 @@ class LabelsPanel(RankingSection, RunPanel):
     def _add_questions(self, panel, ctx):
         add_part(panel, ctx, "kappas", CAPTIONS["kappas"], self.on_click_kappa)
         label = "Questions: click a row to see the images on which answers differ"
-        add_table(panel, ctx, "table", label, QUESTION_COLUMNS, self.on_click_question)
+        columns = (*QUESTION_COLUMNS, REASON) if ctx.panel.state.has_reasons else QUESTION_COLUMNS
+        add_table(panel, ctx, "table", label, columns, self.on_click_question)
+        if ctx.panel.state.doubt:
+            panel.md(ctx.panel.state.doubt, name="doubt")
 
     def _add_concepts(self, panel, ctx):
         add_part(panel, ctx, "concepts", CAPTIONS["concepts"], self.on_click_concept)
@@ -205,12 +256,24 @@ class LabelsPanel(RankingSection, RunPanel):
 
     def _add_raters(self, panel, ctx):
         add_part(panel, ctx, "accuracy", CAPTIONS["accuracy"], self.on_click_accuracy)
+        add_part(panel, ctx, "rejection", CAPTIONS["rejection"])
         self._add_question_menu(panel, ctx)
         add_part(panel, ctx, "cohen", CAPTIONS["cohen"])
+
+    def _add_teams(self, panel, ctx):
+        state = ctx.panel.state
+        if not state.team_names:
+            panel.md(NO_TEAMS, name="no_teams")
+            return
+        add_menu(panel, "team_question", state.team_questions, self.on_change_team_question, label="Question")
+        add_part(panel, ctx, "teams", CAPTIONS["teams"])
+        columns = tuple(zip(TEAM_COLUMNS, ("Question", *state.team_names), strict=True))
+        add_table(panel, ctx, "team_rows", "Free-marginal kappa: click a row to draw it", columns, self.on_click_team)
 
     def _add_curve(self, panel, ctx):
         self._add_question_menu(panel, ctx)
         add_part(panel, ctx, "curve", CAPTIONS["curve"])
+        add_part(panel, ctx, "independence", CAPTIONS["independence"])
 
     def _add_question_menu(self, panel, ctx):
         add_menu(panel, "question", ctx.panel.state.curves, self.on_change_question, label="Question")
@@ -223,6 +286,8 @@ def headline(title, metrics):
         f"{metrics['images']:,} images; **{metrics['disputed']:,} in dispute**: to some question fewer than "
         f"{100 * metrics['quorum']:.3g} % gave the leading answer."
     )
+    if metrics["rejected"]:
+        text += f" {metrics['rejected']:,} answers are rejected and count nowhere."
     if metrics["breaches"]:
         who = ", ".join(f"{entry['rater']} {entry['answers']:,}" for entry in metrics["breaches_by_rater"][:3])
         answers = "answer" if metrics["breaches"] == 1 else "answers"
@@ -230,18 +295,28 @@ def headline(title, metrics):
     return text
 
 
-def _kappa_or_last(row):
-    return float("inf") if row["free_marginal"] is None else row["free_marginal"]
-
-
-def _question_row(row):
-    bands = row["bands"]
+def _question_row(found, index):
+    ties = int(found.ties[index])
+    spa = with_interval(found.spa[index], found.spa_interval[index])
+    if found.doubtful[index]:
+        spa += f"\ndoubtful; equal weights {significant(found.spa_flat[index])}"
     return {
-        "question": f"{row['question']}\n{row['ties']:,} {'tie' if row['ties'] == 1 else 'ties'}",
-        "free_marginal": f"{with_interval(row['free_marginal'], row['interval'])}\n{bands['free_marginal']}",
-        **{name: f"{significant(row[name])}\n{bands[name]}" for name in ("fleiss", "alpha", "cohen")},
-        "spa": with_interval(row["spa"], row["spa_interval"]),
+        "question": f"{found.question[index]}\n{ties:,} {'tie' if ties == 1 else 'ties'}",
+        "free_marginal": with_interval(found.free_marginal[index], found.free_marginal_interval[index])
+        + f"\n{landis_koch(found.free_marginal[index])}",
+        **{name: _with_band(getattr(found, name)[index]) for name in ("fleiss", "alpha", "cohen")},
+        "spa": spa,
+        "reason": found.reason[index],
     }
+
+
+def _with_band(value):
+    return f"{significant(value)}\n{landis_koch(value)}"
+
+
+def _team_row(teams, row):
+    pairs = zip(TEAM_COLUMNS[1:], teams.kappa[row], teams.kappa_interval[row], strict=True)
+    return {"question": teams.question[row], **{name: with_interval(value, ends) for name, value, ends in pairs}}
 
 
 def _image_row(image):

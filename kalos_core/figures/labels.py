@@ -129,6 +129,22 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 
+def doubt_of_weights(result: LabelAgreement) -> str:
+    """On which questions the probability of agreement is doubtful, and what equal weights give; "" where on none."""
+    rows = np.flatnonzero(result.doubtful).tolist()
+    if not rows:
+        return ""
+    shown = [
+        f"{result.question[row]} {significant(result.spa[row])} ({significant(result.spa_flat[row])})"
+        for row in rows[:5]
+    ]
+    more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
+    return (
+        "Agreement depends on how many answers an image has, so that the probability of agreement is biased unless "
+        f"weights are equal (in brackets): {', '.join(shown)}{more}"
+    )
+
+
 def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     """Cohen's kappas of one question in one line.
 

@@ -57,8 +57,74 @@ def test_lists_of_labels_are_no_exclusive_ones():
     dataset = data_set([sample(0, ann=several(["in", "sun"]), bob=several(["out"]))])
     inputs = form(COMPUTE, dataset)
     assert inputs["exclusive"].default is False
-    assert "groups" in inputs
-    assert "groups" not in form(COMPUTE, dataset, {"exclusive": True})
+    assert "own_group_0" in inputs
+    assert "own_group_0" not in form(COMPUTE, dataset, {"exclusive": True})
+
+
+def scenes():
+    """Twelve images on which two raters chose one of day and night, one of in and out, and sometimes the sun."""
+    labels = [["day", "in", "sun"], ["day", "out"], ["night", "in"], ["night", "out", "sun"]] * 3
+    return [
+        sample(n, raters=["ann", "bob"], ann=several(chosen), bob=several(chosen[:2]), gold=several(chosen[:2]))
+        for n, chosen in enumerate(labels)
+    ]
+
+
+def test_groups_are_suggested_and_ticked():
+    dataset = data_set(scenes())
+    given = {"raters": ["ann", "bob"]}
+    inputs = form(COMPUTE, dataset, given)
+    shown = {name: entry.view.label for name, entry in inputs.items() if name.startswith("group_")}
+    assert shown == {"group_0": "day, night", "group_1": "in, out"}
+    assert inputs["group_0"].view.description == "24 of 24 answers chose one"
+    assert inputs["group_0"].default is True
+    assert [choice.value for choice in inputs["own_group_0"].view.choices] == ["sun"]
+    ticked = run(COMPUTE, dataset, run_key="ticked", bootstrap=0, **given, group_0=True, group_1=False)
+    assert kf.load_metrics(dataset, "ticked").settings["groups"] == [
+        {"name": "day / night", "labels": ["day", "night"]}
+    ]
+    assert ticked["questions"] == 4
+    suggested = kf.compute_label_agreement(dataset, "own", groups="suggested", bootstrap=0, **given)
+    assert suggested.details.agreement.question.tolist() == ["day / night", "in / out", "sun"]
+    by_text = run(COMPUTE, dataset, run_key="asked", groups="suggested", bootstrap=0, **given)
+    assert by_text["questions"] == 3
+    more = form(COMPUTE, dataset, {**given, "group_1": False, "own_group_0": ["in", "out"]})
+    assert "own_group_1" in more
+    again = {**given, "own_group_0": ["sun"], "own_group_1": ["sun"]}
+    assert "'sun' is in another group" in refused(form(COMPUTE, dataset, again))["own_group_1"]
+    own = run(COMPUTE, dataset, run_key="put", bootstrap=0, **given, exclusive=False, own_group_0=["in", "out"])
+    assert own["questions"] == 4
+
+
+def test_the_same_labels_without_groups_are_refused_with_what_to_do():
+    dataset = data_set(scenes())
+    with pytest.raises((ExecutionError, ValueError)) as error:
+        run(COMPUTE, dataset, raters=["ann", "bob"])
+    assert "expected one label in an answer" in last_line(error)
+    assert "pass groups='suggested'" in last_line(error)
+
+
+def test_teams_rejection_and_known_truth_from_the_form():
+    dataset = data_set(scenes())
+    given = {"raters": ["ann", "bob"], "reference": "gold", "exclusive": False, "own_group_0": ["day", "night"]}
+    teams = {"compare_teams": True, "first_team": ["ann"], "second_team": ["bob"], "second_name": "others"}
+    rules = {"reject": True, "reject_broken": True, "least_accuracy": 0.1}
+    assert refused(form(COMPUTE, dataset, {**given, **teams, **rules})) == {}
+    both = {**given, "compare_teams": True, "first_team": ["ann"], "second_team": ["ann"]}
+    assert "'ann' is in both teams" in refused(form(COMPUTE, dataset, both))["second_team"]
+    found = run(COMPUTE, dataset, bootstrap=0, **given, **teams, **rules)
+    details = kf.load_details(dataset, found["run_key"]).details
+    assert (details.teams.first, details.teams.second) == ("experts", "others")
+    assert details.accuracy.to_reference.tolist() == [42 / 48, 1.0]  # of twelve images and four questions, ann saw the sun on six
+    assert "0 of 24 answers are rejected" in found["text"]
+    assert "nearest to gold is bob (1.00)" in found["text"]
+    same = kf.compare_teams(
+        dataset, "same", ["ann"], ["bob"], names=("experts", "others"), groups={"a": ["day", "night"]}, bootstrap=0
+    )
+    assert same.details.teams.kappa[0] == pytest.approx(details.teams.kappa[0], nan_ok=True)
+    off = run(COMPUTE, dataset, run_key="off", bootstrap=0, **given, **(teams | {"compare_teams": False}))
+    assert off["rejected"] == 0
+    assert kf.load_details(dataset, "off").details.teams is None
 
 
 def test_without_image_level_labels_it_says_what_to_do():
@@ -79,8 +145,8 @@ def test_without_image_level_labels_it_says_what_to_do():
             "raters",
             "expected a rater, or a field of Classification or Classifications, got 'eve'",
         ),
-        (COMPUTE, {"exclusive": False, "groups": "place"}, "groups", "expected names with labels"),
-        (COMPUTE, {"exclusive": False, "groups": "a: cat; a: dog"}, "groups", "every name once, got 'a' twice"),
+        (COMPUTE, {"compare_teams": True}, "first_team", "A team needs a rater"),
+        (COMPUTE, {"reject": True, "least_accuracy": 2}, "least_accuracy", "A number from 0 to 1"),
         (COMPUTE, {"quorum": 1.5}, "quorum", "A number from 0.01 to 1"),
         (COMPUTE, {"width": 0}, "width", "A number of at least 0.001"),
         (COMPUTE, {"bootstrap": -1}, "bootstrap", "A number of at least 0"),
@@ -108,9 +174,9 @@ def test_it_is_delegated_by_default_above_a_size(answered, operator, monkeypatch
 def test_agreement_is_what_the_library_answers(answered):
     found = run(COMPUTE, answered, bootstrap=50)
     own = kf.compute_label_agreement(answered, "own", raters=RATERS, bootstrap=50)
-    assert found["least_agreed"] == own.metrics["least_agreed"]
-    row = own.metrics["least_agreed"][0]
-    assert f"| label | {row['free_marginal']:#.3g} [" in found["text"]
+    kappa = kf.load_details(answered, found["run_key"]).details.agreement.free_marginal
+    assert kappa.tolist() == own.details.agreement.free_marginal.tolist()
+    assert f"| label | {kappa[0]:#.3g} [" in found["text"]
     assert (
         "**3 of 6 images are in dispute** (`labels_disputed`; agreement of each image: `labels_agreement`)"
         in (found["text"])
@@ -118,7 +184,7 @@ def test_agreement_is_what_the_library_answers(answered):
     assert json.loads(json.dumps(found)) == found
 
 
-def test_groups_are_typed():
+def test_groups_are_given_as_text():
     samples = [
         sample(0, raters=["ann", "bob"], ann=several(["in", "sun"]), bob=several(["in"])),
         sample(1, raters=["ann", "bob"], ann=several(["in", "out"]), bob=several(["out", "sun"])),
@@ -128,7 +194,8 @@ def test_groups_are_typed():
     own = kf.compute_label_agreement(
         dataset, "own", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0
     )
-    assert typed["least_agreed"] == own.metrics["least_agreed"]
+    typed_kappa = kf.load_details(dataset, typed["run_key"]).details.agreement.free_marginal
+    assert typed_kappa.tolist() == own.details.agreement.free_marginal.tolist()
     assert "1 answer broke a group, with none or several of its labels: ann 1." in typed["text"]
 
 
@@ -136,7 +203,11 @@ def test_a_ranking_is_what_the_library_answers(answered):
     found = run(RANK, answered, tree="pet: cat, dog; bird: owl")
     tree = {"cat": "pet", "dog": "pet", "owl": "bird"}
     own = kf.rank_systems(answered, "own", systems=["net", "svm"], raters=RATERS, tree=tree)
-    assert found["measures"] == own.metrics["measures"]
+    rankings = kf.stored_rankings(answered, found["run_key"])
+    assert list(rankings) == list(own.details.rankings)
+    for name, ranking in rankings.items():
+        assert ranking.values.tolist() == own.details.rankings[name].values.tolist()
+    assert "Rankings are concordant under 0 of 6 pairs of references" in found["text"]
     assert f"**{ranking_title(own.result.rankings['AUC'])}** (AUC)" in found["text"]
     assert "(ontology score)" in found["text"]
 

@@ -41,6 +41,8 @@ REQUIRED: dict[str, dict[str, Any]] = {
 COMPARED = {"similarity": "centroid_box", "threshold_of_centroid_box": 0.25}
 INTERVAL = {"bootstrap": 5, "seed": 3}
 
+TWO_TEAMS = {"compare_teams": True, "first_team": ["ann"], "second_team": ["bob"], "second_name": "others"}
+
 OFFERED: dict[str, dict[str, Any]] = {
     "agreement": {**COMPARED, "advanced": True, "solver": "shm", "cost": "neg", **INTERVAL},
     "variations": {**COMPARED, "max_merge": 2},
@@ -77,14 +79,20 @@ OFFERED: dict[str, dict[str, Any]] = {
         "weights": "flat",
         "bootstrap": 5,
         "exclusive": False,
-        "groups": "pet: cat, dog",
+        "own_group_0": ["cat", "dog"],
+        "reject": True,
+        "reject_broken": False,
+        "most_breaches": 0.9,
+        "least_accuracy": 0.1,
+        **TWO_TEAMS,
     },
     "ranking": {
         "systems": ["svm", "net"],
         "missing": "skip",
         "tree": "pet: cat, dog",
         "exclusive": False,
-        "groups": "pet: cat, dog",
+        "own_group_0": ["cat", "dog"],
+        **TWO_TEAMS,
     },
     "pixels": {"ignore_value": 7, "images": True, "channels": "red, nir", "raters_are_local": True},
     "truth": {"methods": ["any", "0.75"], "ignore_value": 7, "raters_are_local": True},
@@ -116,15 +124,15 @@ SELECTED: dict[str, dict[str, Any]] = {
 }
 """Kind -> the selection that its form offers."""
 
-PETS = {"pet": ["cat", "dog"]}
+PETS = {"groups": {"cat / dog": ["cat", "dog"]}, "teams": {"experts": ["ann"], "others": ["bob"]}}
 GIVEN: dict[str, dict[str, Any]] = {
     "agreement": {"threshold": 0.25},
     "variations": {"threshold": 0.25},
     "convergence": {"thresholds": pytest.approx([0.6, 0.65])},
     "noise": {"magnitude": [0.5, 2.0]},
-    "image_labels": {"groups": PETS},
+    "image_labels": PETS,
     "pixels": {"channels": ["red", "nir"]},
-    "ranking": {"groups": PETS, "tree": {"cat": "pet", "dog": "pet"}},
+    "ranking": {**PETS, "tree": {"cat": "pet", "dog": "pet"}},
     "detectors": {"skew": [0.1, 0.5], "shares": "all"},
 }
 """Kind -> the arguments that the form has in another form."""
@@ -217,7 +225,9 @@ def _listed(value: Any) -> Any:
 @every_kind
 def test_what_a_switch_hides_again_does_not_reach_it(dataset: fo.Dataset, kind: str, received: dict[str, Any]) -> None:
     name, params = kf.KINDS[kind].operator, OFFERED[kind] | SELECTED[kind]
-    off = params | {switch: False for switch in ("advanced", "more", "choose_skew", "contours") if switch in params}
+    off = params | {
+        switch: False for switch in ("advanced", "more", "choose_skew", "contours", "reject") if switch in params
+    }
     hidden = form(name, dataset, params).keys() - form(name, dataset, off).keys()
     assert hidden or off == params
     run(name, dataset, run_key="asked", **off)

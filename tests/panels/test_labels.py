@@ -7,6 +7,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, ranking_title, tau_title
+from kalos_core.nominal import landis_koch
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.panels.operations import given, names, samples_of
 from tests.plugin import Panel
@@ -59,14 +60,12 @@ def test_a_ranking_alone_is_shown():
 
 def test_the_finding_and_all_coefficients(answered):
     panel = Panel("labels", answered).load()
-    (row,) = kf.load_details(answered, "labels").details["questions"]
-    assert (
-        f"Agreement is {row['bands']['free_marginal']}: free-marginal kappa {row['free_marginal']:#.3g}" in panel.text()
-    )
+    found = kf.load_details(answered, "labels").details.agreement
+    assert f"Agreement is {found.bands[0]}: free-marginal kappa {found.free_marginal[0]:#.3g}" in panel.text()
     assert "**3 in dispute**" in panel.text()
     (shown,) = panel.rows("table")
-    assert shown["cohen"] == f"{row['cohen']:#.3g}\n{row['bands']['cohen']}"
-    assert panel.data["kappas"][0]["x"] == [row["free_marginal"]]
+    assert shown["cohen"] == f"{found.cohen[0]:#.3g}\n{landis_koch(found.cohen[0])}"
+    assert panel.data["kappas"][0]["x"] == found.free_marginal.tolist()
     ids = answered.values("id")
     for method, params in (("on_click_kappa", {"y": 0}), ("on_click_question", {"row": 0})):
         operations = panel.send(method, **params)
@@ -77,9 +76,8 @@ def test_the_finding_and_all_coefficients(answered):
 
 def test_concepts_lead_to_their_disputes(answered):
     panel = opened(answered, "Concepts")
-    concepts = kf.load_details(answered, "labels").details["concepts"]
-    least = min(range(3), key=lambda place: concepts["chosen"][place])
-    assert panel.state["concept_names"][0] == concepts["concept"][least]
+    majority = kf.load_details(answered, "labels").details.majority
+    assert panel.state["concept_names"][0] == majority.concepts[majority.concept_chosen.argmin()]
     owl = panel.state["concept_names"].index("owl")
     assert samples_of(answered, panel.send("on_click_concept", y=owl)) == [answered.values("id")[5]]
 
@@ -99,8 +97,8 @@ def test_images_in_dispute(answered):
 
 def test_raters_and_their_differences(answered):
     panel = opened(answered, "Raters")
-    accuracy = kf.load_details(answered, "labels").details["accuracy"]
-    assert accuracy_title(accuracy["raters"], accuracy["accuracy"]) in panel.text()
+    accuracy = kf.load_details(answered, "labels").details.accuracy
+    assert accuracy_title(accuracy.raters.tolist(), accuracy.accuracy) in panel.text()
     ids = answered.values("id")
     assert samples_of(answered, panel.send("on_click_accuracy", y=0, x=1)) == [ids[3], ids[5]]
     assert samples_of(answered, panel.send("on_click_accuracy", y=3, x=2)) == [ids[1]]
@@ -124,12 +122,58 @@ def test_the_question_is_chosen():
     assert len(panel.rows("table")) == 2
 
 
+def test_teams_a_reference_and_rejected_answers():
+    samples = [
+        sample(0, raters=["ann", "bob"], ann=several(["in", "sun"]), bob=several(["in"]), gold=several(["in"])),
+        sample(1, raters=["ann", "bob"], ann=several(["in", "out"]), bob=several(["out"]), gold=several(["out"])),
+    ]
+    dataset = fo.Dataset()
+    dataset.add_samples(samples, progress=False)
+    kf.compute_label_agreement(
+        dataset,
+        "labels",
+        raters=("ann", "bob"),
+        reference="gold",
+        groups={"place": ["in", "out"]},
+        teams={"experts": ["ann"], "crowd": ["bob"]},
+        reject_broken=True,
+        bootstrap=0,
+    )
+    panel = opened(dataset, "Raters")
+    assert "1 of 4 answers are rejected (25.0 %)" in panel.text()
+    assert "nearest to gold is bob (1.00)" in panel.text()
+    assert samples_of(dataset, panel.send("on_click_accuracy", y=3, x=0)) == dataset.values("id")
+    panel = opened(dataset, "Teams")
+    assert "place: no clear difference" in panel.text()
+    panel.send("on_click_team", row=1)
+    assert panel.state["team_question"] == "sun"
+    assert "sun: no clear difference" in panel.text()
+    panel.send("on_change_team_question", value="place")
+    assert "place: no clear difference" in panel.text()
+
+
+def test_without_teams_it_says_how_to_compare_some(answered):
+    assert "No teams are compared in this run" in opened(answered, "Teams").text()
+
+
+def test_coefficients_that_are_undefined_have_their_reason():
+    dataset = fo.Dataset()
+    labels = {"ann": several(["sun"]), "bob": several(["sun"])}
+    dataset.add_samples([sample(number, raters=["ann", "bob"], **labels) for number in range(2)], progress=False)
+    kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups=None, bootstrap=0)
+    panel = Panel("labels", dataset).load()
+    (row,) = panel.rows("table")
+    assert row["fleiss"] == "undefined\nundefined"
+    assert row["reason"].startswith("Fleiss' kappa: all answers are the same; Cohen's kappa: no two raters")
+
+
 def test_rankings(answered):
     panel = opened(answered, "Classifiers")
     rankings = kf.stored_rankings(answered, "ranking")
     assert ranking_title(rankings["AUC"]) in panel.text()
     references = rankings["AUC"].truths.tolist()
     assert tau_title(references, rankings["AUC"].tau) in panel.text()
+    assert "Rankings are concordant under 0 of 6 pairs of references" in panel.text()
     assert "Left out under some reference, which finds them nowhere or everywhere: owl" in panel.text()
     panel.send("on_change_measure", value="EER")
     assert panel.data["bump"][0]["y"] == rankings["EER"].ranks[:, 0].tolist()

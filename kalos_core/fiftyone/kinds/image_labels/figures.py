@@ -23,9 +23,12 @@ from kalos_core.figures import (
 
 
 def figures(
-    run: LabelRun, question: str | None = None, images: Sequence[DisputedImage] | None = None
+    run: LabelRun,
+    question: str | None = None,
+    images: Sequence[DisputedImage] | None = None,
+    team_question: str | None = None,
 ) -> dict[str, Part]:
-    """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams`` of a run that has them.
+    """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams``, on a question, of a run that has them.
 
     ``curve``, ``cohen`` and ``independence`` of a question that has a curve (the first); ``images``: those of
     `disputed_images`, if given.
@@ -42,7 +45,7 @@ def figures(
         parts["rejection"] = Part.of(details.rejection, plot_rejection)
     if details.teams is not None:
         asked = details.teams.question.tolist()
-        shown = asked.index(question) if question in asked else 0
+        shown = asked.index(team_question) if team_question in asked else 0
         parts["teams"] = Part.of(details.teams, partial(plot_teams, question=shown))
     for curve in [curve for curve in details.curves if question in (None, curve.question)][:1]:
         parts["curve"] = Part.of(curve.curve, partial(plot_running, width=run.settings["width"]))
