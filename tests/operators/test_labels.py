@@ -115,7 +115,8 @@ def test_teams_rejection_and_known_truth_from_the_form():
     found = run(COMPUTE, dataset, bootstrap=0, **given, **teams, **rules)
     details = kf.load_details(dataset, found["run_key"]).details
     assert (details.teams.first, details.teams.second) == ("experts", "others")
-    assert details.accuracy.to_reference.tolist() == [42 / 48, 1.0]  # of twelve images and four questions, ann saw the sun on six
+    # of twelve images with four questions, ann saw the sun on six where it is not
+    assert details.accuracy.to_reference.tolist() == [42 / 48, 1.0]
     assert "0 of 24 answers are rejected" in found["text"]
     assert "nearest to gold is bob (1.00)" in found["text"]
     same = kf.compare_teams(
