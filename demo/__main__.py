@@ -198,7 +198,7 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
     if loaded.missing_images:
         print(f"{len(loaded.missing_images):,} images are missing: grey canvases of the right size stand in.")
     if loaded.crowds:
-        print(f"{loaded.crowds:,} crowd regions were left out.")
+        print(f"{loaded.crowds:,} crowd regions are kept apart: agreement does not read them.")
     return loaded.dataset
 
 

@@ -149,7 +149,7 @@ def summary(loaded: kf.LoadedRaters) -> str:
     if loaded.missing_images:
         lines.append(f"- {len(loaded.missing_images):,} images are missing; grey canvases stand in for them")
     if loaded.crowds:
-        lines.append(f"- {loaded.crowds:,} crowd regions were left out")
+        lines.append(f"- {loaded.crowds:,} crowd regions are kept apart: agreement does not read them")
     if loaded.skipped:
         lines.append(f"- {loaded.skipped:,} annotations were left out because their shape cannot be used")
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Match raters and compute agreement**."])

@@ -18,6 +18,12 @@ Fault = tuple[str, str]
 
 OPEN: Fault = ("a closed polyline", "an open one")
 
+CROWD = "iscrowd"
+"""COCO's attribute of a label that stands for many objects; see `Annotations.crowd_regions`."""
+
+REGION = ("bounding_box", "mask", "mask_path")
+"""Attributes that hold a crowd region among labels that are no detections, as in a detection."""
+
 LABELLED = 2
 """COCO's word for a keypoint that is labelled and visible; FiftyOne knows none that is labelled and hidden."""
 
@@ -32,10 +38,21 @@ def shapes_of(
     width, height = size
     faults: list[Fault | None] = [None] * len(stored["id"])
     if labels == "polylines":
-        outlines = [rings_in_pixels(rings, width, height) for rings in stored["points"]]
-        return {"polygon": outlines}, [None if closed else OPEN for closed in stored["closed"]]
-    if labels == "keypoints":
-        return {"keypoints": [keypoints_in_pixels(points, width, height) for points in stored["points"]]}, faults
+        kind, made = "polygon", [rings_in_pixels(rings, width, height) for rings in stored["points"]]
+        faults = [None if closed else OPEN for closed in stored["closed"]]
+    elif labels == "keypoints":
+        kind, made = "keypoints", [keypoints_in_pixels(points, width, height) for points in stored["points"]]
+    if labels != "detections":
+        boxes, crowds = stored["bounding_box"], stored[CROWD]
+        regions = [box is not None and is_crowd(crowd) for box, crowd in zip(boxes, crowds, strict=True)]
+        if not any(regions):
+            return {kind: made}, faults
+        own = {
+            name: [value if of else None for value, of in zip(stored[name], regions, strict=True)] for name in REGION
+        }
+        shapes, unread = shapes_of("detections", own | {"id": stored["id"]}, size)
+        made = [None if of else value for value, of in zip(made, regions, strict=True)]
+        return shapes | {kind: made}, [other or fault for fault, other in zip(faults, unread, strict=True)]
     shapes = {}
     if "bounding_box" in stored:
         shapes["box"] = [box_in_pixels(box, width, height) for box in stored["bounding_box"]]
@@ -50,6 +67,17 @@ def shapes_of(
         parts = zip(stored["location"], stored["dimensions"], stored["rotation"], strict=True)
         shapes["cuboid"] = [cuboid(*part) for part in parts]
     return shapes, faults
+
+
+def is_crowd(value: Any) -> bool:
+    """Whether an attribute `CROWD` says that a label is a crowd region.
+
+    Examples
+    --------
+    >>> [is_crowd(value) for value in (True, 1.0, 0, None)]
+    [True, True, False, False]
+    """
+    return bool(value == 1)
 
 
 def box_in_pixels(box: Any, width: float, height: float) -> Any:

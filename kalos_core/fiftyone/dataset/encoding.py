@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import BLOCK, FieldArguments
+from kalos_core.pixels.rasterisation import canvas_sizes, masks_of
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons, ShapeColumn
 
 LabelTypeName = Literal["auto", "detections", "polylines", "keypoints"]
@@ -97,10 +99,59 @@ class LabelType:
         """
         shapes = {kind: column.take(rows) for kind, column in annotations.shapes.items()}
         encoded = self.encode(shapes, annotations.image_size[annotations.image[rows]])
-        columns = {} if attributes is None else attributes(rows)
-        names = list(columns)
+        return self._documents(annotations, rows, encoded, {} if attributes is None else attributes(rows))
+
+    def regions(self, crowds: Annotations, attributes: Attributes) -> list[Document]:
+        """The documents of crowd regions, see `Annotations.crowd_regions`, which say so by `iscrowd`.
+
+        A region that polylines or keypoints cannot be stands in them as in a detection, by `bounding_box` and `mask`;
+        an outline shows its box.
+
+        Parameters
+        ----------
+        crowds : (M,) Annotations
+            With boxes.
+        attributes : callable
+            As in `labels`.
+        """
+        sizes, rows = crowds.image_size[crowds.image], np.arange(len(crowds))
+        has = {kind: ~column.absent() for kind, column in crowds.shapes.items()}
+        none = np.zeros(len(crowds), np.bool_)
+        outlined = has.get("polygon", none)
+        drawn = outlined | has.get("mask", none)
+        own = outlined & (self.shape == "polygon")
+        encoded: list[Document] = [{} for _ in rows]
+        parts: list[tuple[Rows, Iterable[Document]]] = [
+            (
+                rows[own],
+                _polylines({"polygon": crowds.shapes["polygon"].take(rows[own])} if own.any() else {}, sizes[own]),
+            )
+        ]
+        for chosen in (rows[drawn & ~own], rows[~drawn]):
+            shapes = {"box": crowds.shapes["box"].take(chosen)}
+            if len(chosen) and drawn[chosen[0]]:
+                shapes["mask"] = masks_of(crowds, chosen, canvas_sizes(crowds))
+            parts.append((chosen, map(self._framed, _detections(shapes, sizes[chosen]))))
+        for chosen, made in parts:
+            for row, document in zip(chosen.tolist(), made, strict=True):
+                encoded[row] = document
+        return self._documents(crowds, rows, encoded, {**attributes(rows), CROWD: [True] * len(rows)})
+
+    def _framed(self, region: Document) -> Document:
+        """A region beside what shows it among labels of this type."""
+        if self.list_name == "detections":
+            return region
+        left, top, width, height = region["bounding_box"]
+        right, bottom = left + width, top + height
+        corners = [[left, top], [right, top], [right, bottom], [left, bottom]]
+        shown = {"points": [corners], "closed": True, "filled": False}
+        return region | (shown if self.list_name == "polylines" else {"points": corners})
+
+    def _documents(
+        self, table: Annotations, rows: Rows, encoded: Iterable[Document], columns: Mapping[str, Sequence[Any]]
+    ) -> list[Document]:
+        names, categories = list(columns), [str(name) for name in table.categories]
         values = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
-        categories = [str(name) for name in annotations.categories]
         return [
             {
                 **self.template,
@@ -109,7 +160,7 @@ class LabelType:
                 **shape,
                 **dict(zip(names, own, strict=True)),
             }
-            for category, shape, own in zip(annotations.category[rows].tolist(), encoded, values, strict=True)
+            for category, shape, own in zip(table.category[rows].tolist(), encoded, values, strict=True)
         ]
 
     def fields(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
-from kalos_core.fiftyone.dataset.coordinates import Fault, shapes_of
+from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.digests import digests
 from kalos_core.fiftyone.dataset.raters import OBJECTS, check_classes, facts_of, sources_of
@@ -182,6 +182,7 @@ class _Block:
     source: list[int] = field(default_factory=list)
     sample: list[int] = field(default_factory=list)
     fault: list[Fault | None] = field(default_factory=list)
+    crowd: list[bool] = field(default_factory=list)
 
     def keep(self, chosen: Sequence[bool]) -> _Block:
         if all(chosen):
@@ -191,7 +192,8 @@ class _Block:
             return [value for value, kept in zip(values, chosen, strict=True) if kept]
 
         table = RawTable(**{name: cut(values) for name, values in vars(self.table).items()})
-        return _Block(table, self.columns, cut(self.confidence), cut(self.source), cut(self.sample), cut(self.fault))
+        others = {name: cut(getattr(self, name)) for name in ("confidence", "source", "sample", "fault", "crowd")}
+        return _Block(table, self.columns, **others)
 
     def there(self, raters: Mapping[str, str]) -> list[set[str]]:
         """Who has a label field in each sample, or annotated it. `raters`: path of a field's type -> rater."""
@@ -268,7 +270,13 @@ class _Reading:
             rows = rows.keep([value is None or value >= least for value in rows.confidence])
         if self.selection.classes is not None:
             rows = rows.keep([self._is_wanted(name) for name in rows.table.category])
+        named = zip(rows.crowd, rows.fault, rows.table.rater, rows.table.category, strict=True)
+        regions = rows.keep([crowd and fault is None and None not in names for crowd, fault, *names in named])
+        rows = rows.keep([not crowd for crowd in rows.crowd])
         annotations = self._table(rows, assigned)
+        if regions.sample:
+            counts = np.bincount(regions.sample, minlength=len(assigned))
+            annotations = replace(annotations, crowds=counts, crowd_regions=self._table(regions))
         path_of = np.array(rows.source, dtype=np.intp)
         confidence = np.array([NAN if value is None else value for value in rows.confidence], dtype=np.float64)
         return _Made(annotations, path_of, confidence)
@@ -296,12 +304,14 @@ class _Reading:
                     [_name(name) for name in stored[source.attribute]] if source.attribute else [source.rater] * count
                 )
                 rows.fault += faults
+                rows.crowd += [is_crowd(value) for value in stored[CROWD]]
                 rows.confidence += [_confidence(value) for value in stored["confidence"]]
                 rows.source += [number] * count
                 rows.sample += [sample] * count
         return rows
 
-    def _table(self, rows: _Block, assigned: list[list[str] | None]) -> Annotations:
+    def _table(self, rows: _Block, assigned: list[list[str] | None] | None = None) -> Annotations:
+        """The table of some labels; without who was assigned that of crowd regions, as far as they can be used."""
         columns = rows.columns
         files = [Path(path).name for path in columns["filepath"]]
 
@@ -321,10 +331,13 @@ class _Reading:
             raters=self.raters,
             categories={name: name for name in known},
             image_size=_sizes(columns, NAN),
-            assigned=assigned,
+            assigned=[None] * len(files) if assigned is None else assigned,
             assigned_categories={
-                name: [label for label in names or () if label in known] for name, names in self.limits.items()
+                name: [label for label in names or () if label in known]
+                for name, names in self.limits.items()
+                if assigned is not None
             },
+            on_invalid="raise" if assigned is not None else "skip",
             person=[about["person"] for about in self.facts],
             session=[about["session"] for about in self.facts],
             raters_are_local=any(about["is_local"] for about in self.facts),
@@ -350,6 +363,7 @@ class _Reading:
             annotations, path_of, confidence = annotations.select(rows=kept), path_of[kept], confidence[kept]
         if not self.again:
             self._warn_of_outside(annotations)
+            _warn_of_crowds(annotations)
         return Labels(
             annotations=annotations,
             selection=replace(self.selection, raters=tuple(self.raters)),
@@ -357,7 +371,7 @@ class _Reading:
             paths=tuple(source.path for source in self.sources),
             path_of=path_of,
             confidence=confidence,
-            hashes=digests(annotations, {name: names or () for name, names in self.limits.items()}),
+            hashes=_digests(annotations, {name: names or () for name, names in self.limits.items()}),
             view=self.view,
             read_at=self.read_at,
         )
@@ -371,6 +385,27 @@ class _Reading:
                 KalosWarning,
                 stacklevel=5,
             )
+
+
+def _warn_of_crowds(annotations: Annotations) -> None:
+    if annotations.crowds.any():
+        warnings.warn(
+            f"view: {annotations.crowds.sum():,} crowd regions (labels with a true {CROWD!r}) on "
+            f"{np.count_nonzero(annotations.crowds):,} images are kept out of agreement, as each stands for many "
+            "objects and corresponds to none; in mAP they are ignored regions, as in COCO.",
+            KalosWarning,
+            stacklevel=5,
+        )
+
+
+def _digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
+    """(I,) `digests` of all labels, half of it that of crowd regions where an image has any."""
+    found, crowds = digests(annotations, limits), annotations.crowd_regions
+    if crowds is not None:
+        own = digests(crowds, {})
+        for image in np.unique(crowds.image):
+            found[image] = found[image][:8] + own[image][:8]
+    return found
 
 
 def _confidence(value: Any) -> Any:

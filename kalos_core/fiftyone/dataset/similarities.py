@@ -10,6 +10,7 @@ from typing import Any
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
+from kalos_core.fiftyone.dataset.coordinates import CROWD, REGION
 from kalos_core.fiftyone.dataset.raters import LabelSource, sources_of
 from kalos_core.fiftyone.dataset.samples import is_3d, settle
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -41,12 +42,12 @@ def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
     `kinds`: of the shapes of detections, those that are read.
     """
     if source.labels == "polylines":
-        shape = ["points", "closed"]
+        shape = ["points", "closed", *REGION]
     elif source.labels == "keypoints":
-        shape = ["points"]
+        shape = ["points", *REGION]
     else:
         shape = list(dict.fromkeys(name for kind in STORED if kind in kinds for name in STORED[kind]))
-    return ["id", "label", "confidence", *shape, *([source.attribute] if source.attribute else [])]
+    return ["id", "label", "confidence", CROWD, *shape, *([source.attribute] if source.attribute else [])]
 
 
 def kinds_compared(similarities: Sequence[str]) -> frozenset[str]:
@@ -128,5 +129,6 @@ def _all_have(samples: Any, paths: Sequence[str], has: Any) -> bool:
 
 
 def _any_label(samples: Any, paths: Sequence[str], what: Any) -> bool:
-    there = reduce(or_, [F(path).filter(what).length() > 0 for path in paths])
+    one = ~F(CROWD).is_in([1, True])
+    there = reduce(or_, [F(path).filter(one & what).length() > 0 for path in paths])
     return bool(samples.match(there).limit(1))

@@ -17,6 +17,7 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning
+from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
@@ -48,7 +49,8 @@ class LoadedRaters:
     missing_images : tuple of str
         Files that are not there; a neutral canvas stands in.
     crowds, skipped : int
-        Crowd regions that were kept out, and annotations that were left out because their shape cannot be used.
+        Crowd regions, which agreement does not read, kept as labels with a true `iscrowd` as far as they have a shape
+        and a class; and annotations that were left out because their shape cannot be used.
     """
 
     dataset: Any
@@ -146,6 +148,8 @@ def load_raters(
         new = [row for row, known in enumerate(place.known) if known is None]
         declared: dict[str, FieldArguments] = {name: label_field(kind.document) for name in fields.values()}
         declared |= {f"{name}.{kind.list_name}.annotation_id": {"ftype": fo.StringField} for name in fields.values()}
+        if annotations.crowd_regions is not None:
+            declared |= {f"{name}.{kind.list_name}.{CROWD}": {"ftype": fo.BooleanField} for name in fields.values()}
         with loading(target, declared, is_new, grey if place.missing else None) as load:
             _paint_canvases(load, annotations, place)
             report(0.1, f"Adding {len(new):,} samples")
@@ -183,6 +187,15 @@ def _given(annotations: Annotations, kind: LabelType, fields: Mapping[str, str],
     def identity(rows: NDArray[np.intp]) -> dict[str, list[str]]:
         return {"annotation_id": [str(key) for key in annotations.id[rows].tolist()]}
 
-    found = kind.fields(annotations, [fields[rater] for rater in annotations.raters], identity)
+    names = [fields[rater] for rater in annotations.raters]
+    found = kind.fields(annotations, names, identity)
+    regions: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    if annotations.crowd_regions is not None:
+        crowds = annotations.crowd_regions
+        told = kind.regions(crowds, lambda rows: {"annotation_id": [str(key) for key in crowds.id[rows].tolist()]})
+        for image, rater, label in zip(crowds.image.tolist(), crowds.rater.tolist(), told, strict=True):
+            regions.setdefault(image, []).append((names[rater], label))
     for row, (sample_id, labels) in enumerate(zip(ids, found, strict=True)):
+        for name, label in regions.get(row, ()):
+            labels[name][kind.list_name].append(label)
         yield sample_id, labels, [str(name) for name in annotations.raters[annotations.assigned[row]]]
