@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,6 +195,27 @@ class Agreement:
         raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
         candidates = self.pairs.at_least(self.configuration.threshold)
         return UnitSizes.of(candidates, self.unit_of, raters, self.annotations.rater)
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers and words about the whole, by name; `note` is that of `unit_sizes`.
+
+        Examples
+        --------
+        >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+        >>> found = agreement(Annotations.from_rows(rows)).summary()
+        >>> found["alpha"], found["band"], found["images"], found["raters"]
+        (1.0, 'near perfect', 1, ['ann', 'bob'])
+        """
+        own = ("notation", "alpha", "alpha_interval", "median_alpha", "global_alpha", "global_alpha_interval", "band")
+        more = ("convergence_band", "alpha_without_empty", "defined_images", "undefined_images", "empty_images")
+        return {
+            **{name: getattr(self, name) for name in own + more},
+            "images": len(self.annotations.images),
+            "annotations": len(self.annotations),
+            "units": len(self.units),
+            "raters": self.annotations.raters.tolist(),
+            "note": self.unit_sizes.note,
+        }
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an image: its id, file, alpha, and how many units and annotations it has."""

@@ -42,7 +42,7 @@ class ChooseThreshold(base.Action):
             widgets.refuse(similarity, f"The run {key!r} did not calibrate {chosen}")
             return
         entry = found[chosen]
-        forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], _finding(entry))
+        forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], f"Least similarity. {_finding(entry)}")
 
     def execute(self, ctx: Context) -> dict[str, Any]:
         params = ctx.params

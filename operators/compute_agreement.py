@@ -60,4 +60,6 @@ class ComputeAgreement(base.Analysis):
             ("Written", run.written),
         ]
         table = "\n".join(f"| {name} | {value} |" for name, value in rows)
-        return f"**{agreement_title(f['alpha'], f['alpha_interval'])}**\n\n| Metric | Value |\n|---|---|\n{table}"
+        title = agreement_title(f["alpha"], f["alpha_interval"])
+        note = f"\n\n{f['note']}".rstrip()
+        return f"**{title}**{note}\n\n| Metric | Value |\n|---|---|\n{table}"

@@ -345,6 +345,10 @@ def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[s
     return chosen
 
 
+THRESHOLD = "Threshold τ_s"
+"""As the papers write a similarity; τ is a distance."""
+
+
 def add_threshold_field(
     ctx: Context, inputs: types.Object, similarity: str, first: str, value: float | None, help_text: str
 ) -> None:
@@ -354,7 +358,7 @@ def add_threshold_field(
     """
     name = "threshold" if similarity == first else _threshold_field(similarity)
     default = 0.5 if value is None else shown_threshold(value)
-    widgets.add_number(ctx, inputs, name, 0.0, 1.0, default=default, label="Threshold", description=help_text)
+    widgets.add_number(ctx, inputs, name, 0.0, 1.0, default=default, label=THRESHOLD, description=help_text)
 
 
 def shown_threshold(value: float | None) -> float | None:

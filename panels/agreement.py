@@ -42,6 +42,7 @@ class AgreementPanel(RunPanel):
         if state.filtered_run != key:
             state.filtered_run = key
             state.filter = {"category": ALL, "rater": ALL}
+        state.thresholds = run.metrics["thresholds"]
         state.headline = headline(run.metrics) + changed_since(ctx, key)
         state.categories = agreement_parts.names_of(stored.class_difficulty, "category")
         state.raters = agreement_parts.names_of(stored.collaboration, "raters")
@@ -115,6 +116,14 @@ class AgreementPanel(RunPanel):
         ctx.ops.set_view(kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=category, rater=rater))
 
     @guarded
+    def on_click_threshold(self, ctx):
+        """The curve's points; nothing is known of the images at the anchor and the strict threshold."""
+        state = ctx.panel.state
+        if (threshold := ctx.params["x"]) in state.thresholds:
+            view = kf.view_of_threshold(ctx.dataset, state.run, threshold)
+            show_view(ctx, view, f"images, the lowest alpha at similarity {threshold:g} first")
+
+    @guarded
     def on_click_class(self, ctx):
         state = ctx.panel.state
         name = state.shown_classes[ctx.params["idx"]]
@@ -152,6 +161,7 @@ class AgreementPanel(RunPanel):
     def _handler(self, name):
         handlers = {
             "histogram": self.on_click_bar,
+            "sensitivity": self.on_click_threshold,
             "classes": self.on_click_class,
             "vitality": self.on_click_rater,
             "collaboration": self.on_click_pair,
@@ -210,4 +220,5 @@ def headline(metrics):
         parts.append(f"{metrics['empty_images']:,} images empty by agreement lift the mean; without them {without}")
     if metrics["undefined_images"]:
         parts.append(f"{metrics['undefined_images']:,} images have no alpha (fewer than two raters compared)")
-    return f"###### {title}\n\n{'; '.join(parts)}. {metrics['notation']}"
+    note = f"\n\n{metrics['note']}".rstrip()
+    return f"###### {title}\n\n{'; '.join(parts)}. {metrics['notation']}{note}"

@@ -26,9 +26,10 @@ CAPTIONS = {
         "your similarity stand out."
     ),
     "sensitivity": (
-        "Mean α when two annotations need at least this similarity to be the same object; grey: 95 % interval. What is "
-        "lost between the anchor (τ*_s chosen from a calibration, else this run's threshold) and the strict threshold "
-        "is imprecise boundaries, what is missing from 1 before it is other objects and classes."
+        "Mean α when two annotations need at least this similarity τ_s to be the same object; grey: 95 % interval. "
+        "What is lost between the anchor (τ*_s chosen from a calibration, else this run's threshold) and the strict "
+        "threshold is imprecise boundaries, what is missing from 1 before it is other objects and classes. "
+        "**Click a point to see its images, worst first.**"
     ),
     "classes": (
         "Mean α of the units in which somebody chose the class; whiskers: 95 % interval; in brackets: images. "

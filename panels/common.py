@@ -1,5 +1,6 @@
 """What the panels share: choosing a run, inviting to make one, menus, figures, tables, and errors without traceback."""
 
+import base64
 import functools
 import logging
 import time
@@ -282,6 +283,19 @@ def add_table(panel, ctx, name, label, columns, on_click_row=None):
     for key, title in columns:
         view.add_column(key, label=title)
     panel.list(ctx.panel.get_state(f"{name}_table"), types.Object(), view=view, label=label)
+
+
+def put_drawing(ctx, name, drawing):
+    """A drawing, for `add_drawing`; None takes it away."""
+    ctx.panel.set_state(f"{name}_title", drawing and drawing.title)
+    png = base64.b64encode(drawing.png()).decode("ascii") if drawing else ""
+    ctx.panel.set_data(name, f"data:image/png;base64,{png}")
+
+
+def add_drawing(panel, ctx, name):
+    """A drawing of `put_drawing`, where there is one."""
+    if ctx.panel.get_state(f"{name}_title"):
+        panel.view(name, types.ImageView(alt=ctx.panel.get_state(f"{name}_title")))
 
 
 def stacked(panel):

@@ -1,11 +1,17 @@
 """Next to the open sample: its alpha, and what every rater gave each unit."""
 
-import kalos_core.fiftyone as kf
-from kalos_core.figures import VARIATION_LABELS, band, significant
+from dataclasses import replace
 
-from .common import RunPanel, add_caption, add_table, guarded, put_rows, select_labels
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.figures import BAND_SOURCES, VARIATION_LABELS, band, significant
+
+from .common import RunPanel, add_caption, add_drawing, add_table, guarded, put_drawing, put_rows, select_labels
 
 MOST_UNITS = 100
+
+CROP = 320
+"""Pixels of the longer side of a unit that is drawn."""
 
 MERGED_COLUMNS = (("whole", "One annotation"), ("parts", "In parts"))
 
@@ -17,7 +23,8 @@ NOTHING_YET = (
 CAPTION = (
     "One row an object (unit), one column a rater: the class they gave it, the variation towards the others, and the "
     "least similarity to a partner (0 to 1). *no object*: assigned, annotated nothing there. *not assigned*: the rater "
-    "was not to annotate this image. **Click a row to select its labels in the image.**"
+    "was not to annotate this image. **Click a row to select its labels in the image and to see them drawn.** "
+    f"Words for alpha: {BAND_SOURCES}"
 )
 
 
@@ -30,7 +37,8 @@ class SamplePanel(RunPanel):
     def load_run(self, ctx, key):
         if ctx.current_sample is None:
             return
-        variations = next(iter(kf.list_runs(ctx.dataset, "variations")), None)
+        variations, which = _variations(ctx.dataset, kf.load_metrics(ctx.dataset, key))
+        put_drawing(ctx, "crop", None)
         try:
             report = kf.sample_report(ctx.dataset, ctx.current_sample, key, variations)
         except kf.NotInRun:
@@ -38,7 +46,8 @@ class SamplePanel(RunPanel):
             ctx.panel.state.raters = []
             return
         state, units = ctx.panel.state, report.cells[:MOST_UNITS]
-        state.headline, state.raters, state.sample = headline(report), list(report.raters), ctx.current_sample
+        state.headline, state.raters = f"{headline(report)} {which}", list(report.raters)
+        state.sample = ctx.current_sample
         state.labels = [_labels(unit) for unit in units]
         state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
         put_rows(ctx, "units", [_row(number, unit) for number, unit in enumerate(units, 1)])
@@ -51,7 +60,16 @@ class SamplePanel(RunPanel):
 
     @guarded
     def on_click_unit(self, ctx):
-        select_labels(ctx, ctx.panel.state.sample, ctx.panel.state.labels[ctx.params["row"]])
+        """Its labels are selected in the image, and drawn."""
+        state, row = ctx.panel.state, ctx.params["row"]
+        select_labels(ctx, state.sample, state.labels[row])
+        try:
+            label_id, _ = state.labels[row][0]
+            drawing = kf.draw_unit(ctx.dataset, state.run, label_id, state.sample, longest_side=CROP)
+            put_drawing(ctx, "crop", replace(drawing, title=f"Unit {1 + row}"))
+        except InputError as error:  # labels of volumes, or gone since
+            put_drawing(ctx, "crop", None)
+            ctx.ops.notify(str(error), variant="warning")
 
     @guarded
     def on_click_merged(self, ctx):
@@ -62,12 +80,27 @@ class SamplePanel(RunPanel):
         if not raters:
             panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute, variant="contained")
             return
+        add_drawing(panel, ctx, "crop")
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
         add_table(panel, ctx, "units", "Units: click one to select its labels", columns, self.on_click_unit)
         add_caption(panel, CAPTION)
         if ctx.panel.state.merged_labels:
             label = "Annotated in parts: click one to select the annotation and its parts"
             add_table(panel, ctx, "merged", label, MERGED_COLUMNS, self.on_click_merged)
+
+
+def _variations(dataset, run):
+    """The newest variations of the same labels, similarity and threshold, else the newest; which, in a sentence."""
+    runs = kf.list_runs(dataset, "variations", info=True)
+    alike = [found for found in runs if _compared(found) == _compared(run)]
+    if not runs:
+        return None, ""
+    chosen, doubt = (alike or runs)[0], "" if alike else ", of other labels or another similarity or threshold"
+    return chosen.key, f"Variations: run {chosen.key}{doubt}."
+
+
+def _compared(run):
+    return run.selection, run.settings["similarity"], run.settings["threshold"]
 
 
 def headline(report):

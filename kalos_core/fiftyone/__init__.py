@@ -64,6 +64,7 @@ from kalos_core.fiftyone.kinds.agreement.views import image_alphas as image_alph
 from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha as view_of_alpha
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class as view_of_class
 from kalos_core.fiftyone.kinds.agreement.views import view_of_pair as view_of_pair
+from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold as view_of_threshold
 from kalos_core.fiftyone.kinds.agreement.views import view_worst_first as view_worst_first
 from kalos_core.fiftyone.kinds.agreement.views import worst_images as worst_images
 from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold as calibrate_threshold

@@ -245,7 +245,15 @@ def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
         clone.delete()
         written[analysis.name] = sorted([*bare.of_samples, *bare.of_labels])
     lists, names = [f"{field}.detections" for field in kf.rater_fields(dataset).values()], kf.RunNames(bridge.KEY)
-    of_images = ["alpha", "class_names", "class_alphas", "rater_alphas", "class_rater_alphas", "pair_alphas"]
+    of_images = [
+        "alpha",
+        "class_names",
+        "class_alphas",
+        "rater_alphas",
+        "class_rater_alphas",
+        "pair_alphas",
+        "threshold_alphas",
+    ]
     of_labels = ["main", "all", "raters", "classes", "similarities", "similarity", "match"]
     assert written["compute_agreement"] == sorted(
         [getattr(names, name) for name in of_images] + [f"{path}.{names.unit}" for path in lists]

@@ -60,7 +60,7 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
 
     # a run started elsewhere, with other settings, comes up in the open panel
     form = app.start_operator("Match raters and compute agreement")
-    app.fill(form, "Threshold", "0.8")
+    app.fill(form, "Threshold τ_s", "0.8")
     app.fill(form, "Run key", "strict")
     summary = app.execute(form)
     strict = kf.load_metrics(loaded, "strict")

@@ -58,7 +58,7 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
     expect(panel).to_contain_text(f"is what later forms offer as the threshold of {best['name']}")
     form = app.start_operator("Match raters and compute agreement")
     expect(form).to_contain_text(f"Calibrated for {best['name']}: {best['threshold']:.3g} (run calibration)")
-    field = form.get_by_text("Threshold", exact=True).locator("xpath=following::input[1]")
+    field = form.get_by_text("Threshold τ_s", exact=True).locator("xpath=following::input[1]")
     expect(field).to_have_value(str(round(best["threshold"], 3)))
     field.scroll_into_view_if_needed()
     app.picture("15-calibrated-default-in-the-form")

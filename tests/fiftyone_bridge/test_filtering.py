@@ -10,7 +10,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, agreement, class_difficulty
-from kalos_core.diagnostics import class_image_alpha, pair_image_alpha
+from kalos_core.diagnostics import class_image_alpha, image_alphas, pair_image_alpha
+from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples
@@ -178,6 +179,38 @@ def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, par
     worst = kf.worst_images(dataset, "run", 5, **part)
     assert [row.alpha for row in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:5]
     assert [row.sample_id for row in worst] == kf.view_worst_first(dataset, "run", 5, **part).values("id")
+
+
+def test_alpha_of_images_at_each_threshold(dataset: fo.Dataset, result: Any) -> None:
+    run = kf.load_metrics(dataset, "run")
+    thresholds = run.metrics["thresholds"]
+    assert thresholds == pytest.approx(THRESHOLDS)
+    by_threshold = image_alphas(result, thresholds)
+    assert len({tuple(plain(alphas)) for alphas in by_threshold}) > 1
+    ids = dataset.values("id")
+    for threshold, alphas in zip(thresholds, by_threshold, strict=True):
+        assert numbers(kf.image_alphas(dataset, "run", threshold=threshold)[1]) == pytest.approx(alphas, nan_ok=True)
+        worst = [ids[row] for row in np.argsort(alphas, kind="stable") if np.isfinite(alphas[row])]
+        assert kf.view_of_threshold(dataset, "run", threshold).values("id") == worst
+        assert [row.sample_id for row in kf.worst_images(dataset, "run", 3, threshold=threshold)] == worst[:3]
+    with pytest.raises(InputError, match=r"threshold: expected one of .*, got 0\.123"):
+        kf.view_of_threshold(dataset, "run", 0.123)
+    with pytest.raises(InputError, match="threshold: expected it for all classes and raters"):
+        kf.image_alphas(dataset, "run", threshold=thresholds[0], rater="ann")
+
+
+def test_alphas_at_thresholds_go_with_their_run(make: Make) -> None:
+    dataset = make()
+    kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0, thresholds=[0.5, 0.9])
+    before = dataset.values("run_threshold_alphas")
+    assert [len(alphas) for alphas in before] == [2] * len(dataset)
+    kf.rename_run(dataset, "run", "renamed")
+    assert dataset.values("renamed_threshold_alphas") == before
+    kf.delete_run(dataset, "renamed")
+    kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0, thresholds=[])
+    assert not [name for name in dataset.get_field_schema() if name.endswith("threshold_alphas")]
+    with pytest.raises(InputError, match=r"threshold: expected one of no threshold, got 0\.5"):
+        kf.image_alphas(dataset, "run", threshold=0.5)
 
 
 def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:

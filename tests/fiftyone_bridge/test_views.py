@@ -267,6 +267,7 @@ VIEWS: list[tuple[str, Callable[[Any], Any], list[int], int]] = [
         2,
     ),
     ("worst", lambda samples: kf.view_worst_first(samples, "run", 2), [3, 1], 5),
+    ("worst at a threshold", lambda samples: kf.view_of_threshold(samples, "run", 0.9), [3, 1, 2, 0, 4], 8),
     ("a class", lambda samples: kf.view_of_class(samples, "run", "bench"), [3], 3),
     ("another class", lambda samples: kf.view_of_class(samples, "run", "dog"), [1], 1),
     ("a pair", lambda samples: kf.view_of_pair(samples, "run", "ann", "bob"), [3, 1, 2, 0, 4], 8),

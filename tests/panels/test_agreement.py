@@ -21,6 +21,7 @@ from kalos_core.figures import (
     with_interval,
 )
 from panels import common
+from panels.agreement import headline
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, names, on, plots, samples_of
 from tests.plugin import Panel
@@ -96,7 +97,21 @@ def test_sessions_are_shown_where_there_are_any(trio):
     assert panel.data["intra_rater"][0]["x"] == plain(kf.load_details(trio, "sessions").details)["intra_rater"]["alpha"]
 
 
+def test_a_note_on_solvers_stands_below_the_headline(trio):
+    assert headline({**kf.load_metrics(trio, "agreement").metrics, "note": "Other solvers"}).endswith(
+        "\n\nOther solvers"
+    )
+
+
 # ---- clicks ----
+
+
+def test_a_point_of_the_curve_leads_to_its_images(trio):
+    panel = on(Panel("agreement", trio).load(), "Boundaries")
+    operations = panel.send("on_click_threshold", x=0.9)
+    assert samples_of(trio, operations) == kf.view_of_threshold(trio, "agreement", 0.9).values("id")
+    assert given(operations, "notify")["message"].endswith("images, the lowest alpha at similarity 0.9 first")
+    assert panel.send("on_click_threshold", x=0.123) == []
 
 
 def test_a_class_leads_to_its_images_and_filters(trio):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import fiftyone as fo
@@ -253,6 +254,48 @@ def test_a_row_selects_the_labels_of_its_unit(analysed):
     labels = [(field, analysed[sample][field].detections[0].id) for field in RATERS]
     assert [(label["field"], label["label_id"]) for label in chosen] == labels
     assert {label["sample_id"] for label in chosen} == {sample}
+
+
+def test_a_row_shows_its_unit_drawn(analysed):
+    sample, following = ids(analysed, 1, 2)
+    panel = Panel("sample", analysed, current_sample=sample).load()
+    assert "crop" not in panel.shown
+    panel.send("on_click_unit", row=0)
+    label_id = analysed[sample]["ann"].detections[0].id
+    png = kf.draw_unit(analysed, "agreement", label_id, longest_side=320).png()
+    assert panel.data["crop"] == f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    assert panel.shown["crop"]["view"]["alt"] == "Unit 1"
+    panel.request["current_sample"] = following
+    panel.send("on_change_current_sample")
+    assert "crop" not in panel.shown
+
+
+def test_a_unit_that_cannot_be_drawn_leaves_the_panel_as_it_is(analysed, monkeypatch):
+    panel = Panel("sample", analysed, current_sample=ids(analysed, 1)[0]).load()
+
+    def refuse(*_, **__):
+        raise InputError("labels of volumes")
+
+    monkeypatch.setattr(kf, "draw_unit", refuse)
+    operations = panel.send("on_click_unit", row=0)
+    assert given(operations, "notify")["message"] == "labels of volumes"
+    assert given(operations, "set_selected_labels")["labels"]
+    assert {"units", "caption"} <= set(panel.shown)
+
+
+def test_the_variations_are_those_of_the_same_labels_similarity_and_threshold(analysed):
+    (sample,) = ids(analysed, 1)
+
+    def text():
+        return Panel("sample", analysed, current_sample=sample).load().text()
+
+    assert "Variations: run variations." in text()
+    kf.find_variations(analysed, "stricter", raters=RATERS, threshold=0.9)
+    assert "Variations: run variations." in text()
+    kf.delete_run(analysed, "variations")
+    assert "Variations: run stricter, of other labels or another similarity or threshold." in text()
+    kf.delete_run(analysed, "stricter")
+    assert "Variations: run" not in text()
 
 
 def test_a_row_selects_a_mark_with_its_parts(analysed):

@@ -35,6 +35,7 @@ AGREEMENT: list[Click] = [
     ("on_change_category", {"value": "1"}),
     ("on_change_rater", {"value": "1"}),
     ("on_click_bar", {"idx": 0}),
+    ("on_click_threshold", {"x": 0.9}),
     ("on_click_worst", {"row": 0}),
     ("show_worst", {}),
     ("on_click_class", {"idx": 0}),
@@ -163,13 +164,26 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
                 return cursor
             documents = list(cursor)
             found.append(sum(map(_values, documents)))
-            return iter(documents)
+            return Documents(documents)
 
         return ask
 
     monkeypatch.setattr(Collection, "aggregate", counted(aggregate))
     monkeypatch.setattr(Collection, "find", counted(find))
     return found
+
+
+class Documents(Iterator[Any]):
+    """What a query answered, in place of a cursor that was read."""
+
+    def __init__(self, documents: list[Any]) -> None:
+        self.left = iter(documents)
+
+    def __next__(self) -> Any:
+        return next(self.left)
+
+    def batch_size(self, _: int) -> Documents:
+        return self
 
 
 def _values(document: Any) -> int:

@@ -42,6 +42,7 @@ class RunNames:
     rater_alphas: str = field(init=False, metadata=SAMPLE)
     class_rater_alphas: str = field(init=False, metadata=SAMPLE)
     pair_alphas: str = field(init=False, metadata=SAMPLE)
+    threshold_alphas: str = field(init=False, metadata=SAMPLE)
     unit: str = field(init=False, metadata=LABEL)
     # variations: of each finding of a label its type, the other rater, their class, and the similarity
     all: str = field(init=False, metadata=LABEL)

@@ -16,7 +16,7 @@ from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_values
 from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_details, agreement_metrics
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun
-from kalos_core.fiftyone.kinds.agreement.parts import sample_values, unit_arrays
+from kalos_core.fiftyone.kinds.agreement.parts import sample_values, threshold_values, unit_arrays
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -51,7 +51,8 @@ def compute_agreement(
     """Match raters and compute their agreement on a data set or view; see `kalos_core.agreement`.
 
     Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
-    raters, by which views are sorted, and the label attribute ``<run_key>_unit``.
+    raters, by which views are sorted, ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`, and the
+    label attribute ``<run_key>_unit``.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def compute_agreement(
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         details = agreement_details(result, thresholds, calibrated)
         names = RunNames(run_key)
-        values = sample_values(result, names)
+        values = {**sample_values(result, names), **threshold_values(details, names)}
         fields = {name: {"ftype": fo.ListField} for name in values} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
@@ -122,7 +123,7 @@ def compute_agreement(
         report(STORING, f"Writing {len(result.units):,} units")
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
             write_values(labels, {names.unit: result.unit_of.tolist()}, values, report.within(STORING, 1.0, "Writing"))
-            draft.metrics, draft.details = agreement_metrics(result), details
+            draft.metrics, draft.details = agreement_metrics(result, details), details.stored()
             draft.arrays = matched_arrays(labels, result.pairs) | unit_arrays(result)
             draft.result = result
     return draft.run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class AgreementSettings(TypedDict):
 
 
 class AgreementMetrics(TypedDict):
-    """The summary of an agreement; None for what is undefined."""
+    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
 
     notation: str
     alpha: float | None
@@ -61,6 +61,8 @@ class AgreementMetrics(TypedDict):
     annotations: int
     units: int
     raters: list[str]
+    note: str
+    thresholds: list[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,28 +77,19 @@ class AgreementDetails:
     intra_rater: IntraRater | Undefined
     team_agreement: TeamAgreement | Undefined
 
+    def stored(self) -> AgreementDetails:
+        """The same without alphas of images at each threshold, which stand on the samples."""
+        if isinstance(self.sensitivity, Undefined):
+            return self
+        nothing = np.empty((len(self.sensitivity.threshold), 0))
+        return replace(self, sensitivity=replace(self.sensitivity, image_alpha=nothing))
 
-def agreement_metrics(result: Agreement) -> AgreementMetrics:
+
+def agreement_metrics(result: Agreement, details: AgreementDetails) -> AgreementMetrics:
     """The summary of an agreement."""
-    annotations = result.annotations
-    return {
-        "notation": result.notation,
-        "alpha": plain(result.alpha),
-        "alpha_interval": plain(result.alpha_interval),
-        "median_alpha": plain(result.median_alpha),
-        "global_alpha": plain(result.global_alpha),
-        "global_alpha_interval": plain(result.global_alpha_interval),
-        "band": result.band,
-        "convergence_band": result.convergence_band,
-        "alpha_without_empty": plain(result.alpha_without_empty),
-        "images": len(annotations.images),
-        "defined_images": result.defined_images,
-        "undefined_images": result.undefined_images,
-        "empty_images": result.empty_images,
-        "annotations": len(annotations),
-        "units": len(result.units),
-        "raters": list(annotations.raters),
-    }
+    curve = details.sensitivity
+    thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
+    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
 
 
 def agreement_details(
@@ -140,8 +133,7 @@ def agreement_details(
             seed=chosen.seed,
             pairs=agreed.pairs,
         )
-        nothing = np.empty((len(found.threshold), 0))  # alphas of images, which nothing shows
-        return replace(found, calibrated=calibrated is not None, image_alpha=nothing)
+        return replace(found, calibrated=calibrated is not None)
 
     return AgreementDetails(
         image_alpha=result.image_alpha,

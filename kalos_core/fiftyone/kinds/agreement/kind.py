@@ -10,6 +10,7 @@ from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
     view_of_pair,
+    view_of_threshold,
     view_worst_first,
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
@@ -26,7 +27,8 @@ def _restore(changes: Changes) -> Agreement:
 
 
 def _written(run: Run[Any, Any, Any, Any]) -> str:
-    return f"{run.names.alpha!r} on samples, with those of classes and raters, and {run.names.unit!r} on labels"
+    own = f"{run.names.alpha!r} on samples, with those of classes, raters and thresholds"
+    return f"{own}, and {run.names.unit!r} on labels"
 
 
 AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement] = register(
@@ -45,6 +47,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement
             "worst first": view_worst_first,
             "class": view_of_class,
             "pair": view_of_pair,
+            "threshold": view_of_threshold,
         },
         details=AgreementDetails,
     )

@@ -9,21 +9,42 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
-from kalos_core.fiftyone.runs.table import Run
+from kalos_core.fiftyone.runs.stored import AnyRun, load_metrics, load_run_view
+from kalos_core.similarity import check_threshold
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-def alpha_of(run: Run[Any, Any, Any, Any], category: str | None = None, rater: str | None = None) -> ViewExpression:
-    """Alpha of an image as the database finds it: of all, of a class, of a rater's pairs; None where undefined."""
+class PartArguments(TypedDict, total=False):
+    """Which alpha of an image is meant: that of a class, of a rater's pairs, of both, or of all at another threshold.
+
+    One of the thresholds of the run's sensitivity; without it the run's own.
+    """
+
+    category: str | None
+    rater: str | None
+    threshold: float | None
+
+
+def alpha_of(
+    run: AnyRun, category: str | None = None, rater: str | None = None, threshold: float | None = None
+) -> ViewExpression:
+    """Alpha of an image as the database finds it; None where undefined."""
     names, raters = run.names, run.metrics["raters"]
+    if threshold is not None:
+        if category is not None or rater is not None:
+            raise InputError("threshold: expected it for all classes and raters, got it for some")
+        return F(names.threshold_alphas)[_at_threshold(run.metrics["thresholds"], threshold)]
     if category is not None:
         paired = together(names.class_names, names.class_alphas if rater is None else names.class_rater_alphas)
         of_class = paired.filter(F()[0] == text(category)).map(F()[1])[0]
@@ -33,7 +54,7 @@ def alpha_of(run: Run[Any, Any, Any, Any], category: str | None = None, rater: s
     return F(names.alpha)
 
 
-def pair_alpha_of(run: Run[Any, Any, Any, Any], rater_a: str, rater_b: str) -> ViewExpression:
+def pair_alpha_of(run: AnyRun, rater_a: str, rater_b: str) -> ViewExpression:
     """Alpha of an image for two raters, matched on these alone."""
     raters = run.metrics["raters"]
     first, second = sorted(_index(raters, name) for name in (rater_a, rater_b))
@@ -41,6 +62,13 @@ def pair_alpha_of(run: Run[Any, Any, Any, Any], rater_a: str, rater_b: str) -> V
         raise InputError(f"raters: expected two raters, got {rater_a!r} twice")
     before = first * len(raters) - first * (first + 1) // 2  # as `numpy.triu_indices` orders them
     return F(run.names.pair_alphas)[before + second - first - 1]
+
+
+def _at_threshold(thresholds: list[float], value: float) -> int:
+    near = np.flatnonzero(np.isclose(thresholds, check_threshold(value)))
+    if not len(near):
+        raise InputError(f"threshold: expected one of {listed(thresholds, 30) or 'no threshold'}, got {value!r}")
+    return int(near[0])
 
 
 def _index(raters: list[str], name: str) -> int:
@@ -54,23 +82,24 @@ def _sorted(view: Any, alpha: ViewExpression) -> Any:
     return view.match(alpha != None).sort_by([(alpha, 1), ("id", 1)])  # noqa: E711
 
 
-def view_of_alpha(
-    samples: Any, run_key: str, low: float, high: float, *, category: str | None = None, rater: str | None = None
-) -> Any:
+def view_of_alpha(samples: Any, run_key: str, low: float, high: float, **part: Unpack[PartArguments]) -> Any:
     """Samples of a run with low <= alpha < high (<= for high at 1) as `image_alphas` answers it, lowest first."""
     run, view = _run_and_view(samples, run_key)
-    alpha = alpha_of(run, category, rater)
+    alpha = alpha_of(run, **part)
     below = alpha <= high if high >= 1 else alpha < high
-    return _narrowed(_sorted(view.match((alpha >= low) & below), alpha), run, category)
+    return _narrowed(_sorted(view.match((alpha >= low) & below), alpha), run, part.get("category"))
 
 
-def view_worst_first(
-    samples: Any, run_key: str, limit: int | None = None, *, category: str | None = None, rater: str | None = None
-) -> Any:
+def view_worst_first(samples: Any, run_key: str, limit: int | None = None, **part: Unpack[PartArguments]) -> Any:
     """Samples of a run with a defined alpha, lowest first, with a class only the labels of that class."""
     run, view = _run_and_view(samples, run_key)
-    found = _sorted(view, alpha_of(run, category, rater))
-    return _narrowed(found if limit is None else found.limit(limit), run, category)
+    found = _sorted(view, alpha_of(run, **part))
+    return _narrowed(found if limit is None else found.limit(limit), run, part.get("category"))
+
+
+def view_of_threshold(samples: Any, run_key: str, threshold: float) -> Any:
+    """Samples of a run, the lowest alpha at one of its thresholds first."""
+    return view_worst_first(samples, run_key, threshold=threshold)
 
 
 def view_of_class(samples: Any, run_key: str, category: str) -> Any:
@@ -84,7 +113,7 @@ def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
     return _of_raters(_sorted(view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
 
 
-def _narrowed(view: Any, run: Run[Any, Any, Any, Any], category: str | None) -> Any:
+def _narrowed(view: Any, run: AnyRun, category: str | None) -> Any:
     """Only the labels of a class; a rater is seen next to the others."""
     if category is None:
         return view
@@ -93,7 +122,7 @@ def _narrowed(view: Any, run: Run[Any, Any, Any, Any], category: str | None) -> 
     return view
 
 
-def _of_raters(view: Any, run: Run[Any, Any, Any, Any], raters: list[str]) -> Any:
+def _of_raters(view: Any, run: AnyRun, raters: list[str]) -> Any:
     """Only the labels of some raters."""
     if run.selection.field is not None:
         attribute = F(run.selection.rater_attribute).to_string()
@@ -103,7 +132,7 @@ def _of_raters(view: Any, run: Run[Any, Any, Any, Any], raters: list[str]) -> An
     return view.exclude_fields([fields[name] for name in fields if name not in raters])
 
 
-def _fields(view: Any, run: Run[Any, Any, Any, Any]) -> list[str]:
+def _fields(view: Any, run: AnyRun) -> list[str]:
     there = label_fields(view)
     return [field for field in run.label_fields if field in there]
 
@@ -118,12 +147,10 @@ class ImageRow:
     labels: int
 
 
-def worst_images(
-    samples: Any, run_key: str, limit: int = 25, *, category: str | None = None, rater: str | None = None
-) -> list[ImageRow]:
+def worst_images(samples: Any, run_key: str, limit: int = 25, **part: Unpack[PartArguments]) -> list[ImageRow]:
     """The images of a run that the raters agree on least, worst first."""
     run, view = _run_and_view(samples, run_key)
-    alpha, paths = alpha_of(run, category, rater), label_fields(view)
+    alpha, paths = alpha_of(run, **part), label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
     worst = _sorted(view, alpha).limit(limit)
     ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
@@ -134,14 +161,12 @@ def worst_images(
     ]
 
 
-def image_alphas(
-    samples: Any, run_key: str, *, category: str | None = None, rater: str | None = None
-) -> tuple[list[str], list[float | None]]:
+def image_alphas(samples: Any, run_key: str, **part: Unpack[PartArguments]) -> tuple[list[str], list[float | None]]:
     """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
     run, view = _run_and_view(samples, run_key)
-    ids, alphas = view.values(["id", alpha_of(run, category, rater)])
+    ids, alphas = view.values(["id", alpha_of(run, **part)])
     return ids, alphas
 
 
-def _run_and_view(samples: Any, run_key: str) -> tuple[Run[Any, Any, Any, Any], Any]:
+def _run_and_view(samples: Any, run_key: str) -> tuple[AnyRun, Any]:
     return load_metrics(samples, run_key, "agreement"), load_run_view(samples, run_key)
