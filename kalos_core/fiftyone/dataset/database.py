@@ -130,12 +130,10 @@ def refresh(dataset: Any) -> None:
 # ---- the schema ----
 
 
-def label_field(
-    document: type, description: str | None = None, info: Mapping[str, Any] | None = None
-) -> FieldArguments:
+def label_field(document: type, description: str | None = None, info: dict[str, Any] | None = None) -> FieldArguments:
     """What a field of labels is declared with. `document`: the type of its labels, such as `fo.Detections`."""
-    arguments = {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": document, "description": description}
-    return arguments if info is None else {**arguments, "info": dict(info)}
+    about = {"description": description, "info": info}
+    return {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": document, **about}
 
 
 def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:

@@ -20,14 +20,12 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.coordinates import CROWD
-from kalos_core.fiftyone.dataset.database import BLOCK, FieldArguments
+from kalos_core.fiftyone.dataset.database import BLOCK, FieldArguments, label_field
 from kalos_core.pixels.rasterisation import canvas_sizes, masks_of
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons, ShapeColumn
+from kalos_core.shapes.crops import crop_frames, crops_of
 
 LabelTypeName = Literal["auto", "detections", "polylines", "keypoints"]
-
-ON_EDGE = 1e-6
-"""Pixels by which the edge of a box may miss that of a pixel and still be meant to lie on it."""
 
 Document = dict[str, Any]
 """As the database holds it."""
@@ -70,12 +68,7 @@ class LabelType:
         self, field: str, description: str, info: Document, attributes: Mapping[str, FieldArguments]
     ) -> dict[str, FieldArguments]:
         """A field of such labels, and attributes of the labels in it, with what each path is declared."""
-        own: FieldArguments = {
-            "ftype": fo.EmbeddedDocumentField,
-            "embedded_doc_type": self.document,
-            "description": description,
-            "info": info,
-        }
+        own = label_field(self.document, description, info)
         return {field: own} | {f"{field}.{self.list_name}.{name}": how for name, how in attributes.items()}
 
     def labels(self, annotations: Annotations, rows: Rows, attributes: Attributes | None = None) -> list[Document]:
@@ -250,37 +243,11 @@ def _detections(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -
     if isinstance(masks, Masks):
         rows = np.flatnonzero(~masks.absent())
         there = masks.take(rows)
-        corners[rows] = _frames(corners[rows], there)
-        cut = _crops(there, corners[rows].astype(np.intp))
+        corners[rows] = crop_frames(corners[rows], there)
+        cut = crops_of(there, corners[rows].astype(np.intp))
         crops = {row: fou.serialize_numpy_array(crop) for row, crop in zip(rows.tolist(), cut, strict=True)}
     xywh = np.hstack([corners[:, :2] / sizes, (corners[:, 2:] - corners[:, :2]) / sizes]).tolist()
     return [{"bounding_box": box} | ({"mask": crops[row]} if row in crops else {}) for row, box in enumerate(xywh)]
-
-
-def _frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
-    """(N, 4) whole pixels a crop of each mask is cut at: its box where that holds it, else the mask's own bounds."""
-    whole, bounds, size = np.rint(corners), masks.bounds(), masks.size
-    empty = np.isnan(bounds[:, 0])
-    outside = (whole[:, :2] > bounds[:, :2]) | (whole[:, 2:] < bounds[:, 2:])  # never of an empty mask's NaN
-    inside = (whole[:, :2] >= 0) & (whole[:, 2:] <= size)
-    fits = np.asarray(np.hstack([np.abs(whole - corners) <= ON_EDGE, ~outside, inside]).all(axis=1))
-    low = np.clip(np.floor(corners[:, :2]), 0, size - 1)
-    around = np.hstack([low, np.clip(np.ceil(corners[:, 2:]), low + 1, size)])
-    return np.where(fits[:, None], whole, np.where(empty[:, None], around, bounds))
-
-
-def _crops(masks: Masks, frames: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
-    """The pixels (height, width) of each mask within its frame."""
-    owner, column, top, bottom = masks.strips(np.arange(len(masks)))
-    strip, row = expand_runs(top, bottom - top)
-    start = np.searchsorted(owner[strip], np.arange(len(masks) + 1))
-    crops = []
-    for number, (left, upper, right, lower) in enumerate(frames.tolist()):
-        pixels = slice(start[number], start[number + 1])
-        crop = np.zeros((lower - upper, right - left), np.bool_)
-        crop[row[pixels] - upper, column[strip[pixels]] - left] = True
-        crops.append(crop)
-    return crops
 
 
 def _polylines(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -> Iterable[Document]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import as_name, object_array
-from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.errors import InputError, Problems, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.database import Columns, now, stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, LabelSource, check_classes, label_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.nominal import LabelTable, OnRepeat, RawLabels, build_table, suggest_groups
+from kalos_core.nominal.answers import answers_digest, as_seconds, concepts_of, split_reference
 from kalos_core.nominal.grouping import SUGGESTED, Groups
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ImageLabels:
     @cached_property
     def table(self) -> LabelTable:
         """The labels of the raters."""
-        return split_reference(self.answers, self.selection)[0]
+        return split_reference(self.answers, self.selection.reference)[0]
 
 
 def known_classes(view: Any, fields: Sequence[str]) -> list[str]:
@@ -90,15 +90,6 @@ def known_classes(view: Any, fields: Sequence[str]) -> list[str]:
     dataset = view._root_dataset
     of_fields = dict.fromkeys(name for field in fields for name in dataset.classes.get(field, ()))
     return list(of_fields or dataset.default_classes)
-
-
-def split_reference(answers: LabelTable, selection: Selection) -> tuple[LabelTable, LabelTable | None]:
-    """The answers of raters, and those of the reference; None without one, and where it answers nothing."""
-    if selection.reference is None:
-        return answers, None
-    others = [name for name in answers.raters if name != selection.reference]
-    reference = answers.select(raters=[selection.reference])
-    return answers.select(raters=others), reference if len(reference) else None
 
 
 def scored_fields(samples: Any) -> list[str]:
@@ -182,7 +173,9 @@ def read_image_labels(
         reading.assignment.warn(selection, stacklevel=3)
     labels = reading.read(None if groups == SUGGESTED else groups, on_repeat)
     raw = labels.raw
-    is_labelled = any(label != [] for label in raw.label) or (len(raw) and _concepts(raw, selection, groups, ()))
+    is_labelled = any(label != [] for label in raw.label) or (
+        len(raw) and (selection.classes or concepts_of(raw, groups))
+    )
     if not again and not is_labelled:
         raise InputError(f"view: expected image-level labels in {listed(labels.fields, 20)}, got none")
     if groups == SUGGESTED:
@@ -207,24 +200,10 @@ def table_of(
         groups=groups,
         items=images,
         raters=[*(selection.raters or ()), *filter(None, [selection.reference])],
-        concepts=_concepts(raw, selection, groups, known),
+        concepts=concepts_of(raw, groups, known) if selection.classes is None else list(selection.classes),
         on_repeat=on_repeat,
         describe=describe,
     )
-
-
-def _concepts(raw: RawLabels, selection: Selection, groups: Groups, known: Sequence[str]) -> list[str]:
-    """The options there were: those named, else what occurs and what the groups name, whatever the order of samples.
-
-    Where all labels exclude each other, those that the data set knows, if what occurs is among them.
-    """
-    if selection.classes is not None:
-        return list(selection.classes)
-    used = {name for names in raw.label if names for name in names if isinstance(name, str)}
-    if isinstance(groups, str):
-        return list(known) if used.issubset(known) else sorted(used)
-    named = dict.fromkeys(name for of in (groups or {}).values() for name in of)
-    return [*named, *sorted(used.difference(named))]
 
 
 def _at(place: tuple[str, str]) -> str:
@@ -273,7 +252,7 @@ class _Reading:
                 begin = len(self.raw)
                 self._sample(columns, sample)
                 images.append(image)
-                hashes.append(self._digest(begin))
+                hashes.append(answers_digest(self.raw, begin, in_order=self.exclusive))
         self.problems.raise_if_any()
         return ImageLabels(
             raw=self.raw,
@@ -312,7 +291,7 @@ class _Reading:
         kept = [label for label in labels if self._is_selected(*label)]
         if labels and not kept and self.exclusive:
             return
-        given = (_seconds(moment) for _, _, moment in kept if moment is not None)
+        given = (as_seconds(moment) for _, _, moment in kept if moment is not None)
         times = [time for time in given if time is not None]
         names = [name for name, _, _ in kept]
         self.raw.item.append(image)
@@ -324,17 +303,6 @@ class _Reading:
     def _is_selected(self, name: Any, confidence: Any, _: Any) -> bool:
         sure = confidence is None or confidence >= self.selection.min_confidence
         return sure and (self.selection.classes is None or not name or name in self.selection.classes)
-
-    def _digest(self, begin: int) -> str:
-        """Of the answers from one on, those of one image: who answered, when and what, whatever the order of raters."""
-        of_rater: dict[str, list[str]] = {}
-        raw = self.raw
-        for rater, label, time in zip(raw.rater[begin:], raw.label[begin:], raw.time[begin:], strict=True):
-            names = label if isinstance(label, list) else [label]
-            of_rater.setdefault(str(rater), []).append("\x1f".join([str(time), *sorted(map(str, names))]))
-        # of exclusive labels each is an answer, of which the first or last may count
-        texts = ["\x1e".join([rater, *(of if self.exclusive else sorted(of))]) for rater, of in of_rater.items()]
-        return hashlib.blake2b("\x1d".join(sorted(texts)).encode(), digest_size=8).hexdigest()
 
 
 def _attributes(source: LabelSource) -> list[str]:
@@ -352,17 +320,3 @@ def _answers(columns: Columns, source: LabelSource, sample: int) -> Iterator[_An
     else:
         for name, confidence, time, rater in labels:
             yield source.field, as_name(rater), [(name, confidence, time)]
-
-
-def _seconds(moment: Any) -> float | None:
-    """A time as a number: a date as seconds since 1970, anything that is neither as none.
-
-    Examples
-    --------
-    >>> _seconds(3), _seconds(datetime(1970, 1, 1, 0, 1)), _seconds("noon")
-    (3.0, 60.0, None)
-    """
-    if isinstance(moment, datetime):
-        zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
-        return zoned.timestamp()
-    return as_number(moment)

@@ -41,9 +41,3 @@ class MapFiles:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(values).save(path)
         return str(path)
-
-
-def map_field(document: type, description: str, mark: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The arguments that declare a field of heatmaps or masks."""
-    arguments = {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": document, "description": description}
-    return arguments if mark is None else arguments | {"info": mark}

@@ -14,7 +14,6 @@ from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.database import FieldArguments
-from kalos_core.fiftyone.dataset.image_labels import split_reference
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.labelled import TEXTS, majority_schema, majority_values
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -32,6 +31,7 @@ from kalos_core.nominal import (
     TeamComparison,
     label_findings,
 )
+from kalos_core.nominal.answers import split_reference
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_from_record, teams_from_record
 from kalos_core.nominal.questions import check_comparable
@@ -87,7 +87,7 @@ class LabelDetails:
 
 def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings, progress: Progress) -> LabelFindings:
     """Everything, of the answers of raters and of the reference, with the settings of a run."""
-    table, reference = split_reference(answers, selection)
+    table, reference = split_reference(answers, selection.reference)
     rules: dict[str, Any] = {name: settings[name] for name in COMPUTED}  # type: ignore[literal-required]
     teams = teams_from_record(settings["teams"])
     return label_findings(check_comparable(table), reference=reference, teams=teams, progress=progress, **rules)

@@ -10,7 +10,8 @@ import fiftyone as fo
 import numpy as np
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
+from kalos_core.fiftyone.dataset.database import label_field
+from kalos_core.fiftyone.dataset.mask_files import MapFiles
 from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
@@ -97,7 +98,9 @@ def compute_pixel_agreement(
         settings = PixelSettings(**common, images=bool(images), channels=_channels(channels))
         names, folder = RunNames(run_key), new_folder(samples)
         fields = {
-            names.rater_count: map_field(fo.Heatmap, f"How many raters marked each pixel, of the run {run_key!r}"),
+            names.rater_count: label_field(
+                fo.Heatmap, description=f"How many raters marked each pixel, of the run {run_key!r}"
+            ),
             names.f1: {"ftype": fo.FloatField},
         }
         with writing(PIXELS, masks, run_key, settings, fields, folder) as draft:

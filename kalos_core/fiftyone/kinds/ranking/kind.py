@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalos_core.fiftyone.dataset.image_labels import split_reference
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.details import (
     RankingDetails,
@@ -15,6 +14,7 @@ from kalos_core.fiftyone.kinds.ranking.details import (
 )
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.nominal.answers import split_reference
 from kalos_core.ranking import SystemRanking
 
 RankingRun = Run[RankingSettings, RankingMetrics, RankingDetails, SystemRanking]
@@ -24,7 +24,7 @@ def _restore(changes: Changes) -> SystemRanking:
     """The scores are those that the run read."""
     settings = changes.run.settings
     scores = stored_scores(changes.arrays, stored_table(changes.arrays), settings)
-    table, _ = split_reference(table_again(changes), changes.run.selection)
+    table, _ = split_reference(table_again(changes), changes.run.selection.reference)
     return rank(table, scores, settings)
 
 

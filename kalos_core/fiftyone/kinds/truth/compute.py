@@ -15,8 +15,9 @@ from kalos_core.consensus import estimate_truth as estimate
 from kalos_core.consensus.instances import Ties
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.mask_fields import mask_sources
-from kalos_core.fiftyone.dataset.mask_files import MapFiles, map_field
+from kalos_core.fiftyone.dataset.mask_files import MapFiles
 from kalos_core.fiftyone.dataset.masks import ImageMasks, RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.raters import ESTIMATED
@@ -176,7 +177,7 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: PixelTruthSettings, re
     methods, local = settings["methods"], settings["raters_are_local"]
     fields, folder = RunNames(run_key).fields_for(masks.view, methods), new_folder(masks.view)
     declared = {
-        field: map_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
+        field: label_field(fo.Segmentation, f"Truth by {method}, of the run {run_key!r}", {ESTIMATED: run_key})
         for method, field in fields.items()
     }
     with writing(TRUTH, masks, run_key, settings, declared, folder) as draft:
