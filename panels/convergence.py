@@ -9,12 +9,26 @@ from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
 from kalos_core.figures import significant
 
-from .common import RunPanel, add_part, add_table, changed_since, guarded, put_parts, put_rows, show_view, take_title
+from .common import (
+    RunPanel,
+    add_menu,
+    add_part,
+    add_table,
+    changed_since,
+    guarded,
+    put_parts,
+    put_rows,
+    show_view,
+    take_title,
+)
 
 SECTIONS = ("Interval", "Subsets", "Raters", "Checks")
 
 MOST_ROWS = 100
 """Rows of the table of tags."""
+
+ALONE, ALL = "this data set alone", "all of them"
+"""Entries of the menu of data sets."""
 
 PART_COLUMNS = (
     ("name", "Images"),
@@ -89,15 +103,17 @@ class ConvergencePanel(RunPanel):
             thresholds = run.settings["thresholds"]
             state.shown, state.thresholds = key, thresholds
             state.limits = {"least": min(thresholds), "greatest": max(thresholds)}
-            state.more, state.placed, state.wrong = {"typed": ""}, "", ""
+            state.more, state.placed, state.wrong, state.pool = {"typed": ""}, "", "", ALONE
         state.changed = changed_since(ctx, key)
+        others = kf.poolable_runs(ctx.dataset) if len(run.metrics["raters"]) == 2 else {}
+        state.poolable = [[name, other] for name, other in others.items()]
         self._load_thresholds(ctx)
 
     def _load_thresholds(self, ctx):
         """All that depends on the thresholds and the models, from the replicates of the run."""
         state = ctx.panel.state
         found = kf.convergence_metrics(ctx.dataset, state.run, **state.limits, models=state.placed)
-        parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found)
+        parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, pooled=self._pooled(ctx))
         state.headline = headline(take_title(parts, "bars"), found) + state.changed
         state.models = _models(found, state)
         state.tags = [part.name for part in found.largest()]
@@ -106,6 +122,12 @@ class ConvergencePanel(RunPanel):
         put_rows(ctx, "parts", [_part_row(part) for part in found.parts[: 1 + MOST_ROWS]])
         put_rows(ctx, "summary", [_summary_row(row) for row in found.whole.summary().to_dict("records")])
         put_rows(ctx, "checks", [{**vars(line), "verdict": VERDICTS[line.verdict]} for line in found.checklist])
+
+    def _pooled(self, ctx):
+        """What the scatter shows beside this data set; None for nothing."""
+        state = ctx.panel.state
+        others = {name: key for name, key in state.poolable if state.pool in (name, ALL)}
+        return kf.pooled_replicates(ctx.dataset, state.run, others, **state.limits) if others else None
 
     # ---- menus, sliders and clicks ----
 
@@ -125,6 +147,11 @@ class ConvergencePanel(RunPanel):
 
     def _narrow(self, ctx, least, greatest):
         ctx.panel.state.limits = {"least": least, "greatest": greatest}
+        self._load_thresholds(ctx)
+
+    @guarded
+    def on_change_pool(self, ctx):
+        ctx.panel.state.pool = ctx.params["value"]
         self._load_thresholds(ctx)
 
     @guarded
@@ -161,6 +188,10 @@ class ConvergencePanel(RunPanel):
         elif state.section == "Subsets":
             add_part(panel, ctx, "sizes", CAPTIONS["sizes"])
             add_part(panel, ctx, "scatter", CAPTIONS["scatter"])
+            if state.poolable:
+                names = [name for name, _ in state.poolable]
+                entries = [ALONE, *names, *([ALL] if len(names) > 1 else [])]
+                add_menu(panel, "pool", entries, self.on_change_pool, label="One line over several data sets")
             add_table(panel, ctx, "summary", "Over the subsets; ▸ marks label convergence", SUMMARY_COLUMNS)
         elif state.section == "Raters":
             add_part(panel, ctx, "matrix", CAPTIONS["matrix"])

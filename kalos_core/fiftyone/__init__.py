@@ -72,6 +72,8 @@ from kalos_core.fiftyone.kinds.calibration.compute import choose_threshold as ch
 from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_tag
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics
+from kalos_core.fiftyone.kinds.convergence.pooled import poolable_runs as poolable_runs
+from kalos_core.fiftyone.kinds.convergence.pooled import pooled_replicates as pooled_replicates
 from kalos_core.fiftyone.kinds.detectors.compute import rank_detectors as rank_detectors
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields as heatmap_fields
 from kalos_core.fiftyone.kinds.image_labels.compute import compare_teams as compare_teams

@@ -12,9 +12,10 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import Annotations, InputError, KalosWarning, check_convergence, label_convergence, map_of_predictions
-from kalos_core.convergence import PUBLISHED_LINE, Line
+from kalos_core.convergence import PUBLISHED_LINE, Line, fit_line
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.runs.records import plain
+from kalos_core.figures import plot_regression
 from tests.fiftyone_bridge.lively import IMAGES, LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, documents
 
@@ -188,6 +189,34 @@ class TestTheRun:
         assert " mAP on all 24 images and " in said[0]
         assert "] on 30 subsets of 12: it depends on how many images it is computed on" in said[0]
         assert said[1].startswith("tags: subsets of day, night have fewer than 100 images")
+
+
+class TestPooled:
+    def test_line_over_several_data_sets(self, make: Make, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        first, second, third = make(lively(8)), make(lively(10)), estimated[0]
+        for dataset, key in ((first, "old"), (first, "one"), (second, "two")):
+            run_it(dataset, key, raters=RATERS[:2])
+        run_it(second, "later", raters=RATERS)  # of three raters: no line
+        run_it(second, "other", raters=RATERS[:2], thresholds=(0.5,))
+        kf.delete_run(second, "other")
+        found = kf.poolable_runs(third)
+        assert {name: found[name] for name in (first.name, second.name)} == {first.name: "one", second.name: "two"}
+        assert first.name not in kf.poolable_runs(first)
+        pooled = kf.pooled_replicates(first, "one", {second.name: "two"}, least=0.6)
+        assert list(pooled) == [first.name, second.name]
+        alone = [own(dataset, raters=RATERS[:2], thresholds=LEVELS[1:]) for dataset in (first, second)]
+        for replicates, expected in zip(pooled.values(), alone, strict=True):
+            np.testing.assert_allclose(replicates.map, expected.map, atol=1e-12)
+        title = plot_regression(pooled).layout.title.text
+        alpha, precision = (np.concatenate([getattr(one, name).ravel() for one in alone]) for name in ("alpha", "map"))
+        slope, intercept = np.polyfit(alpha, precision, 1)
+        assert title.startswith(
+            f"mAP = {slope:.3f} α {'+' if intercept >= 0 else '−'} {abs(intercept):.3f} over 2 data"
+        )
+        line = fit_line({n: one.alpha for n, one in pooled.items()}, {n: one.map for n, one in pooled.items()})
+        assert line.slope == pytest.approx(slope)
+        with pytest.raises(InputError, match="thresholds: expected some from"):
+            kf.pooled_replicates(first, "one", {second.name: "two"}, least=0.95)
 
 
 class TestModels:

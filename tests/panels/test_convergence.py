@@ -152,6 +152,29 @@ def test_two_raters_have_a_fitted_line_with_its_quality(annotated):
     assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
 
 
+def test_several_data_sets_have_one_line(annotated):
+    estimate(annotated, "two", raters=RATERS[:2])
+    panel = Panel("convergence", annotated).load()
+    panel.send("on_change_section", value="Subsets")
+    others = [fo.Dataset(), fo.Dataset()]
+    for other in others:
+        other.add_samples(lively(8), progress=False)
+        estimate(other, "theirs", raters=RATERS[:2])
+    panel.send("reload")
+    offered = [choice["value"] for choice in panel.shown["pool"]["view"]["choices"]]
+    assert {"this data set alone", "all of them", *(other.name for other in others)} <= set(offered)
+    panel.send("on_change_pool", value=others[0].name)
+    assert [trace["name"] for trace in panel.data["scatter"][:2]] == [annotated.name, others[0].name]
+    assert "over 2 data sets (ρ = " in panel.text()
+    panel.send("on_change_least", value=0.9)
+    assert len(panel.data["scatter"][0]["x"]) == len(panel.data["scatter"][1]["x"]) == 20
+    panel.send("on_change_pool", value="this data set alone")
+    assert "α explains" in panel.text()
+    estimate(annotated, "three")
+    panel.load()
+    assert "pool" not in panel.shown
+
+
 def test_models_are_placed_without_a_new_run(annotated):
     panel = Panel("convergence", annotated).load()
     panel.state["more"] = {"typed": "mine 99"}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from kalos_core.convergence import ConvergenceStudy
+from kalos_core.convergence import ConvergenceStudy, Replicates
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures import fit_title, plot_convergence, plot_directions, plot_sizes, plot_study
+from kalos_core.figures import fit_title, plot_convergence, plot_directions, plot_regression, plot_sizes, plot_study
 
 
-def figures(run: ConvergenceRun, found: ConvergenceStudy | None = None) -> dict[str, Part]:
+def figures(
+    run: ConvergenceRun, found: ConvergenceStudy | None = None, pooled: Mapping[str, Replicates] | None = None
+) -> dict[str, Part]:
     """``bars``, ``sizes``, ``matrix`` and ``scatter``.
 
     Parameters
@@ -18,12 +21,15 @@ def figures(run: ConvergenceRun, found: ConvergenceStudy | None = None) -> dict[
     run : Run
     found : ConvergenceStudy, optional
         Of `convergence_metrics`, of some thresholds; by default what the run stored, of all.
+    pooled : mapping, optional
+        Of `pooled_replicates`: the scatter is that of several data sets.
     """
     shown = run.details if found is None else found
     narrowed = len(shown.whole.thresholds) < len(run.settings["thresholds"])
+    scatter = replace(Part.of(shown.whole, plot_convergence), title=fit_title(shown.whole))
     return {
         "bars": Part.of(shown, plot_study),
         "sizes": Part.of(shown.sizes, plot_sizes, "Over all thresholds of the run." if narrowed else ""),
         "matrix": Part.of(shown, plot_directions),
-        "scatter": replace(Part.of(shown.whole, plot_convergence), title=fit_title(shown.whole)),
+        "scatter": Part.of(pooled, plot_regression) if pooled else scatter,
     }
