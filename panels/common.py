@@ -293,9 +293,10 @@ def put_drawing(ctx, name, drawing):
 
 
 def add_drawing(panel, ctx, name):
-    """A drawing of `put_drawing`, where there is one."""
-    if ctx.panel.get_state(f"{name}_title"):
-        panel.view(name, types.ImageView(alt=ctx.panel.get_state(f"{name}_title")))
+    """A drawing of `put_drawing` below its title, where there is one."""
+    if title := ctx.panel.get_state(f"{name}_title"):
+        panel.md(bold(title), name=f"{name}_heading")
+        panel.view(name, types.ImageView(alt=title))
 
 
 def stacked(panel):

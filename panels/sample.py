@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.display import bold
 from kalos_core.figures import BAND_SOURCES, VARIATION_LABELS, band, significant
 
 from .common import RunPanel, add_caption, add_drawing, add_table, guarded, put_drawing, put_rows, select_labels
@@ -82,7 +83,14 @@ class SamplePanel(RunPanel):
             return
         add_drawing(panel, ctx, "crop")
         columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
-        add_table(panel, ctx, "units", "Units: click one to select its labels", columns, self.on_click_unit)
+        add_table(
+            panel,
+            ctx,
+            "units",
+            "Units: click one to select its labels and to see them drawn",
+            columns,
+            self.on_click_unit,
+        )
         add_caption(panel, CAPTION)
         if ctx.panel.state.merged_labels:
             label = "Annotated in parts: click one to select the annotation and its parts"
@@ -96,7 +104,7 @@ def _variations(dataset, run):
     if not runs:
         return None, ""
     chosen, doubt = (alike or runs)[0], "" if alike else ", of other labels or another similarity or threshold"
-    return chosen.key, f"Variations: run {chosen.key}{doubt}."
+    return chosen.key, f"Findings of the run {bold(chosen.key)}{doubt}."
 
 
 def _compared(run):

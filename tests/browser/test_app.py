@@ -203,6 +203,9 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     table.locator("tbody tr").nth(place).click()
     selected = app.page.locator('[data-cy="action-manage-selected"]').last
     expect(selected).to_have_text(str(drawn[place]))
+    unit = panel.locator('img[src^="data:image/png"]')
+    expect(unit).to_be_visible()  # and draws them
+    assert unit.evaluate("image => image.complete && image.naturalWidth") >= 320
     app.picture("31-sample-unit-chosen", readme="sample")
     app.expect_nothing_cut_off("sample")
 
@@ -213,6 +216,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     expect(panel).to_contain_text(f"alpha {significant(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))
     assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(following)
+    expect(unit).to_have_count(0)
     app.picture("32-next-sample")
 
 

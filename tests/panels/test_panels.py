@@ -265,6 +265,7 @@ def test_a_row_shows_its_unit_drawn(analysed):
     png = kf.draw_unit(analysed, "agreement", label_id, longest_side=320).png()
     assert panel.data["crop"] == f"data:image/png;base64,{base64.b64encode(png).decode()}"
     assert panel.shown["crop"]["view"]["alt"] == "Unit 1"
+    assert "**Unit 1**" in panel.text()
     panel.request["current_sample"] = following
     panel.send("on_change_current_sample")
     assert "crop" not in panel.shown
@@ -289,13 +290,13 @@ def test_the_variations_are_those_of_the_same_labels_similarity_and_threshold(an
     def text():
         return Panel("sample", analysed, current_sample=sample).load().text()
 
-    assert "Variations: run variations." in text()
+    assert "Findings of the run **variations**." in text()
     kf.find_variations(analysed, "stricter", raters=RATERS, threshold=0.9)
-    assert "Variations: run variations." in text()
+    assert "Findings of the run **variations**." in text()
     kf.delete_run(analysed, "variations")
-    assert "Variations: run stricter, of other labels or another similarity or threshold." in text()
+    assert "Findings of the run **stricter**, of other labels or another similarity or threshold." in text()
     kf.delete_run(analysed, "stricter")
-    assert "Variations: run" not in text()
+    assert "Findings of the run" not in text()
 
 
 def test_a_row_selects_a_mark_with_its_parts(analysed):
