@@ -3,6 +3,7 @@
 All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
 heeds who is assigned to which image and class; what is undefined is NaN, is left out of means and never counts as 1.
 
+* all of these at once: `diagnose` -> `Diagnosis`
 * thresholds: `sensitivity` -> `Sensitivity`, `image_alphas`
 * classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
 * raters: `rater_vitality` -> `RaterVitality`
@@ -14,6 +15,7 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
 from kalos_core.diagnostics.comparison import Comparison, Differences, compare
+from kalos_core.diagnostics.diagnosis import Diagnosis, diagnose
 from kalos_core.diagnostics.narrowed import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
@@ -24,6 +26,7 @@ __all__ = [
     "ClassDifficulty",
     "Collaboration",
     "Comparison",
+    "Diagnosis",
     "Differences",
     "IntraRater",
     "NarrowedAgreement",
@@ -34,6 +37,7 @@ __all__ = [
     "class_image_alpha",
     "collaboration",
     "compare",
+    "diagnose",
     "image_alphas",
     "intra_rater",
     "narrowed",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import fiftyone as fo
 
 from kalos_core._agreement import agreement, check_comparable
+from kalos_core.diagnostics import diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_values
-from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_details, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_metrics
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun
 from kalos_core.fiftyone.kinds.agreement.parts import sample_values, threshold_values, unit_arrays
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
@@ -75,7 +76,7 @@ def compute_agreement(
     Returns
     -------
     Run
-        Its `result` is an `Agreement`; its `details` are described at `agreement_details`.
+        Its `result` is an `Agreement`; its `details` a `Diagnosis` without alphas of images.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def compute_agreement(
         pairs = compute_pairs(labels.annotations, measure, floor)
         result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
-        details = agreement_details(result, thresholds, calibrated)
+        details = diagnose(result, thresholds, calibrated)
         names = RunNames(run_key)
         values = {**sample_values(result, names), **threshold_values(details, names)}
         fields = {name: {"ftype": fo.ListField} for name in values} | {
@@ -123,7 +124,7 @@ def compute_agreement(
         report(STORING, f"Writing {len(result.units):,} units")
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
             write_values(labels, {names.unit: result.unit_of.tolist()}, values, report.within(STORING, 1.0, "Writing"))
-            draft.metrics, draft.details = agreement_metrics(result, details), details.stored()
+            draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
             draft.arrays = matched_arrays(labels, result.pairs) | unit_arrays(result)
             draft.result = result
     return draft.run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kalos_core._agreement import Agreement, agreement
-from kalos_core.fiftyone.kinds.agreement.details import AgreementDetails, AgreementMetrics, AgreementSettings
+from kalos_core.diagnostics import Diagnosis
+from kalos_core.fiftyone.kinds.agreement.details import AgreementMetrics, AgreementSettings
 from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
@@ -17,7 +18,7 @@ from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
 
-AgreementRun = Run[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement]
+AgreementRun = Run[AgreementSettings, AgreementMetrics, Diagnosis, Agreement]
 
 
 def _restore(changes: Changes) -> Agreement:
@@ -31,7 +32,7 @@ def _written(run: Run[Any, Any, Any, Any]) -> str:
     return f"{own}, and {run.names.unit!r} on labels"
 
 
-AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement] = register(
+AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = register(
     Kind(
         name="agreement",
         title="Agreement",
@@ -49,6 +50,6 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, AgreementDetails, Agreement
             "pair": view_of_pair,
             "threshold": view_of_threshold,
         },
-        details=AgreementDetails,
+        details=Diagnosis,
     )
 )

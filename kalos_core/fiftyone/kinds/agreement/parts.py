@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement
 from kalos_core.annotations.joining import narrow
+from kalos_core.diagnostics import Diagnosis
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import rematch
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.kinds.agreement.details import AgreementDetails
 from kalos_core.fiftyone.kinds.matched import nested
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import plain
@@ -56,7 +56,7 @@ def sample_values(result: Agreement, names: RunNames) -> Mapping[str, list[Any]]
     }
 
 
-def threshold_values(details: AgreementDetails, names: RunNames) -> Mapping[str, list[Any]]:
+def threshold_values(details: Diagnosis, names: RunNames) -> Mapping[str, list[Any]]:
     """Sample field -> (I,) alphas of the image at each threshold of the sensitivity."""
     curve = details.sensitivity
     return {} if isinstance(curve, Undefined) else {names.threshold_alphas: plain(curve.image_alpha.T)}

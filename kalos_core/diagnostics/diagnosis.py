@@ -1,0 +1,109 @@
+"""Everything that lies behind an agreement, at once: each diagnostic, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty
+from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration
+from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, team_agreement
+from kalos_core.diagnostics.thresholds import THRESHOLDS, Sensitivity, sensitivity
+from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
+from kalos_core.errors import InputError, Undefined, or_reason
+
+STRICT = 0.9
+"""The strict threshold of localization sensitivity, unless the agreement's own is stricter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Alpha of every image, and each diagnostic of an agreement or why there is none.
+
+    Parameters
+    ----------
+    image_alpha : (I,) float64
+    sensitivity, class_difficulty, vitality, collaboration, intra_rater, team_agreement
+        What the functions of these names answer, or `Undefined`.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = diagnose(agreement(Annotations.from_rows(rows)))
+    >>> found.sensitivity.image_alpha.shape, found.without_image_alphas().sensitivity.image_alpha.shape
+    ((9, 1), (9, 0))
+    """
+
+    image_alpha: NDArray[np.float64]
+    sensitivity: Sensitivity | Undefined
+    class_difficulty: ClassDifficulty | Undefined
+    vitality: RaterVitality | Undefined
+    collaboration: Collaboration | Undefined
+    intra_rater: IntraRater | Undefined
+    team_agreement: TeamAgreement | Undefined
+
+    def without_image_alphas(self) -> Diagnosis:
+        """The same without alphas of images at each threshold, a number for each image and threshold."""
+        if isinstance(self.sensitivity, Undefined):
+            return self
+        nothing = np.empty((len(self.sensitivity.threshold), 0))
+        return replace(self, sensitivity=replace(self.sensitivity, image_alpha=nothing))
+
+
+def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibrated: float | None = None) -> Diagnosis:
+    """All diagnostics of an agreement; those that its raters do not allow are `Undefined`, with the reason.
+
+    Parameters
+    ----------
+    result : Agreement
+        Its pairs are used for the sensitivity where they go down to the least of `thresholds`, and to `calibrated`.
+    thresholds : (T,) float
+        Of the sensitivity curve; empty for none.
+    calibrated : float, optional
+        The threshold that was chosen from a calibration: the loss begins there, else at the threshold of the result.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = diagnose(agreement(Annotations.from_rows(rows)), [])
+    >>> found.class_difficulty.alpha.tolist(), found.vitality.reason[:44]
+    ([1.0], 'vitality: expected at least three raters, si')
+    """
+    check_agreement(result)
+    chosen = result.configuration
+    anchor = chosen.threshold if calibrated is None else calibrated
+
+    def curve(agreed: Agreement) -> Sensitivity:
+        if not len(thresholds):
+            raise InputError("sensitivity: not asked for (thresholds)")
+        found = sensitivity(
+            agreed.annotations,
+            thresholds,
+            anchor=anchor,
+            strict=max(STRICT, anchor),
+            similarity=chosen.similarity,
+            solver=chosen.solver,
+            cost=chosen.cost,
+            bootstrap=chosen.bootstrap,
+            seed=chosen.seed,
+            pairs=agreed.pairs if min(anchor, *thresholds) >= agreed.pairs.floor else None,
+        )
+        return replace(found, calibrated=calibrated is not None)
+
+    return Diagnosis(
+        image_alpha=result.image_alpha,
+        sensitivity=or_reason(curve, result),
+        class_difficulty=or_reason(class_difficulty, result),
+        vitality=or_reason(rater_vitality, result),
+        collaboration=or_reason(collaboration, result),
+        intra_rater=or_reason(intra_rater, result),
+        team_agreement=or_reason(team_agreement, result),
+    )
