@@ -37,7 +37,6 @@ HEAD = (
     "Probability of agreement",
     "Images",
     "Ties",
-    "Undefined, as",
 )
 
 
@@ -93,6 +92,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
         found = run.details.agreement
         order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS]
         table = "\n".join(_row(found, index) for index in order)
+        head = [*HEAD, "Undefined, as"] if found.reason.any() else HEAD
         more = len(found) - len(order)
         parts = kf.figures_of(run)
         notes = [
@@ -109,7 +109,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
             notes.append(f"{doubt_of_weights(found)}.")
         return (
             f"**{parts['kappas'].title}**\n\n{f['answers']:,} answers of {len(f['raters'])} raters to {f['images']:,} "
-            f"images\n\n| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|\n{table}\n\n"
+            f"images\n\n| {' | '.join(head)} |\n{'|---' * len(head)}|\n{table}\n\n"
             + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
             + "\n".join(f"- {note}" for note in notes)
         )
@@ -122,6 +122,6 @@ def _row(found: LabelAgreement, index: int) -> str:
         with_interval(found.spa[index], found.spa_interval[index]),
         f"{found.items[index]:,}",
         f"{found.ties[index]:,}",
-        found.reason[index],
+        *([found.reason[index]] if found.reason.any() else []),
     ]
     return f"| {found.question[index]} | {' | '.join(numbers)} |"

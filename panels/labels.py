@@ -21,7 +21,7 @@ from .common import (
     take_title,
 )
 
-SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Teams", "Running", "Classifiers")
+SECTIONS = ("Questions", "Concepts", "Images", "Raters", "Running", "Classifiers")
 
 MOST_ROWS, MOST_IMAGES = 50, 25
 """Rows of the table of questions, and of that of images."""
@@ -225,7 +225,6 @@ class LabelsPanel(RankingSection, RunPanel):
             self._add_concepts,
             self._add_images,
             self._add_raters,
-            self._add_teams,
             self._add_curve,
             self.add_classifiers,
         )
@@ -257,6 +256,7 @@ class LabelsPanel(RankingSection, RunPanel):
     def _add_raters(self, panel, ctx):
         add_part(panel, ctx, "accuracy", CAPTIONS["accuracy"], self.on_click_accuracy)
         add_part(panel, ctx, "rejection", CAPTIONS["rejection"])
+        self._add_teams(panel, ctx)
         self._add_question_menu(panel, ctx)
         add_part(panel, ctx, "cohen", CAPTIONS["cohen"])
 
@@ -265,7 +265,7 @@ class LabelsPanel(RankingSection, RunPanel):
         if not state.team_names:
             panel.md(NO_TEAMS, name="no_teams")
             return
-        add_menu(panel, "team_question", state.team_questions, self.on_change_team_question, label="Question")
+        add_menu(panel, "team_question", state.team_questions, self.on_change_team_question, label="Teams on")
         add_part(panel, ctx, "teams", CAPTIONS["teams"])
         columns = tuple(zip(TEAM_COLUMNS, ("Question", *state.team_names), strict=True))
         add_table(panel, ctx, "team_rows", "Free-marginal kappa: click a row to draw it", columns, self.on_click_team)

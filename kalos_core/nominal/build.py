@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -47,6 +47,23 @@ class RawLabels:
 
     def __len__(self) -> int:
         return len(self.item)
+
+    def updated(self, fresh: RawLabels, changed: Collection[Hashable], items: Sequence[Hashable]) -> RawLabels:
+        """The records of some items, in their order: fresh ones of those that changed, these of all others.
+
+        Examples
+        --------
+        >>> old, new = (RawLabels([1, 2], ["ann"] * 2, [label] * 2, [None] * 2) for label in ("old", "new"))
+        >>> old.updated(new, changed={2}, items=[2, 1]).label
+        ['new', 'old']
+        """
+        rows: dict[Hashable, list[tuple[Any, ...]]] = {item: [] for item in items}
+        for records, are_fresh in ((self, False), (fresh, True)):
+            for row in zip(records.item, records.rater, records.label, records.time, strict=True):
+                if row[0] in rows and (row[0] in changed) is are_fresh:
+                    rows[row[0]].append(row)
+        columns = zip(*(row for of_item in rows.values() for row in of_item), strict=True)
+        return RawLabels(*map(list, columns))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ class SystemScores:
         cls,
         tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]],
         unlisted: float | None = None,
+        images: Sequence[Hashable] | None = None,
+        concepts: Sequence[str] | None = None,
     ) -> SystemScores:
         """Scores of each classifier, by image and concept.
 
@@ -65,6 +67,8 @@ class SystemScores:
         unlisted : float, optional
             The score of a concept that a classifier does not list for an image it has an entry for, such as 0 for
             those that list the likely ones only. By default it is missing.
+        images, concepts : sequences, optional
+            Those that count, in this order; by default what occurs.
 
         Raises
         ------
@@ -77,20 +81,25 @@ class SystemScores:
         >>> SystemScores.from_tables(tables, unlisted=0).values.tolist()
         [[[0.9, 0.2], [nan, nan]], [[0.4, 0.0], [0.0, 0.7]]]
         """
-        images = distinct(image for table in tables.values() for image in table)
-        concepts = distinct(name for table in tables.values() for row in table.values() for name in row)
+        blank = check_unlisted(unlisted)
+        if images is None:
+            images = distinct(image for table in tables.values() for image in table)
+        if concepts is None:
+            concepts = distinct(name for table in tables.values() for row in table.values() for name in row)
         image_code = {image: code for code, image in enumerate(images)}
         concept_code = {name: code for code, name in enumerate(concepts)}
         values = np.full((len(tables), len(images), len(concepts)), np.nan)
         problems = Problems("scores")
         for system, (system_name, table) in enumerate(tables.items()):
             for image, row in table.items():
-                values[system, image_code[image]] = np.nan if unlisted is None else unlisted
+                if image not in image_code:
+                    continue
+                values[system, image_code[image]] = np.nan if blank is None else blank
                 for name, score in row.items():
                     number = as_number(score)
                     if number is None:
                         problems.add(f"{system_name}, image {image!r}, {name}", "a number", repr(score))
-                    else:
+                    elif name in concept_code:
                         values[system, image_code[image], concept_code[name]] = number
         problems.raise_if_any()
         return cls(object_array(tables), object_array(images), object_array(concepts), values)
@@ -173,3 +182,17 @@ class ConceptTruths:
         decisions = [labels.decisions(rater) for rater in labels.raters]
         decisions += [merge_raters(of, name).decisions(name) for name, of in merged.items()]
         return cls(object_array([*labels.raters, *merged]), labels.items, labels.concepts, np.stack(decisions))
+
+
+def check_unlisted(unlisted: object) -> float | None:
+    """The score of a concept that a classifier does not list; None where it is missing.
+
+    Examples
+    --------
+    >>> check_unlisted(0), check_unlisted(None)
+    (0.0, None)
+    """
+    number = as_number(unlisted)
+    if unlisted is not None and (number is None or number != number):
+        raise InputError(f"unlisted: expected a number or None, got {unlisted!r}")
+    return number

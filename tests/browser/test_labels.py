@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import fiftyone as fo
@@ -71,17 +72,20 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     panel.get_by_role("button", name="Compute agreement on image-level labels").click()
     form = app.form()
     app.picture("labels_1_form")
-    app.fill(form, "Groups of labels that exclude each other", "place")
-    expect(form).to_contain_text("expected names with labels, such as 'place: indoor, outdoor', got 'place'")
-    app.fill(
-        form, "Groups of labels that exclude each other", "; ".join(f"{n}: {', '.join(of)}" for n, of in GROUPS.items())
-    )
-    expect(form).not_to_contain_text("expected names with labels")
-    app.picture("labels_2_form_filled")
+    for options in GROUPS.values():
+        expect(form).to_contain_text(re.compile("Labels that exclude each other"))
+        ticked = form.get_by_role("checkbox", name=re.compile(f"{options[0]}"))
+        expect(ticked).to_be_checked()
+    expect(form).to_contain_text("answers chose one")
+    form.get_by_text("Compare two teams of raters").scroll_into_view_if_needed()
+    app.picture("labels_2_form_groups")
     summary = app.execute(form)
     assert kf.list_runs(quizzed) == ["labels"]  # what the App did is taken up
-    stored = kf.load_details(quizzed, "labels").details["questions"]
-    title = kappa_title([row["question"] for row in stored], [row["free_marginal"] for row in stored])
+    stored = kf.load_details(quizzed, "labels").details.agreement
+    assert {frozenset(name.split(" / ")) for name in stored.question if "/" in name} == set(
+        map(frozenset, GROUPS.values())
+    )
+    title = kappa_title(stored.question.tolist(), stored.free_marginal)
     expect(summary).to_contain_text(title)
     app.picture("labels_3_summary")
     app.finish()
@@ -94,16 +98,18 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
 
 
 def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
-    run = kf.compute_label_agreement(quizzed, "labels", groups=GROUPS)
-    ranked = kf.rank_systems(quizzed, "ranking", systems=["resnet", "clip", "svm"], groups=GROUPS)
+    teams = {"experts": ["Ada", "Ben"], "crowd": ["Chloé", "Dr. Kim"]}
+    run = kf.compute_label_agreement(quizzed, "labels", groups=GROUPS, teams=teams, least_accuracy=0.5)
+    systems = ["resnet", "clip", "svm"]
+    ranked = kf.rank_systems(quizzed, "ranking", systems=systems, groups=GROUPS, teams=teams)
     app.open(quizzed.name, BESIDE)
     panel = app.panel("labels")
-    f, accuracy = run.metrics, run.details["accuracy"]
+    f, accuracy = run.metrics, run.details.accuracy
     said = {
         "Questions": "free-marginal kappa",
         "Concepts": majority_title(f["with_majority"]["concept_all"], f["with_majority"]["concept_chosen"]),
         "Images": majority_title(f["with_majority"]["item_all"], f["with_majority"]["item_chosen"], "image"),
-        "Raters": accuracy_title(accuracy["raters"], accuracy["accuracy"]),
+        "Raters": accuracy_title(accuracy.raters.tolist(), accuracy.accuracy),
         "Running": "the interval is",
         "Classifiers": ranking_title(ranked.result.rankings["AUC"]),
     }
@@ -118,10 +124,15 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
         app.scroll_to(panel.get_by_text("New run"))
         app.picture(f"labels_5{number}_{section.lower()}_below")
         app.expect_nothing_cut_off("labels")
+    app.choose_tab("labels", "Raters")
+    for part in ("are rejected", "place: ", "Cohen's κ on"):
+        app.scroll_to(panel.get_by_text(part).first)
+        app.picture(f"labels_57_raters_{part.split()[0].strip(':').lower()}")
     app.choose_tab("labels", "Questions")
     expect(panel.locator("tbody tr")).to_have_count(len(GROUPS) + len(OPTIONAL))
     app.click_bar("labels", 0)
-    least = min(run.details["questions"], key=lambda row: row["free_marginal"])["question"]
+    found = run.details.agreement
+    least = found.question[found.free_marginal.argmin()]
     app.expect_count(len(kf.view_of_disputes(quizzed, "labels", question=least)))
     app.use_light_theme()
     for number, section in enumerate(said):

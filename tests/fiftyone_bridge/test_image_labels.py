@@ -237,6 +237,78 @@ class TestTheRun:
         labelled = compute(answered, "labelled", assigned="labelled")
         assert labelled.metrics == listed.metrics
 
+    def test_groups_are_suggested_and_the_majority_holds_several_labels(self, make: Make) -> None:
+        dataset = make(_days())
+        run = compute(dataset, raters=("ann", "bob", "cid"), groups="suggested", bootstrap=0)
+        assert run.settings["groups"] == [{"name": "day / night", "labels": ["day", "night"]}]
+        assert run.details.agreement.question.tolist() == ["day / night", "sun"]
+        names = dataset.values("run_majority.classifications.label")
+        shares = dataset.values("run_majority.classifications.confidence")
+        assert (names[0], shares[0]) == (["day", "sun"], [1.0, pytest.approx(2 / 3)])
+        assert (names[1], dataset.values("run_tied")[1]) == (["night"], [])
+        view = kf.view_of_difference(dataset, "run", "bob", "majority")
+        assert view.values("id") == dataset.values("id")[::2]  # bob never sees the sun
+        first = dataset.first()
+        first.ann = several(["night"])
+        first.save()
+        loaded = kf.load_run(dataset, "run").result
+        assert loaded.table.questions == ("day / night", "sun")  # the groups are those of the run
+        assert loaded.table.values("day / night")[0].tolist() == [1, 0, 0]
+
+    @pytest.mark.parametrize("stored", ["fields", "attribute"])
+    def test_accuracy_to_known_truth(self, make: Make, stored: str) -> None:
+        truth = ["cat", "cat", "dog", "cat", "dog", "ape"]
+        samples = quiz() if stored == "fields" else quiz_in_one_field()
+        for one, name in zip(samples, truth, strict=True):
+            if stored == "fields":
+                one["gold"] = label(name)
+            else:
+                one.answers.classifications.append(label(name, rater="gold"))
+        dataset = make(samples)
+        how = {"raters": RATERS} if stored == "fields" else {"raters": None, "field": "answers"}
+        run = compute(dataset, reference="gold", **how)
+        right = [sum(row[rater] == name for row, name in zip(ANSWERS, truth, strict=True)) for rater in range(3)]
+        given = [sum(row[rater] is not None for row in ANSWERS) for rater in range(3)]
+        assert run.details.accuracy.to_reference.tolist() == [a / b for a, b in zip(right, given, strict=True)]
+        assert run.details.accuracy.raters.tolist() == list(RATERS)
+        assert run.details.agreement.spa[0] == pytest.approx(SPA)  # which the truth does not enter
+        assert dataset.values("run_to_reference") == pytest.approx([1, 2 / 3 + 2 / 4 / 3, 1, 3 / 4, 1, 2 / 4])
+        assert kf.view_of_difference(dataset, "run", "ann", "gold").values("id") == [dataset.values("id")[5]]
+        loaded = kf.load_run(dataset, "run")
+        assert loaded.stale == ()
+        np.testing.assert_array_equal(loaded.result.accuracy.to_reference, run.details.accuracy.to_reference)
+        assert [row.answers for row in kf.disputed_images(dataset, "run")][0] == "cat 1, dog 1, owl 1"
+        if stored == "fields":
+            dataset.set_values("gold.label", ["dog"] * 6)
+            assert len(kf.stale_samples(dataset, "run")) == 4
+
+    def test_the_options_are_the_classes_that_the_data_set_names(self, answered: fo.Dataset) -> None:
+        assert compute(answered, "seen").details.agreement.options.tolist() == [3]
+        answered.default_classes = ["ape", "cat", "dog", "owl"]
+        run = compute(answered, "named")
+        assert run.details.agreement.options.tolist() == [4]
+        observed = np.mean([value for value in AGREEMENT if value is not None])
+        assert run.details.agreement.free_marginal[0] == pytest.approx((observed - 1 / 4) / (1 - 1 / 4))
+        answered.classes = {"ann": ["cat", "dog", "owl"], "bob": ["bee"]}
+        assert compute(answered, "fields").details.agreement.options.tolist() == [4]
+        answered.default_classes = ["car"]
+        answered.classes = {}
+        assert compute(answered, "others").details.agreement.options.tolist() == [3]
+
+    def test_teams_and_rejected_answers(self, answered: fo.Dataset) -> None:
+        teams = {"experts": ["ann"], "crowd": ["bob", "cid"]}
+        run = compute(answered, teams=teams, least_accuracy=0.7)
+        assert run.details.rejection.rejected_raters == ("cid",)  # as most on two of three images, and a tie
+        assert (run.metrics["raters"], run.metrics["rejected"]) == (["ann", "bob"], 4)
+        # of the crowd bob is left, who answers three of five images as ann does
+        assert run.details.teams.agreement[0] == pytest.approx([np.nan, np.nan, 3 / 5, 3 / 5, np.nan], nan_ok=True)
+        assert [row.answers for row in kf.disputed_images(answered, "run")] == ["cat 1, dog 1"] * 2
+        np.testing.assert_array_equal(kf.load_run(answered, "run").result.table.values(), run.result.table.values())
+        with pytest.raises(InputError, match="teams: expected at least one rater in each, got none in 'crowd'"):
+            compute(answered, "none", teams={"experts": ["ann"], "crowd": ["cid"]}, least_accuracy=0.7)
+        with pytest.raises(InputError, match="teams: expected names with their raters, got 'ann'"):
+            compute(answered, "none", teams="ann")
+
     def test_a_quorum_of_one_half_disputes_less(self, answered: fo.Dataset) -> None:
         compute(answered, quorum=0.5)
         assert answered.values("run_disputed") == [False, False, False, False, None, True]
@@ -456,6 +528,15 @@ class TestFigures:
         assert parts["cohen"].title.startswith("Cohen's κ on label is")
         assert set(kf.figures_of(run, question="none")) == {"kappas", "concepts", "accuracy"}
         assert kf.figures_of(run, images=[])["images"].title.endswith("no image is in dispute")
+
+
+def _days() -> list[fo.Sample]:
+    """Twelve images, by turns day and night; two of three raters see the sun by day."""
+    chosen = {"ann": ["day", "sun"], "bob": ["day"], "cid": ["day", "sun"]}
+    return [
+        sample(n, raters=list(RATERS), **{r: several(["night"] if n % 2 else of) for r, of in chosen.items()})
+        for n in range(12)
+    ]
 
 
 def _random(stored: str, exclusive: bool) -> list[fo.Sample]:

@@ -143,7 +143,6 @@ def test_teams_a_reference_and_rejected_answers():
     assert "1 of 4 answers are rejected (25.0 %)" in panel.text()
     assert "nearest to gold is bob (1.00)" in panel.text()
     assert samples_of(dataset, panel.send("on_click_accuracy", y=3, x=0)) == dataset.values("id")
-    panel = opened(dataset, "Teams")
     assert "place: no clear difference" in panel.text()
     panel.send("on_click_team", row=1)
     assert panel.state["team_question"] == "sun"
@@ -153,7 +152,7 @@ def test_teams_a_reference_and_rejected_answers():
 
 
 def test_without_teams_it_says_how_to_compare_some(answered):
-    assert "No teams are compared in this run" in opened(answered, "Teams").text()
+    assert "No teams are compared in this run" in opened(answered, "Raters").text()
 
 
 def test_coefficients_that_are_undefined_have_their_reason():

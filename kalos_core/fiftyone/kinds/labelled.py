@@ -75,17 +75,10 @@ def table_again(changes: Changes) -> LabelTable:
     stored, run = stored_table(changes.arrays), changes.run
     if not changes.all and stored.items.tolist() == changes.images:
         return stored
-    stale = set(changes.stale)
-    answers: dict[str, list[tuple[Any, ...]]] = {image: [] for image in changes.images}
-    fresh = None if changes.fresh is None else cast(ImageLabels, changes.fresh).raw
-    for part, are_stale in ((stored.raw, False), (fresh or RawLabels(), True)):
-        for answer in zip(part.item, part.rater, part.label, part.time, strict=True):
-            if answer[0] in answers and (answer[0] in stale) is are_stale:
-                answers[answer[0]].append(answer)
-    columns = zip(*(answer for of_image in answers.values() for answer in of_image), strict=True)
+    fresh = RawLabels() if changes.fresh is None else cast(ImageLabels, changes.fresh).raw
+    raw = stored.raw.updated(fresh, set(changes.stale), changes.images)
     groups, known = groups_from_record(run.settings["groups"]), known_classes(changes.view, run.label_fields)
-    raw, on_repeat = RawLabels(*map(list, columns)), run.settings["on_repeat"]
-    return table_of(raw, changes.images, run.selection, groups, on_repeat, known)
+    return table_of(raw, changes.images, run.selection, groups, run.settings["on_repeat"], known)
 
 
 # ---- the majority, on samples ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kalos_core.errors import check_whole
@@ -11,12 +12,9 @@ from kalos_core.fiftyone.kinds.labelled import majority_schema, majority_values,
 from kalos_core.fiftyone.kinds.ranking.details import (
     RankingSettings,
     SystemRecord,
-    Tree,
-    check_unlisted,
     rank,
     ranking_details,
     ranking_metrics,
-    tree_record,
 )
 from kalos_core.fiftyone.kinds.ranking.kind import RANKING, RankingRun
 from kalos_core.fiftyone.kinds.ranking.scores import Systems, name_systems, read_scores
@@ -26,6 +24,9 @@ from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.nominal import OnRepeat
 from kalos_core.nominal.grouping import Groups, Teams, groups_record, teams_record
 from kalos_core.nominal.questions import check_comparable
+from kalos_core.ranking import SystemScores
+from kalos_core.ranking.concepts import tree_record
+from kalos_core.ranking.scores import check_unlisted
 from kalos_core.ranking.systems import Missing
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def rank_systems(
     systems: Systems,
     groups: Groups = "label",
     teams: Teams = None,
-    tree: Tree | None = None,
+    tree: Mapping[str, str | None] | None = None,
     decision: float = 0.5,
     unlisted: float | None = 0.0,
     missing: Missing = "raise",
@@ -136,7 +137,9 @@ def rank_systems(
         table = check_comparable(labels.table)
         report(COMPARING, "Reading scores")
         images, concepts = labels.images.tolist(), table.concepts.tolist()
-        scores, unknown = read_scores(labels.view, named, images, concepts, labels.fields, settings["unlisted"])
+        tables = read_scores(labels.view, named, labels.fields)
+        scores = SystemScores.from_tables(tables, settings["unlisted"], images, concepts)
+        unknown = {name for table in tables.values() for row in table.values() for name in row}.difference(concepts)
         report((COMPARING + STORING) / 2, "Ranking classifiers under each rater")
         result = rank(table, scores, settings)
         details = ranking_details(result, settings["seed"])
@@ -145,7 +148,7 @@ def rank_systems(
         with writing(RANKING, labels, run_key, settings, majority_schema(names, labels.groups)) as draft:
             progress_of_writing = report.within(STORING, 1.0, "Writing")
             write_columns(labels, dict(majority_values(table, names, labels.groups)), progress_of_writing)
-            draft.metrics, draft.details = ranking_metrics(result, unknown), details
+            draft.metrics, draft.details = ranking_metrics(result, len(unknown)), details
             draft.arrays = {**table_arrays(labels.answers), "scores": scores.values}
             draft.result = result
     return draft.run

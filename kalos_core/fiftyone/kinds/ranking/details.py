@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import object_array
-from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_details
-from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.nominal import LabelTable, OnRepeat
 from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, teams_from_record
 from kalos_core.ranking import (
@@ -25,13 +21,11 @@ from kalos_core.ranking import (
     concordance,
     rank_systems,
 )
+from kalos_core.ranking.concepts import NodeRecord, tree_from_record
 from kalos_core.ranking.systems import Missing
 
 PERMUTATIONS = 1000
 """Random orders with which concordance is compared."""
-
-Tree = Mapping[str, str | None]
-"""Node -> the node above it."""
 
 
 class SystemRecord(TypedDict):
@@ -39,13 +33,6 @@ class SystemRecord(TypedDict):
 
     system: str
     field: str | None
-
-
-class NodeRecord(TypedDict):
-    """A node of a tree: names may hold what keys of a database may not."""
-
-    node: str
-    above: str | None
 
 
 class RankingSettings(TypedDict):
@@ -94,20 +81,13 @@ class RankingDetails:
 
 def rank(table: LabelTable, scores: SystemScores, settings: RankingSettings) -> SystemRanking:
     """The ranking of classifiers under each rater, each team and the majority, with the settings of a run."""
-    tree = settings["tree"]
     return rank_systems(
         scores,
         ConceptTruths.from_labels(table, teams=teams_from_record(settings["teams"])),
-        None if tree is None else {edge["node"]: edge["above"] for edge in tree},
+        tree_from_record(settings["tree"]),
         decision=settings["decision"],
         missing=settings["missing"],
     )
-
-
-def stored_scores(arrays: Arrays, table: LabelTable, settings: RankingSettings) -> SystemScores:
-    """The scores a run stored. `table`: the labels it read."""
-    systems = object_array([entry["system"] for entry in settings["systems"]])
-    return SystemScores(systems, table.items, table.concepts, arrays["scores"])
 
 
 def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
@@ -139,22 +119,3 @@ def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
     """The rankings of a run by each measure, as they were stored."""
     details: RankingDetails = load_details(samples, run_key, "ranking").details
     return details.rankings
-
-
-def tree_record(tree: Tree | None) -> list[NodeRecord] | None:
-    """A tree as records.
-
-    Examples
-    --------
-    >>> tree_record({"cat": "animal"})
-    [{'node': 'cat', 'above': 'animal'}]
-    """
-    return None if tree is None else [NodeRecord(node=node, above=above) for node, above in tree.items()]
-
-
-def check_unlisted(unlisted: object) -> float | None:
-    """The score of a label that a classifier does not name; None where it is missing."""
-    number = as_number(unlisted)
-    if unlisted is not None and (number is None or number != number):
-        raise InputError(f"unlisted: expected a number or None, got {unlisted!r}")
-    return number

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from kalos_core.annotations import object_array
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.kinds.ranking.details import (
     RankingDetails,
     RankingMetrics,
     RankingSettings,
     rank,
-    stored_scores,
 )
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.nominal.answers import split_reference
-from kalos_core.ranking import SystemRanking
+from kalos_core.ranking import SystemRanking, SystemScores
 
 RankingRun = Run[RankingSettings, RankingMetrics, RankingDetails, SystemRanking]
 
@@ -23,7 +23,8 @@ RankingRun = Run[RankingSettings, RankingMetrics, RankingDetails, SystemRanking]
 def _restore(changes: Changes) -> SystemRanking:
     """The scores are those that the run read."""
     settings = changes.run.settings
-    scores = stored_scores(changes.arrays, stored_table(changes.arrays), settings)
+    read, systems = stored_table(changes.arrays), object_array([entry["system"] for entry in settings["systems"]])
+    scores = SystemScores(systems, read.items, read.concepts, changes.arrays["scores"])
     table, _ = split_reference(table_again(changes), changes.run.selection.reference)
     return rank(table, scores, settings)
 

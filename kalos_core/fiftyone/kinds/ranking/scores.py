@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kalos_core.annotations import object_array
 from kalos_core.errors import InputError, Problems, as_number, listed
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, label_fields
 from kalos_core.fiftyone.importing.life import known_images
-from kalos_core.ranking import SystemScores
 
 Scores = Mapping[str, float]
 """Label -> how sure a classifier is of it in an image."""
@@ -45,53 +43,31 @@ def name_systems(systems: Systems) -> dict[str, str | Mapping[Hashable, Scores]]
 
 
 def read_scores(
-    view: Any,
-    systems: Mapping[str, str | Mapping[Hashable, Scores]],
-    images: Sequence[str],
-    concepts: Sequence[str],
-    used: Sequence[str],
-    unlisted: float | None,
-) -> tuple[SystemScores, int]:
-    """Scores of the concepts in all samples of a view, and how many other concepts classifiers name.
+    view: Any, systems: Mapping[str, str | Mapping[Hashable, Scores]], used: Sequence[str]
+) -> dict[str, dict[Hashable, Scores]]:
+    """Classifier -> sample id -> scores, in all samples of a view that have some.
 
     Parameters
     ----------
     view : fiftyone.core.collections.SampleCollection
     systems : mapping
         As `name_systems` answers it.
-    images : (I,) str
-        Its sample ids.
-    concepts : (K,) str
     used : field names
         Of raters, which are no classifiers.
-    unlisted : float, optional
-        The score of a concept that a classifier does not name where it names others.
     """
     fields = label_fields(view, IMAGE_LABELS)
-    row_of, column_of = {key: row for row, key in enumerate(images)}, {name: row for row, name in enumerate(concepts)}
-    values = np.full((len(systems), len(images), len(concepts)), np.nan)
-    strange: set[str] = set()
-    for system, (name, source) in enumerate(systems.items()):
-        if isinstance(source, str):
-            if source not in fields or source in used:
-                offered = listed((field for field in fields if field not in used), 20) or "none"
-                raise InputError(f"systems: expected a field of scores ({offered}), got {source!r}")
-            found: Iterable[tuple[str, Scores]] = _of_field(view, source, fields[source])
+    tables: dict[str, dict[Hashable, Scores]] = {}
+    for name, source in systems.items():
+        if not isinstance(source, str):
+            tables[name] = dict(_of_mapping(view, name, source))
+        elif source in fields and source not in used:
+            tables[name] = dict(_of_field(view, source, fields[source]))
         else:
-            found = _of_mapping(view, name, source)
-        images_scored = 0
-        for image, scores in found:
-            images_scored += 1
-            of_image = values[system, row_of[image]]
-            of_image[:] = np.nan if unlisted is None else unlisted
-            for concept, score in scores.items():
-                if concept in column_of:
-                    of_image[column_of[concept]] = score
-                else:
-                    strange.add(concept)
-        if not images_scored:
+            offered = listed((field for field in fields if field not in used), 20) or "none"
+            raise InputError(f"systems: expected a field of scores ({offered}), got {source!r}")
+        if not tables[name]:
             raise InputError(f"systems: expected scores of {name!r} for some image, got none")
-    return SystemScores(object_array(systems), object_array(images), object_array(concepts), values), len(strange)
+    return tables
 
 
 def _of_field(view: Any, field: str, path: str) -> Iterator[tuple[str, Scores]]:
