@@ -277,7 +277,7 @@ class TestTheRun:
         loaded = kf.load_run(dataset, "run")
         assert loaded.stale == ()
         np.testing.assert_array_equal(loaded.result.accuracy.to_reference, run.details.accuracy.to_reference)
-        assert [row.answers for row in kf.disputed_images(dataset, "run")][0] == "cat 1, dog 1, owl 1"
+        assert kf.disputed_images(dataset, "run")[0].answers == "cat 1, dog 1, owl 1"
         if stored == "fields":
             dataset.set_values("gold.label", ["dog"] * 6)
             assert len(kf.stale_samples(dataset, "run")) == 4
