@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import fiftyone.core.collections as foc
 import fiftyone.operators as foo
@@ -30,9 +30,11 @@ SENT_BY_THE_APP = "spaces"
 
 PLUGIN = "@kalos/variation"
 
-Run: TypeAlias = "kf.Run[Any, Any, Any, Any]"
+RunOfKind = TypeVar("RunOfKind", bound="kf.Run[Any, Any, Any, Any]")
+"""What an analysis stores: a run of its own kind."""
+
 AnyKind: TypeAlias = "kf.Kind[Any, Any, Any, Any]"
-"""A run of any kind, and any kind."""
+"""Any kind of run."""
 
 Progress: TypeAlias = Callable[[float, str], Any]
 Work: TypeAlias = Callable[[Progress], dict[str, Any]]
@@ -79,7 +81,7 @@ class Action(foo.Operator):
         return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key, **params})
 
 
-class Analysis(Action):
+class Analysis(Action, Generic[RunOfKind]):
     """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
 
     What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options`, says in
@@ -136,11 +138,11 @@ class Analysis(Action):
         own = [entry.name for entry in arguments if entry.kind is Parameter.KEYWORD_ONLY]
         return widgets.given(params, *[name for name in own if name not in {"progress", *hidden}])
 
-    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
-        stored: Run = getattr(kf, self.NAME)(samples, run_key, **settings)
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RunOfKind:
+        stored: RunOfKind = getattr(kf, self.NAME)(samples, run_key, **settings)
         return stored
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: RunOfKind) -> str:
         raise NotImplementedError
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:

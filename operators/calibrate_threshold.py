@@ -2,12 +2,12 @@
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES
 from kalos_core.display import bold
 from kalos_core.figures import calibration_title, with_interval
 
 from . import base, forms, widgets
-from .base import Run
 from .widgets import Context
 
 COORDINATES = {"relative": "relative to their size (as the paper)", "pixels": "in pixels"}
@@ -16,7 +16,7 @@ COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
 """What annotations of two images were compared in."""
 
 
-class CalibrateThreshold(base.Analysis):
+class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
     NAME, LABEL = "calibrate_threshold", "Calibrate the threshold"
     DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
@@ -51,14 +51,15 @@ class CalibrateThreshold(base.Analysis):
         forms.add_bootstrap(ctx, inputs, 100)
         inputs.int("seed", default=0, label="Seed")
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.CalibrationRun) -> str:
         """A row for each similarity, the best first."""
         found = run.metrics["similarities"]
         best = found[0]
         rows = "\n".join(
-            f"| {entry['name']} | "
-            + " | ".join(with_interval(entry[name], entry[f"{name}_interval"]) for name in ("ks", "tau", "threshold"))
-            + f" | {COMPARED[entry['coordinates']]} | {'yes' if entry['trusted'] else 'no'} |"
+            f"| {entry['name']} | {with_interval(entry['ks'], entry['ks_interval'])} | "
+            f"{with_interval(entry['tau'], entry['tau_interval'])} | "
+            f"{with_interval(entry['threshold'], entry['threshold_interval'])} | {COMPARED[entry['coordinates']]} | "
+            f"{'yes' if entry['trusted'] else 'no'} |"
             for entry in found
         )
         notes = "".join(f"\n- {entry['name']}: not to be trusted: {entry['why']}" for entry in found if entry["why"])

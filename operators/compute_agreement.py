@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core import COSTS, usable_solvers
 from kalos_core.figures import agreement_title, significant, with_interval
 
 from . import base, forms, widgets
-from .base import Run
 from .widgets import Context
 
 COST_HELP = {"soft": "prefer partners of the same class (the paper's choice)", "neg": "look at similarity only"}
@@ -21,7 +21,7 @@ SOLVER_HELP = {
 }
 
 
-class ComputeAgreement(base.Analysis):
+class ComputeAgreement(base.Analysis[kf.AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
     DESCRIPTION = "Find which labels of different raters mean the same object, and how far the raters agree"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
@@ -44,7 +44,7 @@ class ComputeAgreement(base.Analysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | forms.read_threshold(params)
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.AgreementRun) -> str:
         """The metrics of a run as text."""
         f = run.metrics
         rows = [

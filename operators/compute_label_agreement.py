@@ -10,7 +10,6 @@ from kalos_core.figures import doubt_of_weights, significant, with_interval
 from kalos_core.nominal import LabelAgreement
 
 from . import forms, image_label_forms, widgets
-from .base import Run
 from .widgets import Context
 
 WEIGHT_HELP = {
@@ -40,7 +39,7 @@ HEAD = (
 )
 
 
-class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
+class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
     DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
@@ -86,7 +85,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis):
             alone = "Raters who answer less than this share of questions as the majority"
             widgets.add_number(ctx, inputs, "least_accuracy", 0.0, 1.0, label=alone)
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.LabelRun) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
         f = run.metrics
         found = run.details.agreement

@@ -11,11 +11,10 @@ from kalos_core import InputError
 from kalos_core.figures import pixel_title, significant, smyth_note
 
 from . import mask_forms, widgets
-from .base import Run
 from .widgets import Context
 
 
-class ComputePixelAgreement(mask_forms.MaskAnalysis):
+class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
     DESCRIPTION = "How far the masks of raters agree, who stands out, and where they differ"
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
@@ -43,7 +42,7 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis):
         found = super().settings(params)
         return found | {name: read_channels(text) for name, text in widgets.given(found, "channels").items()}
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.PixelRun) -> str:
         f = run.metrics
         rows = "\n".join(
             f"| {name} | {significant(found.mean_f1)} | {_percent(found.smyth_bound)} | {_percent(found.ratio[-1])} | "

@@ -11,7 +11,6 @@ from kalos_core import read_models
 from kalos_core.figures import convergence_title, significant
 
 from . import base, forms, widgets
-from .base import Run
 from .widgets import Context
 
 LEAST, GREATEST, STEP = 0.5, 0.95, 0.05
@@ -22,7 +21,7 @@ NO_FIELD = "none"
 VERDICTS = {"ok": "✓", "warn": "⚠", "cannot know": "?"}
 
 
-class EstimateConvergence(base.Analysis):
+class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
     NAME, LABEL = "estimate_convergence", "Estimate label convergence"
     DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
@@ -101,7 +100,7 @@ class EstimateConvergence(base.Analysis):
             del found["predictions"]
         return {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))} | found
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.ConvergenceRun) -> str:
         """The headline, the table of both routes, the models with what their rank means, the check-list."""
         f = run.metrics
         rows = "\n".join(

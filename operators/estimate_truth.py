@@ -7,11 +7,11 @@ import fiftyone.operators.types as types
 import numpy as np
 from numpy.typing import NDArray
 
+import kalos_core.fiftyone as kf
 from kalos_core import TRUTH_METHODS
 from kalos_core.figures import significant
 
 from . import forms, mask_forms, widgets
-from .base import Run
 from .widgets import Context
 
 METHODS = {
@@ -38,7 +38,7 @@ SLOW, SLOWER = "lsml", 50
 """A method that takes longer than the others, and how many times."""
 
 
-class EstimateTruth(mask_forms.MaskAnalysis):
+class EstimateTruth(mask_forms.MaskAnalysis[kf.TruthRun]):
     NAME, LABEL = "estimate_truth", "Estimate the truth"
     DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
@@ -61,7 +61,7 @@ class EstimateTruth(mask_forms.MaskAnalysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | forms.read_threshold(params) | mask_forms.read_quorum(params)
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
         names = ", ".join(f"`{field}`" for field in f["fields"].values())
         who = f"{len(f['raters']) or 'unnamed'} raters"

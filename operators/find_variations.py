@@ -10,11 +10,10 @@ from kalos_core import VARIATION_TYPES
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
 
 from . import base, forms, widgets
-from .base import Run
 from .widgets import Context
 
 
-class FindVariations(base.Analysis):
+class FindVariations(base.Analysis[kf.VariationRun]):
     NAME, LABEL = "find_variations", "Find variations between raters"
     DESCRIPTION = "Name every difference (wrong class, merged, missing, additional) and tag it on the labels"
     ICON, RESULT = "/assets/variations.svg", "Variations"
@@ -28,7 +27,7 @@ class FindVariations(base.Analysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | forms.read_threshold(params)
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.VariationRun) -> str:
         """The metrics of a run as text."""
         counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)

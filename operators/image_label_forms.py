@@ -22,7 +22,7 @@ TEAMS = (("first", "experts"), ("second", "crowd"))
 """The teams of a form, and what they are called by default."""
 
 
-class ImageLabelAnalysis(base.Analysis):
+class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
     """An analysis that reads image-level labels; a subclass says what any `Analysis` does."""
 
     DELEGATED_FROM = 100_000  # images

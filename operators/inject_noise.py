@@ -13,7 +13,6 @@ from kalos_core import InputError
 from kalos_core.figures import EVENT_LABELS, OUTCOME_LABELS, fidelity_rows, loss_rows, stage_rows
 
 from . import base, forms, widgets
-from .base import Run
 from .widgets import Context
 
 FILE = "file"
@@ -53,7 +52,7 @@ FALSE_POSITIVE_SOURCES = {
 }
 
 
-class InjectNoise(base.Analysis):
+class InjectNoise(base.Analysis[kf.NoiseRun]):
     NAME, LABEL = "inject_noise", "Create synthetic raters"
     DESCRIPTION = (
         "Create raters with known ground truth from a reference: they miss, add, split, merge, misname and move "
@@ -191,7 +190,7 @@ class InjectNoise(base.Analysis):
             del found["shifts"]
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.NoiseRun) -> str:
         """The headline, the events by kind and by stage, what was used."""
         f, details = run.metrics, run.details
         kinds = "\n".join(

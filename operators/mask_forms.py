@@ -18,7 +18,7 @@ UNKNOWN_SIZE = 1_000_000
 """Pixels of an image of unknown size."""
 
 
-class MaskAnalysis(base.Analysis):
+class MaskAnalysis(base.Analysis[base.RunOfKind]):
     """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
 
     DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute

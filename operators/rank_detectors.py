@@ -10,7 +10,6 @@ from kalos_core import TRUTH_METHODS
 from kalos_core.figures import boundaries_title, ranking_title, significant
 
 from . import forms, mask_forms, widgets
-from .base import Run
 from .widgets import Context
 
 USUAL = ["any", "0.5", "0.75"]
@@ -26,7 +25,7 @@ MATCHING = 4
 """How many times longer boundaries are matched at one threshold than a map is ranked."""
 
 
-class RankDetectors(mask_forms.MaskAnalysis):
+class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
     NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
     DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
@@ -149,7 +148,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.DetectorRun) -> str:
         f = run.metrics
         references = f["truths"][:MOST_COLUMNS]
         head = f"| Detector | {' | '.join(references)} |\n|---|{'---|' * len(references)}\n"
@@ -161,7 +160,7 @@ class RankDetectors(mask_forms.MaskAnalysis):
         return f"**{_title(run)}**\n\nBy {f['measure']}, with the rank\n\n{head}{rows}{undefined}"
 
 
-def _title(run: Run) -> str:
+def _title(run: kf.DetectorRun) -> str:
     """Which detector is best, and which finds boundaries best."""
     found, boundaries = ranking_title(run.details.ranking.ranking), run.details.boundaries
     if boundaries is None:

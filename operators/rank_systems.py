@@ -11,7 +11,6 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import concordance_title, ranking_title, significant, tau_title
 
 from . import image_label_forms, widgets
-from .base import Run
 from .widgets import Context
 
 MISSING = {"raise": "an error that counts them", "skip": "these images are left out for all"}
@@ -19,7 +18,7 @@ MISSING = {"raise": "an error that counts them", "skip": "these images are left 
 TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
-class RankSystems(image_label_forms.ImageLabelAnalysis):
+class RankSystems(image_label_forms.ImageLabelAnalysis[kf.RankingRun]):
     NAME, LABEL = "rank_systems", "Rank classifiers under each rater"
     DESCRIPTION = "Whether the best of several classifiers depends on the labels it is measured against"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
@@ -55,12 +54,12 @@ class RankSystems(image_label_forms.ImageLabelAnalysis):
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return super().settings(params) | {"tree": read_tree(params.get("tree"))}
 
-    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> Run:
+    def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> kf.RankingRun:
         if "systems" not in settings:  # calls from the SDK fill in no defaults
             settings["systems"] = kf.scored_fields(samples)
         return super().analyse(samples, run_key, **settings)
 
-    def summary(self, run: Run) -> str:
+    def summary(self, run: kf.RankingRun) -> str:
         """Whether the best changes, by measure, with the values under every reference."""
         f, details = run.metrics, run.details
         parts = []

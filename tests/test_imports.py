@@ -53,6 +53,7 @@ PLUGIN_MAY_IMPORT = {
     "kalos_core.display",
     "kalos_core.fiftyone",
     "kalos_core.figures",
+    "kalos_core.nominal",
 }
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")
 

@@ -66,14 +66,14 @@ class NamedLine:
 
 
 def convergence_title(
-    mean: float, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
+    mean: float | None, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
 ) -> str:
     """Label convergence in one line, in points of mAP as papers print it; the value of all images leads.
 
     Parameters
     ----------
     mean, interval
-        Over subsets.
+        Over subsets; NaN or None where undefined.
     images : int, optional
         In a subset.
     whole : float, optional
@@ -89,7 +89,7 @@ def convergence_title(
     'Label convergence 65.1 [62.6, 67.5] mAP on subsets of 500 images'
     """
     low, high = interval
-    if low is None or high is None or not np.isfinite([mean, low, high]).all():
+    if mean is None or low is None or high is None or not np.isfinite([mean, low, high]).all():
         return "Label convergence is undefined"
     text = f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
     if whole is None or np.isnan(whole):
