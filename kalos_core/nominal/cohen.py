@@ -39,18 +39,18 @@ def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]
     decisions = Decisions.of(table)
     chosen = _by_concept(decisions.chosen, concepts)
     missing = _by_concept(decisions.missing, concepts)
-    everybody = _matrix(table, np.arange(len(table)))
+    everybody = _turned(table, np.arange(len(table)))
     of_all = _in_common(everybody, everybody)
     for question in table.questions:
         codes = table.concepts_of(question).tolist()
         answered, both = everybody, of_all
         if len(missing[codes[0]]):
             kept = np.setdiff1d(np.arange(len(table)), missing[codes[0]])
-            answered = _matrix(table, kept)
+            answered = _turned(table, kept)
             both = _in_common(answered, answered)
         same, by_chance = np.zeros_like(both), np.zeros_like(both)
         for code in codes:
-            own = _matrix(table, chosen[code])
+            own = _turned(table, chosen[code])
             where_both = _in_common(own, answered)  # how often the first chose it where the second answered
             same += _in_common(own, own)
             by_chance += where_both * where_both.T
@@ -71,13 +71,14 @@ def _by_concept(keys: NDArray[np.intp], concepts: int) -> list[NDArray[np.intp]]
     return np.split(answer[order], ends)
 
 
-def _matrix(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_array:
-    """(R, I) ones where a rater gave one of some answers."""
-    places = table.rater[answers], table.item[answers]
+def _turned(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_array:
+    """(I, R) ones where a rater gave one of some answers."""
+    places = table.item[answers], table.rater[answers]
     return scipy.sparse.csr_array(
-        (np.ones(len(answers), np.int64), places), shape=(len(table.raters), len(table.items))
+        (np.ones(len(answers), np.int64), places), shape=(len(table.items), len(table.raters))
     )
 
 
 def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> NDArray[np.int64]:
-    return np.asarray((one @ other.T).toarray())
+    """(R, R) items on which the first rater is in one, and the second in the other."""
+    return np.asarray((one.T @ other).toarray())

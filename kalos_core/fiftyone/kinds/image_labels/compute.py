@@ -142,7 +142,13 @@ def compute_label_agreement(
 
 
 def compare_teams(
-    samples: Any, run_key: str, first: Sequence[str], second: Sequence[str], *, names: Sequence[str], **arguments: Any
+    samples: Any,
+    run_key: str,
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    names: Sequence[str] = ("first", "second"),
+    **arguments: Any,
 ) -> LabelRun:
     """How two teams of raters, such as experts and a crowd, agree within, between, and by their majorities.
 

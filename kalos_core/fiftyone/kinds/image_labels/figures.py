@@ -30,8 +30,8 @@ def figures(
 ) -> dict[str, Part]:
     """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams``, on a question, of a run that has them.
 
-    ``curve``, ``cohen`` and ``independence`` of a question that has a curve (the first); ``images``: those of
-    `disputed_images`, if given.
+    ``curve`` and ``cohen`` of a question that has a curve (the first), and ``independence`` where images have different
+    numbers of answers; ``images``: those of `disputed_images`, if given.
     """
     details = run.details
     parts = {
@@ -50,7 +50,8 @@ def figures(
     for curve in [curve for curve in details.curves if question in (None, curve.question)][:1]:
         parts["curve"] = Part.of(curve.curve, partial(plot_running, width=run.settings["width"]))
         parts["cohen"] = Part.of(curve, plot_cohen)
-        parts["independence"] = Part.of(curve.independence, plot_independence)
+        if len(curve.independence.annotations) > 1:
+            parts["independence"] = Part.of(curve.independence, plot_independence)
     return parts
 
 
