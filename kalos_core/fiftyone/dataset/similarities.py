@@ -15,6 +15,7 @@ from kalos_core.fiftyone.dataset.raters import LabelSource, sources_of
 from kalos_core.fiftyone.dataset.samples import is_3d, settle
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.similarity import SIMILARITIES, get_similarity
+from kalos_core.similarity.fitting import fitting_names, preferred_similarity
 
 STORED: dict[str, tuple[str, ...]] = {
     "box": ("bounding_box",),
@@ -25,15 +26,6 @@ STORED: dict[str, tuple[str, ...]] = {
 
 OF_LISTS: dict[str, tuple[str, ...]] = {"polylines": ("polygon", "box"), "keypoints": ("keypoints", "box")}
 """List of labels of one kind -> the kinds each has; a box is the bounds of the other shape."""
-
-PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
-"""Kind -> the similarity proposed where all labels have it, the first that fits; otherwise boxes are compared."""
-
-OF_IMAGES = ("centroid",)
-"""Similarities of any kind of shape that need the size of an image, which scenes do not have."""
-
-NOT_OFFERED = ("polygon_raster_iou",)
-"""Not worth offering in a form: `polygon_iou` on whole pixels, for COCO's numbers. By name it can be used."""
 
 
 def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
@@ -75,9 +67,7 @@ def default_similarity(samples: Any, selection: Selection) -> str:
     Polygons where every field holds polylines, poses where every field holds keypoints, masks and cuboids where every
     detection has one, boxes otherwise.
     """
-    kinds = _kinds(samples, selection)
-    fitting = (name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES)
-    return next(fitting, "box_iou")
+    return preferred_similarity(_kinds(samples, selection))
 
 
 def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
@@ -94,13 +84,7 @@ def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
     ('box_iou', False)
     >>> dataset.delete()
     """
-    kinds = _kinds(samples, selection)
-    offered = {name: measure for name, measure in SIMILARITIES.items() if name not in NOT_OFFERED}
-    fitting = [name for name, measure in offered.items() if not measure.kind or measure.kind in kinds]
-    if kinds == {"cuboid"}:
-        fitting = [name for name in fitting if name not in OF_IMAGES]
-    first = default_similarity(samples, selection)
-    return sorted(fitting, key=lambda name: name != first)
+    return fitting_names(_kinds(samples, selection))
 
 
 def _kinds(samples: Any, selection: Selection) -> set[str]:

@@ -1,0 +1,43 @@
+"""Which similarity to propose for annotations that all have certain kinds of shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kalos_core.similarity import SIMILARITIES
+
+PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
+"""Kind -> the similarity proposed where all annotations have it, the first that fits; otherwise boxes are compared."""
+
+OF_IMAGES = ("centroid",)
+"""Similarities of any kind of shape that need the size of an image, which scenes do not have."""
+
+NOT_OFFERED = ("polygon_raster_iou",)
+"""Not worth offering in a form: `polygon_iou` on whole pixels, for COCO's numbers. By name it can be used."""
+
+
+def preferred_similarity(kinds: Collection[str]) -> str:
+    """The similarity of the most exact of some kinds of shapes.
+
+    Examples
+    --------
+    >>> preferred_similarity({"box", "polygon"}), preferred_similarity({"box"})
+    ('polygon_iou', 'box_iou')
+    """
+    return next((name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES), "box_iou")
+
+
+def fitting_names(kinds: Collection[str]) -> list[str]:
+    """Names of the similarities that have a shape to compare among some kinds, the preferred first.
+
+    Examples
+    --------
+    >>> fitting_names({"cuboid"})
+    ['cuboid_iou']
+    """
+    offered = {name: measure for name, measure in SIMILARITIES.items() if name not in NOT_OFFERED}
+    fitting = [name for name, measure in offered.items() if not measure.kind or measure.kind in kinds]
+    if set(kinds) == {"cuboid"}:
+        fitting = [name for name in fitting if name not in OF_IMAGES]
+    first = preferred_similarity(kinds)
+    return sorted(fitting, key=lambda name: name != first)
