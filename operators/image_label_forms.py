@@ -9,8 +9,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosWarning, suggest_groups
-from kalos_core.nominal import SuggestedGroup
-from kalos_core.nominal.grouping import SUGGESTED
+from kalos_core.nominal import SUGGESTED, SuggestedGroup
 
 from . import base, forms, widgets
 from .widgets import Context

@@ -3,8 +3,8 @@
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
-  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
-  `SuggestedGroup`: which concepts seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
+  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`, `SUGGESTED`,
+  `SuggestedGroup`: which seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
   `reject_answers`, `Rejection`: answers left out by rule.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
@@ -37,7 +37,7 @@ from kalos_core.nominal.coefficients import (
 )
 from kalos_core.nominal.disputes import QUORUM, Disputes, check_quorum, find_disputes
 from kalos_core.nominal.findings import LabelFindings, QuestionCurve, label_findings
-from kalos_core.nominal.grouping import Groups, read_groups
+from kalos_core.nominal.grouping import SUGGESTED, Groups, read_groups
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.majority import (
     MERGED,
@@ -62,6 +62,7 @@ __all__ = [
     "MERGED",
     "OPTIONAL",
     "QUORUM",
+    "SUGGESTED",
     "UNDECIDED",
     "Disputes",
     "GroupBreaches",
