@@ -332,10 +332,31 @@ class Merged:
         ids: list[Any] = self.part[self.start[row] : self.start[row + 1]].tolist()
         return ids
 
+    def members(self, row: int) -> dict[str, list[Any]]:
+        """Rater -> ids of the annotations of one of them: the whole, then its parts."""
+        return {self.whole_rater[row]: [self.whole[row]], self.parts_rater[row]: self.parts_of(row)}
+
     @property
     def most_parts_first(self) -> NDArray[np.intp]:
         """(M,) rows in their order: the most parts first, of as many the least similar first."""
         return np.lexsort((self.similarity, -self.parts))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row each, in the order of `most_parts_first`: ``number`` is its row here, ``parts`` how many."""
+        import pandas as pd
+
+        names = (
+            "type",
+            "image",
+            "similarity",
+            "whole_rater",
+            "whole_category",
+            "parts_rater",
+            "parts_category",
+            "parts",
+        )
+        columns = {name: getattr(self, name) for name in names}
+        return pd.DataFrame({"number": np.arange(len(self)), **columns}).iloc[self.most_parts_first]
 
 
 @dataclass(frozen=True, eq=False)

@@ -172,6 +172,8 @@ def test_wholes_and_their_parts_by_hand():
     assert [(merged.whole_rater[row], merged.whole[row]) for row in range(2)] == [("ann", 10), ("cid", 14)]
     assert (merged.parts_rater.tolist(), merged.parts_category.tolist()) == (["bob", "bob"], ["cat", "cat"])
     assert [merged.parts_of(row) for row in range(2)] == [[11, 12, 13], [11, 12, 13]]
+    assert merged.members(1) == {"cid": [14], "bob": [11, 12, 13]}
+    assert merged.to_pandas()[["number", "whole_rater", "parts"]].values.tolist() == [[0, "ann", 3], [1, "cid", 3]]
     assert found.split_by() == {"ann": 0, "bob": 2, "cid": 0}
 
 
@@ -197,3 +199,4 @@ def test_wholes_and_their_parts_one_after_the_other(annotations):
     assert found.split_by() == split
     order = [(-merged.parts[row], merged.similarity[row]) for row in merged.most_parts_first]
     assert order == sorted(order)
+    assert merged.to_pandas()["number"].tolist() == merged.most_parts_first.tolist()

@@ -72,10 +72,8 @@ def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> An
     if not 0 <= finding < len(found):
         raise InputError(f"finding: expected the number of a merged finding of the run {run_key!r}, got {finding!r}")
     members: dict[str, list[str]] = {field: [] for field in fields}  # by field: one that was cloned shares its ids
-    sides = [(found.whole_rater, [found.whole[finding]]), (found.parts_rater, found.parts_of(finding))]
-    for rater, ids in sides:
-        field = fields[run.metrics["raters"].index(rater[finding]) if len(fields) > 1 else 0]
-        members[field] += ids
+    for rater, ids in found.members(finding).items():
+        members[fields[run.metrics["raters"].index(rater) if len(fields) > 1 else 0]] += ids
     view = load_run_view(samples, run_key).select(found.image[finding])
     return only_labels(view, fields, {field: F("_id").to_string().is_in(ids) for field, ids in members.items()})
 
@@ -122,27 +120,15 @@ class MergedFinding:
 def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> list[MergedFinding]:
     """The findings of a run with a whole and its parts: the most parts first, of as many the least similar first."""
     found: Merged = load_details(samples, run_key, "variations").details.merged
-    view, order = load_run_view(samples, run_key), iter(found.most_parts_first.tolist())
+    table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})
+    view, order = load_run_view(samples, run_key), table.itertuples(index=False)
     rows: list[MergedFinding] = []
     while limit is None or len(rows) < limit:  # a sample that was deleted since makes room for the next finding
-        part = list(islice(order, limit))
+        part = [row._asdict() for row in islice(order, limit)]
         if not part:
             break
-        files = files_of(view, found.image[part].tolist())
+        files = files_of(view, [row["sample_id"] for row in part])
         rows += [
-            MergedFinding(
-                finding=row,
-                kind=str(found.type[row]),
-                sample_id=found.image[row],
-                file=Path(files[found.image[row]]).name,
-                whole_rater=found.whole_rater[row],
-                whole_category=found.whole_category[row],
-                parts_rater=found.parts_rater[row],
-                parts_category=found.parts_category[row],
-                parts=int(found.parts[row]),
-                similarity=float(found.similarity[row]),
-            )
-            for row in part
-            if found.image[row] in files
+            MergedFinding(**row, file=Path(files[row["sample_id"]]).name) for row in part if row["sample_id"] in files
         ]
     return rows[:limit]
