@@ -95,6 +95,7 @@ def test_it_answers_what_the_library_answers(annotated):
     own = kf.estimate_convergence(annotated, "own", raters=RATERS, **SMALL)
     assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
+    assert found["summary"] == own.metrics["summary"]  # the rows, beside the text for people
     title = f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on all 8 images; {100 * found['mean']:.1f} ["
     assert title in found["text"]
     assert f"| 8 | {100 * own.metrics['whole']:.2f} | all images: the number to quote |" in found["text"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fiftyone import ViewField as F
 
@@ -121,7 +122,7 @@ def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> lis
     """The findings of a run with a whole and its parts: the most parts first, of as many the least similar first."""
     found: Merged = load_details(samples, run_key, "variations").details.merged
     table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})
-    view, order = load_run_view(samples, run_key), table.itertuples(index=False)
+    view, order = load_run_view(samples, run_key), cast(Iterator[Any], table.itertuples(index=False))
     rows: list[MergedFinding] = []
     while limit is None or len(rows) < limit:  # a sample that was deleted since makes room for the next finding
         part = [row._asdict() for row in islice(order, limit)]
