@@ -279,8 +279,8 @@ def check_view(ctx: Context, inputs: types.Object) -> None:
 # ---- the reference that synthetic raters are made from ----
 
 
-def add_original(ctx: Context, inputs: types.Object) -> None:
-    """The rater whose labels synthetic raters start from."""
+def add_original(ctx: Context, inputs: types.Object) -> list[str]:
+    """The rater whose labels synthetic raters start from; all real raters, or the synthetic ones without any."""
     offered, usual, _ = _add_source(ctx, inputs)
     first = next(iter(usual or offered), None)
     chosen = ctx.params.get("reference") or first
@@ -296,6 +296,7 @@ def add_original(ctx: Context, inputs: types.Object) -> None:
     )
     if chosen not in offered and chosen not in kf.label_fields(ctx.dataset):
         widgets.refuse(prop, f"There is no rater {chosen!r}")
+    return usual
 
 
 def original(ctx: Context) -> str:

@@ -82,11 +82,11 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
         forms.check_view(ctx, inputs)
         if not forms.has_labels(ctx, inputs):
             return
-        forms.add_original(ctx, inputs)
+        real = forms.add_original(ctx, inputs)
         self._add_raters(ctx, inputs)
         widgets.add_switch(inputs, "more", label="Choose the model and the sources")
         if ctx.params.get("more"):
-            self._add_model(ctx, inputs)
+            self._add_model(ctx, inputs, len(real) > 1)
             self._add_classes(ctx, inputs)
             self._add_false_positives(ctx, inputs)
         forms.add_run_key(ctx, inputs, self.key)
@@ -98,15 +98,16 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
             "magnitude",
             default="1",
             label="Magnitude",
-            description="How strongly they differ: 0 is the reference itself, 1 as two real raters do. One number for "
-            "all, or one for each, such as 0.5, 1, 2",
+            description="How strongly they differ: 0 is the reference itself, 1 as two raters of the noise model's "
+            "data do. One number for all, or one for each, such as 0.5, 1, 2",
         )
         widgets.check(magnitude, lambda: magnitudes(ctx.params.get("magnitude"), ctx.params.get("raters")))
         inputs.int("seed", default=0, min=0, label="Seed")
 
-    def _add_model(self, ctx: Context, inputs: types.Object) -> None:
-        usual = {name: label for name, label in MODELS.items() if name != "fit" or len(forms.real_raters(ctx)) > 1}
-        chosen = _add_option(ctx, inputs, "model", usual, "Noise model")
+    def _add_model(self, ctx: Context, inputs: types.Object, several: bool) -> None:
+        usual = {name: label for name, label in MODELS.items() if name != "fit" or several}
+        help_text = "" if several else "There is one real rater: a model is fitted where there are two or more"
+        chosen = _add_option(ctx, inputs, "model", usual, "Noise model", help_text)
         if chosen == FILE:
             path = inputs.str("model_file", required=True, label="File of the model", description="JSON")
             _check_file(path, ctx.params.get("model_file"))
@@ -238,10 +239,12 @@ def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _add_option(ctx: Context, inputs: types.Object, name: str, entries: Mapping[str, str], label: str) -> str:
+def _add_option(
+    ctx: Context, inputs: types.Object, name: str, entries: Mapping[str, str], label: str, description: str = ""
+) -> str:
     """A drop-down; what is chosen."""
     first = next(iter(entries))
-    widgets.add_dropdown(inputs, name, entries, default=first, label=label)
+    widgets.add_dropdown(inputs, name, entries, default=first, label=label, description=description or None)
     return ctx.params.get(name) or first
 
 

@@ -29,19 +29,19 @@ LONGEST_NAME = 26
 def events_title(
     references: Sequence[str], raters: int, changed: int, annotations: int, signal_loss: float | None
 ) -> str:
-    """How much of the reference is changed, and the share of events that came too late, in one line.
+    r"""How much of the reference is changed, and the share of events that came too late, in one line.
 
     Examples
     --------
     >>> events_title(["ann"], 3, 60, 900, 0.013)
-    '3 synthetic raters from ann: 60 changes to 900 annotations (6.67 %), signal loss 1.30 %'
+    '3 synthetic raters from ann: 60 changes to 900 annotations (6.67\xa0%), signal loss 1.30\xa0%'
     >>> events_title(["ann"], 1, 0, 3, None)
-    '1 synthetic rater from ann: 0 changes to 3 annotations (0.00 %)'
+    '1 synthetic rater from ann: 0 changes to 3 annotations (0.00\xa0%)'
     """
     who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
     share = significant(100 * changed / max(annotations, 1))
-    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share} %)"
-    return text if signal_loss is None else f"{text}, signal loss {significant(100 * signal_loss)} %"
+    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share}\u00a0%)"
+    return text if signal_loss is None else f"{text}, signal loss {significant(100 * signal_loss)}\u00a0%"
 
 
 def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:

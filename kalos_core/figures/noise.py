@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import RATER_COLOURS, significant, with_interval
+from kalos_core.display import RATER_COLOURS, significant
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.noise.fidelity import Fidelity, plain
@@ -211,14 +211,14 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": 10, "symbol": symbol},
                 customdata=[
-                    " ".join((plain(one), "against", with_interval(real, [low, high])))
+                    f"{plain(one)} against {plain(real)} [{plain(low)}, {plain(high)}]"
                     for one, real, low, high in numbers
                 ],
                 hovertemplate="%{y}: %{customdata}<extra></extra>",
                 name=label,
             )
         )
-    figure = _figure(traces, title, "position in the interval of the real raters (0: lower end, 1: upper end)", "")
+    figure = _figure(traces, title, "interval of the real raters", "")
     figure.update_layout(height=140 + 24 * len(names), margin={"l": 220})
     return figure
 
@@ -235,8 +235,8 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
     return [
         {
             "quantity": FIDELITY_LABELS.get(name, name),
-            "real": with_interval(real, [low, high]),
-            "generated": significant(synthetic),
+            "real": f"{plain(real)} [{plain(low)}, {plain(high)}]",
+            "generated": plain(synthetic),
             "inside": "yes" if inside else "no",
         }
         for name, real, synthetic, low, high, inside in found.to_pandas().itertuples(index=False)

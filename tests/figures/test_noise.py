@@ -9,14 +9,19 @@ from scipy.integrate import trapezoid
 
 from kalos_core import Annotations, InputError, NoiseModel
 from kalos_core.figures import (
+    fidelity_rows,
+    fit_rows,
+    loss_rows,
     plot_angles,
     plot_areas,
     plot_confusions,
     plot_fidelity,
+    plot_loss,
     plot_residuals,
     plot_size_errors,
 )
-from kalos_core.noise import Fidelity
+from kalos_core.noise import Fidelity, FitTests
+from kalos_core.noise.experiments import SignalLossTable
 from kalos_core.noise.fit.observations import Shifts, observe
 
 PLOTS = [plot_residuals, plot_angles, plot_size_errors, plot_areas, plot_confusions]
@@ -175,3 +180,39 @@ def test_fidelity_says_how_much_lies_inside():
     assert list(outside.y) == ["distance: direction", "unmatched"]
     assert outside.x[1] == pytest.approx(70 / 40)
     assert "150 against 100" in outside.customdata[1]
+
+
+def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
+    """Counts in full, as in the `repr`; not in powers of ten."""
+    rows = np.array([[1398.0, -0.0694], [1145.0, -0.114], [1665.0, -0.0294]])
+    found = Fidelity(np.array(["correct", "global_alpha"]), *rows, np.array([[1420.0, -0.2]]), 1, 9)
+    assert [list(row.values()) for row in fidelity_rows(found)] == [
+        ["correct", "1,398 [1,145, 1,665]", "1,420", "yes"],
+        ["global alpha", "-0.0694 [-0.114, -0.0294]", "-0.200", "no"],
+    ]
+    nan = float("nan")
+    tests = FitTests(
+        *(np.array([text] * 2) for text in ("unmatched.rate", "AIC", "power")),
+        np.array([986.6, 1.2]),
+        np.array([nan, 0.0004]),
+        np.array([400, 400]),
+        np.array(["fits better", ""]),
+    )
+    assert [(row["statistic"], row["p"], row["note"]) for row in fit_rows(tests)] == [
+        ("987", "", "fits better"),
+        ("1.20", "p < 0.001", ""),
+    ]
+
+
+def test_signal_loss_is_named_beside_the_papers():
+    found = SignalLossTable(
+        *np.array([[0.5, 1.0, 1.5], [float("nan"), 0.0346, 0.05]]),
+        np.array([0, 9, 9]),
+        np.array([0.013, 0.042, float("nan")]),
+    )
+    assert loss_rows(found) == [
+        {"magnitude": "0.5", "here": "none attempted", "paper": "1.3\u00a0%"},
+        {"magnitude": "1", "here": "3.46\u00a0%", "paper": "4.2\u00a0%"},
+        {"magnitude": "1.5", "here": "5.00\u00a0%", "paper": "not printed"},
+    ]
+    assert plot_loss(found).layout.title.text == "Signal loss at λ = 1: 3.46 %, the paper 4.2 %"

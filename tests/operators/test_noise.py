@@ -68,6 +68,17 @@ def test_the_sources_are_a_switch_away(annotated):
     assert {"preset", "rate", "shifts"} <= set(form("inject_noise", annotated, {"more": True, "model": "fit"}))
 
 
+def test_with_one_real_rater_it_is_said_that_no_model_can_be_fitted(annotated, one_field):
+    assert form("inject_noise", annotated, {"more": True})["model"].view.description is None
+    alone = annotated.clone()
+    alone.delete_sample_field("net")
+    inputs = form("inject_noise", alone, {"more": True})
+    assert [choice.value for choice in inputs["model"].view.choices] == ["default", "file"]
+    assert inputs["model"].view.description == "There is one real rater: a model is fitted where there are two or more"
+    assert "fit" in [choice.value for choice in form("inject_noise", one_field, {"more": True})["model"].view.choices]
+    alone.delete()
+
+
 @pytest.mark.parametrize(
     ("params", "where", "message"),
     [

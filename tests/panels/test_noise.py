@@ -144,7 +144,7 @@ def test_that_nothing_changed_is_shown():
     dataset.add_samples(samples(), progress=False)
     kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)
     panel = Panel("noise", dataset).load()
-    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0.00 %)" in panel.text()
+    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0.00\u00a0%)" in panel.text()
     section(panel, "Images")
     assert "On no image was an annotation missed" in panel.text()
     assert "images" not in panel.shown
