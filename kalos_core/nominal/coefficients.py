@@ -13,6 +13,7 @@ from kalos_core.arrays import total
 from kalos_core.errors import InputError
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, alpha
 from kalos_core.sparse import Counts, Tally, tally
+from kalos_core.sparse.labels import CELLS, labels_likelihood
 
 LANDIS_KOCH = (
     (0.8, "almost perfect"),
@@ -33,11 +34,11 @@ MOST_CODES = 1 << 16
 """Whole numbers beyond this are ids rather than codes, and are numbered anew."""
 
 
-MANY_RATERS = 20
-"""With fewer raters than this a table with more raters than items is not suspected to be turned."""
-
 TURNED = 0.3
-"""What alpha has to be if raters are read as items, and by how much more than otherwise, and than chance explains."""
+"""What alpha has to be, and by how much more than otherwise, if raters are read as items."""
+
+SURE = float(np.log(1000))
+"""Log of how much likelier labels have to be if raters are read as items."""
 
 
 def landis_koch(value: float) -> str:
@@ -145,8 +146,8 @@ def nominal_alpha(values: ArrayLike) -> float:
     Raises
     ------
     InputError
-        For no table, or one of raters x items by all appearance: more raters than items, who agree no better than by
-        chance, while the items of a rater do.
+        For no table, or one of raters x items by all appearance: more raters than items, whose labels are 1,000
+        times likelier as those of few raters of many items, with an alpha higher by 0.3.
 
     Examples
     --------
@@ -160,15 +161,22 @@ def _alpha_of_upright(codes: NDArray[np.int64]) -> float:
     """Alpha of codes (I, R), refused where they are raters x items by all appearance."""
     coefficient = _alpha_of_codes(codes)
     items, raters = codes.shape
-    if items < raters >= MANY_RATERS:
+    if items < raters:
         turned = _alpha_of_codes(codes.T)
-        if turned > TURNED and turned - coefficient > TURNED + 2 / np.sqrt(raters):
+        if turned - coefficient > TURNED < turned and _likelier_turned(codes):
             raise InputError(
                 f"values: expected items x raters, got {items:,} items of {raters:,} raters with an alpha of "
                 f"{coefficient:.2f}; as raters x items, which the package `krippendorff` takes, it is {turned:.2f}: "
                 "pass values.T. If these are the items, pass alpha_of_counts(label_counts(values))"
             )
     return coefficient
+
+
+def _likelier_turned(codes: NDArray[np.int64]) -> bool:
+    """Whether codes (I, R), the first of them if they are many, are 1,000 times likelier as (R, I)."""
+    some = codes[:, : max(CELLS // max(len(codes), 1), 1)]
+    given = some != NOT_ASSIGNED
+    return bool(given.any() and labels_likelihood(some.T, given.T) - labels_likelihood(some, given) > SURE)
 
 
 def _alpha_of_codes(codes: NDArray[np.int64]) -> float:

@@ -1,12 +1,14 @@
 """Labels given where counts are meant, and tables that are turned, are recognised; counts are not."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalos_core import InputError
+from kalos_core import InputError, KalosWarning
 from kalos_core.nominal import (
     alpha_of_counts,
     conger_kappa,
@@ -20,7 +22,7 @@ from kalos_core.nominal import (
     observed_agreement,
 )
 from kalos_core.sparse import sparse_agreement, tally
-from kalos_core.sparse.labels import _alpha_of_counts, _alpha_of_labels
+from kalos_core.sparse.labels import _alpha_of_counts, _alpha_of_labels, counts_likelihood, labels_likelihood
 
 OF_COUNTS = [
     fleiss_kappa, gwet_ac1, free_marginal_kappa, sparse_agreement, alpha_of_counts, observed_agreement, majority_vote,
@@ -68,6 +70,144 @@ def test_counts_are_never_refused(least, most, categories, agree):
     for seed in range(12):
         for items in (4, 8, 20, 60):
             tally(some_counts(items, categories, agree, least, most, seed))
+
+
+# Published tables that could be taken for counts: Fleiss' diagnoses as codes (1971; as counts its rows have 7 to 30
+# raters) and the anxiety ratings of the R package irr.
+DIAGNOSES = """444444 222555 233335 555555 222444 113333 333355 113334 114444 555555 144444 124444 222333 144444 224445
+    333335 111455 111112 224444 133555 555555 244444 224555 114444 144445 222224 111155 224444 133333 555555"""
+ANXIETY = "332 361 344 464 523 542 221 346 531 231 221 632 133 533 221 221 113 233 432 342"
+
+
+def codes(text):
+    return np.array([[int(code) for code in row] for row in text.split()])
+
+
+def many_true_counts(number, seed):
+    """Tables of 5 to 500 items, 2 to 10 classes and 0 to 30 raters, of any agreement, shares and numbers of raters."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        classes, items = int(rng.integers(2, 11)), int(np.exp(rng.uniform(np.log(5), np.log(500))))
+        least, most = np.sort(rng.integers(2, 31, 2))
+        raters = [
+            rng.integers(least, most + 1, items),
+            rng.choice([least, most], items),
+            rng.binomial(most, rng.uniform(0.3, 0.99), items),
+            np.where(rng.random(items) < 0.1, most, least),
+            rng.integers(0, most + 1, items),
+        ][rng.integers(5)]
+        share, even = rng.dirichlet(np.full(classes, rng.choice([0.2, 1, 5, 50]))), np.full(classes, 1 / classes)
+        agree = rng.choice([0, rng.random(), 1])
+        known = [
+            np.full(items, agree),  # all items alike
+            rng.random(items) < agree,  # easy and hard
+            rng.beta(2 * agree + 0.1, 2 - 2 * agree + 0.1, items),
+        ][rng.integers(3)][:, None]
+        guess = [share, even, rng.dirichlet(even * 3, items)][rng.integers(3)]
+        yield rng.multinomial(
+            raters, known * np.eye(classes)[rng.choice(classes, items, p=share)] + (1 - known) * guess
+        )
+
+
+@pytest.mark.filterwarnings("default::kalos_core.KalosWarning")
+def test_no_table_of_counts_is_refused_and_few_are_warned_of():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for counts in many_true_counts(500, 0):
+            tally(counts)
+    assert len(said) <= 5  # of the first 2,000 none is refused either
+
+
+def birds(seed):
+    """0 and 1 of 39 raters who are right in 63 %, and say 1 more or less often."""
+    rng = np.random.default_rng(seed)
+    truth, habit = rng.random((108, 1)) < 0.44, rng.normal(0, 1, 39)
+    return (rng.normal(0, 1, (108, 39)) + 0.7 * truth - 0.35 + habit > 0).astype(int)
+
+
+@pytest.mark.parametrize("of_counts", [fleiss_kappa, sparse_agreement])
+def test_labels_of_raters_who_hardly_agree_are_refused(of_counts):
+    for values in (birds(0), codes(DIAGNOSES), labels(200, 3, 10, 0.5), labels(30, 20, 3, 0.5)):
+        with pytest.raises(
+            InputError, match=r"looks like labels, items x raters: .* fleiss_kappa\(label_counts\(labels\)\)"
+        ):
+            of_counts(values)
+    assert fleiss_kappa(label_counts(codes(DIAGNOSES))) == pytest.approx(0.430, abs=5e-4)  # Fleiss 1971
+
+
+def test_labels_that_are_turned_are_refused_as_such():
+    values = labels(50_000, 3, 5, 0.8).T
+    with pytest.raises(
+        InputError, match=r"looks like labels, raters x items: .* fleiss_kappa\(label_counts\(labels.T\)\)"
+    ):
+        fleiss_kappa(values)
+
+
+def test_labels_that_agree_as_little_as_counts_are_warned_of():
+    with pytest.warns(
+        KalosWarning, match=r"taken as counts, .* may be labels, items x raters: rows sum to 5 to 14, .* -0\.07"
+    ):
+        fleiss_kappa(codes(ANXIETY))
+
+
+@pytest.mark.parametrize(
+    ("items", "raters", "categories", "agree", "share"),
+    [(20, 2, 3, 0.9, 0.25), (20, 3, 3, 0.8, 0.9), (20, 20, 3, 0.5, 1), (200, 3, 10, 0.5, 1), (100, 2, 2, 0.8, 1)],
+)
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
+def test_how_many_tables_of_labels_are_recognised(items, raters, categories, agree, share):
+    refused = 0
+    for seed in range(40):
+        try:
+            tally(labels(items, raters, categories, agree, seed))
+        except InputError:
+            refused += 1
+    assert refused >= share * 40
+
+
+def test_the_example_of_krippendorff_is_refused_when_turned():
+    gap = None
+    raters = [
+        [gap, gap, gap, gap, gap, 3, 4, 1, 2, 1, 1, 3, 3, gap, 3],
+        [1, gap, 2, 1, 3, 3, 4, 3, gap, gap, gap, gap, gap, gap, gap],
+        [gap, gap, 2, 1, 3, 4, 4, gap, 2, 1, 1, 3, 3, gap, 4],
+    ]
+    with pytest.raises(InputError, match=r"got 3 items of 15 raters with an alpha of -0.06; .* 0.69: pass values.T"):
+        nominal_alpha(raters)
+    assert nominal_alpha(list(zip(*raters, strict=True))) == pytest.approx(0.691, abs=5e-4)
+
+
+@pytest.mark.parametrize("categories", [2, 4])
+@pytest.mark.parametrize("agree", [0, 0.3, 0.7])
+def test_labels_of_few_items_are_not_taken_for_turned(categories, agree):
+    for seed in range(100):
+        for items, raters in ((2, 10), (3, 15), (5, 20), (8, 60)):
+            nominal_alpha(labels(items, raters, categories, agree, seed))
+
+
+def test_likelihoods_by_hand():
+    # one item, labels 1 and 1: of one category only, which the shares leave no doubt of
+    assert labels_likelihood(np.array([[1, 1]])) == pytest.approx(0)
+    # two items, 1 and 2, of one rater: 1/2 that the first is 1, then (1/2) / (1 + 1) that the second is 2
+    assert labels_likelihood(np.array([[1], [2]])) == pytest.approx(np.log(1 / 8))
+    # rows of 2 and of 3 raters, half each, all of one category
+    assert counts_likelihood(np.array([[2, 0], [3, 0]])) == pytest.approx(np.log(1 / 4))
+    # every item (1, 1): 2 orders of two draws of 1/2
+    assert counts_likelihood(np.array([[1, 1]] * 4)) == pytest.approx(4 * np.log(1 / 2), abs=0.05)
+
+
+def test_the_likelihood_of_labels_against_a_sum_over_the_values_of_each_item():
+    values = np.array([[0, 0, 1], [2, 2, 2], [1, 1, 0]])
+    share, number = np.array([3, 3, 3]) / 9, 9
+    integrated = np.log(np.prod([0.5 * 1.5 * 2.5] * 3) / np.prod(np.arange(number) + 1.5))
+    best = 0.0
+    for knowing in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97):
+        rows = [
+            sum(share[t] * np.prod([knowing * (x == t) + (1 - knowing) * share[x] for x in row]) for t in range(3))
+            for row in values
+        ]
+        best = max(best, np.prod(rows))
+    assert labels_likelihood(values) == pytest.approx(integrated + np.log(best) - number * np.log(1 / 3))
 
 
 def test_negative_codes_and_names_are_refused_with_the_right_call():
