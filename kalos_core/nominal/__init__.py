@@ -3,8 +3,8 @@
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
-  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`, `SUGGESTED`,
-  `SuggestedGroup`: which seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
+  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
+  `SuggestedGroup`, `SUGGESTED`: which seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
   `reject_answers`, `Rejection`: answers left out by rule.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
