@@ -250,7 +250,7 @@ def fit_rows(tests: FitTests) -> list[dict[str, str]]:
             "test": str(test),
             "model": str(model),
             "statistic": plain(statistic),
-            "p": "" if np.isnan(p_value) else _p_value(p_value),
+            "p": "" if np.isnan(p_value) else _p_value(p_value).removeprefix("p ").removeprefix("= "),
             "note": str(note),
         }
         for test, model, statistic, p_value, note in zip(

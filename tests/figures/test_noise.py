@@ -200,7 +200,7 @@ def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
     )
     assert [(row["statistic"], row["p"], row["note"]) for row in fit_rows(tests)] == [
         ("987", "", "fits better"),
-        ("1.20", "p < 0.001", ""),
+        ("1.20", "< 0.001", ""),
     ]
 
 
