@@ -17,8 +17,11 @@ MOST_BREACHES = 0.05
 CHANCE = 0.25
 """A group is suggested where at most this share of the breaches occurs that unrelated concepts would have."""
 
-MOST_STEPS = 2_000
-"""Steps of the search for the group of a concept; what is not found by then is not suggested."""
+MOST_STEPS, STEPS_IN_ALL = 300, 5_000
+"""Steps of the search for the group of a concept, and for all groups; what is not found by then is not suggested."""
+
+MOST_MEMBERS = 300
+"""Concepts of a group that is searched for."""
 
 NAMED = 3
 """Concepts that the name of a group lists."""
@@ -96,6 +99,9 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> t
         raise InputError(f"most_breaches: expected a share from 0 to below 1, got {most_breaches!r}")
     chosen = _chosen(table)
     answers = chosen.shape[0]
+    if answers and chosen.sum() == answers:  # one label each
+        used = np.argsort(-np.bincount(table.concept), kind="stable")[: len(np.unique(table.concept))]
+        return (_counted(chosen[:, used], table.concepts[used]),) if len(used) > 1 else ()
     together = np.asarray((chosen.T @ chosen).toarray())
     counts = together.diagonal().copy()
     np.fill_diagonal(together, 0)
@@ -152,29 +158,46 @@ class _Search:
 
     def __init__(self, counts: NDArray[np.int64], together: NDArray[np.int64], answers: int, spare: int) -> None:
         self.counts, self.together, self.answers, self.spare = counts, together, answers, spare
-        self.steps = 0
+        self.steps, self.left = 0, STEPS_IN_ALL
 
     def group_of(self, seed: int, free: NDArray[np.bool_]) -> list[int] | None:
         """A group with a concept, of concepts that are free; None where there is none."""
-        self.steps = 0
+        self.steps = min(MOST_STEPS, self.left)
+        self.left -= self.steps
         others = np.flatnonzero(free & (np.arange(len(free)) != seed))
         others = others[np.argsort(-self.counts[others], kind="stable")]
-        found = self._extend([seed], int(self.counts[seed]), 0, others)
+        found = self._extend([seed], int(self.counts[seed]), 0, others, self.together[seed, others])
+        self.left += self.steps
         return found if found is not None and len(found) > 1 else None
 
-    def _extend(self, members: list[int], covered: int, overlap: int, others: NDArray[np.intp]) -> list[int] | None:
-        """Members with others, the most frequent first, that cover enough without overlapping too much."""
-        self.steps += 1
-        overlaps = overlap + self.together[members][:, others].sum(axis=0)
-        others, overlaps = others[overlaps <= self.spare], overlaps[overlaps <= self.spare]
-        for index, (other, shared) in enumerate(zip(others.tolist(), overlaps.tolist(), strict=True)):
-            reach = covered + int(self.counts[others[index:]].sum())
-            if self.steps > MOST_STEPS or reach < self.answers - self.spare:
+    def _extend(
+        self, members: list[int], covered: int, overlap: int, others: NDArray[np.intp], shared: NDArray[np.int64]
+    ) -> list[int] | None:
+        """Members with others, the most frequent first, that cover enough without overlapping too much.
+
+        `covered`: how often members were chosen, `overlap`: how often two of them together; `shared`: how often each of
+        the others was chosen together with a member.
+        """
+        if self.steps <= 0 or len(members) > MOST_MEMBERS:
+            return None
+        self.steps -= 1
+        fitting = (overlap + shared <= self.spare) & (
+            self.counts[others] > 2 * shared
+        )  # else it breaks more than it covers
+        others, shared = others[fitting], shared[fitting]
+        reach = covered + np.cumsum(self.counts[others][::-1])[::-1]
+        for index in range(len(others)):
+            if reach[index] < self.answers - self.spare:
                 break
-            more = int(self.counts[other])
-            if more <= 2 * (shared - overlap):  # it would break more answers than it covers
-                continue
-            found = self._extend([*members, other], covered + more, shared, others[index + 1 :])
+            other, more = int(others[index]), int(self.counts[others[index]])
+            rest = others[index + 1 :]
+            found = self._extend(
+                [*members, other],
+                covered + more,
+                overlap + int(shared[index]),
+                rest,
+                shared[index + 1 :] + self.together[other, rest],
+            )
             if found is not None:
                 return found
         return members if covered - overlap >= self.answers - self.spare else None

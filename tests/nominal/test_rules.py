@@ -88,6 +88,14 @@ class TestSuggestions:
         (group,) = suggest_groups(made([["cat"], ["dog"], ["owl"], ["cat"]]))
         assert (set(group.concepts), group.name) == ({"cat", "dog", "owl"}, "cat / dog / owl")
 
+    def test_of_many_classes_one_each_is_one_group_and_many_optional_concepts_are_none(self) -> None:
+        (group,) = suggest_groups(made([[str(number)] for number in range(2000)]))
+        assert (len(group.concepts), group.supporting) == (2000, 2000)
+        rng = np.random.default_rng(0)
+        names = [str(number) for number in range(400)]
+        assert suggest_groups(made([rng.choice(names, 3, replace=False).tolist() for _ in range(500)])) == ()
+        assert suggest_groups(made([["cat"], ["cat"]])) == ()
+
     def test_a_table_takes_them(self) -> None:
         table = scene(0, 200)
         found = {group.name: group.concepts for group in suggest_groups(table)}
