@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,3 +107,26 @@ def stacks_by_class(
     if known:
         check_values(stack, known)
     return {name: stack.of_class(value) for name, value in values.items()}
+
+
+def stored_digest(given: Mapping[str, tuple[Any, str | None]]) -> str:
+    """Of who is assigned and of what is stored: the bytes of a mask, or which file and when it was written.
+
+    `given`: rater -> the mask as it is stored, and the path of its file.
+
+    Examples
+    --------
+    >>> stored_digest({"ann": (b"1", None)}) == stored_digest({"ann": (b"2", None)})
+    False
+    """
+    content = hashlib.blake2b(digest_size=8)
+    for rater in sorted(given):
+        mask, path = given[rater]
+        content.update(repr(rater).encode())
+        if isinstance(mask, bytes):
+            content.update(mask)
+        elif path is not None:
+            there = Path(path)
+            facts = there.stat() if there.is_file() else None
+            content.update(repr((path, facts and (facts.st_size, facts.st_mtime_ns))).encode())
+    return content.hexdigest()

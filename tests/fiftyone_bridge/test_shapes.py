@@ -14,7 +14,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
-from kalos_core.fiftyone.dataset.coordinates import mask_in_pixels
+from kalos_core.readers.fractions import mask_in_pixels
 from tests.fiftyone_bridge.scenes import CAT, SCENES, detection, detections, make_sample, make_samples, polylines
 
 Make = Callable[..., fo.Dataset]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +26,7 @@ from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, ever
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.pixels import MaskStack, mask_stacks
 from kalos_core.pixels.stack import check_surroundings
-from kalos_core.pixels.stored import MARKED, chosen_classes, stacks_by_class
+from kalos_core.pixels.stored import MARKED, chosen_classes, stacks_by_class, stored_digest
 from kalos_core.readers.mask_folders import read_image_pixels, read_mask
 
 if TYPE_CHECKING:
@@ -277,10 +276,10 @@ class StoredMasks(RaterMasks):
                 stacks = stacks_by_class(arrays, values, self.known, size, self.ignore_value, name)
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
-            yield stacks, _digest(given)
+            yield stacks, stored_digest(given)
 
     def _digests(self, batch: Sequence[int]) -> list[str]:
-        return [_digest(given) for _, given, _ in self._fetch(batch)]
+        return [stored_digest(given) for _, given, _ in self._fetch(batch)]
 
     def _fetch(self, batch: Sequence[int]) -> Iterator[tuple[int, Given, tuple[int | None, int | None]]]:
         """Each image with what is stored of the raters who are assigned, and its height and width."""
@@ -305,21 +304,6 @@ def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
     if stored is None:
         return None if path is None else read_mask(Path(path))
     return np.asarray(stored_mask(stored, None)[0])
-
-
-def _digest(given: Given) -> str:
-    """Of who is assigned and of what is stored: the bytes in the database, or which file and when it was written."""
-    content = hashlib.blake2b(digest_size=8)
-    for rater in sorted(given):
-        mask, path = given[rater]
-        content.update(repr(rater).encode())
-        if isinstance(mask, bytes):
-            content.update(mask)
-        elif path is not None:
-            there = Path(path)
-            facts = there.stat() if there.is_file() else None
-            content.update(repr((path, facts and (facts.st_size, facts.st_mtime_ns))).encode())
-    return content.hexdigest()
 
 
 # ---- rasterised labels ----
