@@ -53,6 +53,7 @@ ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("agreement", "worst first"): (),
     ("agreement", "class"): ("cat",),
     ("agreement", "pair"): ("ann", "bob"),
+    ("agreement", "threshold"): (0.9,),
     ("variations", "variation"): ("additional",),
     ("variations", "confusion"): ("cat", "dog"),
     ("variations", "boundary"): (0.5, 0.9),
