@@ -1,5 +1,7 @@
 """Find from which similarity on two annotations may be the same object, from the labels themselves."""
 
+from collections.abc import Sequence
+
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
@@ -56,9 +58,9 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
         found = run.metrics["similarities"]
         best = found[0]
         rows = "\n".join(
-            f"| {entry['name']} | {with_interval(entry['ks'], entry['ks_interval'])} | "
-            f"{with_interval(entry['tau'], entry['tau_interval'])} | "
-            f"{with_interval(entry['threshold'], entry['threshold_interval'])} | {COMPARED[entry['coordinates']]} | "
+            f"| {entry['name']} | {_in_a_cell(entry['ks'], entry['ks_interval'])} | "
+            f"{_in_a_cell(entry['tau'], entry['tau_interval'])} | "
+            f"{_in_a_cell(entry['threshold'], entry['threshold_interval'])} | {COMPARED[entry['coordinates']]} | "
             f"{'yes' if entry['trusted'] else 'no'} |"
             for entry in found
         )
@@ -70,3 +72,8 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
             "Nothing is written on samples or labels. The panel **Calibration** makes a threshold the default of later "
             "forms."
         )
+
+
+def _in_a_cell(value: float | None, interval: Sequence[float | None]) -> str:
+    """A number with its interval, which does not break."""
+    return with_interval(value, interval).replace(", ", ",\u00a0")
