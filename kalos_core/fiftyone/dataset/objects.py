@@ -112,6 +112,7 @@ def read_annotations(
 
     Examples
     --------
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> box = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
     >>> _ = dataset.add_sample(
