@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, object_array
-from kalos_core.arrays import expand_runs, first_at_all, total
+from kalos_core.annotations import Annotations
+from kalos_core.arrays import expand_runs, first_at_all, run_starts, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import ROUNDING, Similarity
@@ -21,7 +20,7 @@ from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Va
 class _Found:
     """C findings of one step: rows of the own side (C, a) and of the other (C, b), and the two raters."""
 
-    type: NDArray[np.intp]
+    type: NDArray[np.int8]
     similarity: NDArray[np.float64]
     own: NDArray[np.intp]
     other: NDArray[np.intp]
@@ -266,7 +265,7 @@ class Search:
         other: NDArray[np.intp],
     ) -> None:
         raters = self.annotations.rater
-        kind = np.full(len(own), found)
+        kind = np.full(len(own), found, np.int8)
         self.found.append(_Found(kind, similarity, own, other, raters[own[:, 0]], raters[other[:, 0]]))
 
     def leave_rest(self) -> None:
@@ -274,7 +273,7 @@ class Search:
         side = np.flatnonzero(self.free[:-1] & self.annotations.assigned_per_annotation.ravel())
         row, other_rater = side // self.raters, side % self.raters
         own_rater = self.annotations.rater[row]
-        kind = np.where(own_rater < other_rater, MISSING, ADDITIONAL)
+        kind = np.where(own_rater < other_rater, MISSING, ADDITIONAL).astype(np.int8)
         nothing = np.zeros((len(row), 0), np.intp)
         self.found.append(_Found(kind, np.full(len(row), np.nan), row[:, None], nothing, own_rater, other_rater))
 
@@ -284,8 +283,6 @@ class Search:
 
     def table(self, max_merge: int) -> Variations:
         """All findings in order, the earlier rater of each pair on side a."""
-        own = object_array(chain.from_iterable(_tuples(found.own) for found in self.found))
-        other = object_array(chain.from_iterable(_tuples(found.other) for found in self.found))
         kind = np.concatenate([found.type for found in self.found])
         similarity = np.concatenate([found.similarity for found in self.found])
         own_rater = np.concatenate([found.own_rater for found in self.found])
@@ -294,7 +291,14 @@ class Search:
         image = self.annotations.image[lead]
         rater_a, rater_b = np.minimum(own_rater, other_rater), np.maximum(own_rater, other_rater)
         order = np.lexsort((lead, -similarity, kind, rater_b, rater_a, image))
+        rows = np.concatenate([np.concatenate([found.own, found.other], axis=1).ravel() for found in self.found])
+        size = np.concatenate(
+            [np.tile((found.own.shape[1], found.other.shape[1]), (len(found.own), 1)) for found in self.found]
+        )
+        first = run_starts(size.ravel())[:-1].reshape(-1, 2)
         swapped = own_rater > other_rater
+        first[swapped], size[swapped] = first[swapped, ::-1], size[swapped, ::-1]
+        size = size[order].ravel()
         return Variations(
             annotations=self.annotations,
             pairs=self.pairs,
@@ -304,13 +308,8 @@ class Search:
             image=image[order],
             rater_a=rater_a[order],
             rater_b=rater_b[order],
-            type=np.array(VARIATION_TYPES)[kind[order]],
+            type_code=kind[order],
             similarity=similarity[order],
-            rows_a=np.where(swapped, other, own)[order],
-            rows_b=np.where(swapped, own, other)[order],
+            side_start=run_starts(size),
+            side_row=rows[expand_runs(first[order].ravel(), size)[1]],
         )
-
-
-def _tuples(rows: NDArray[np.intp]) -> Iterable[tuple[int, ...]]:
-    """Each line of (C, M) rows as a tuple."""
-    return zip(*rows.T.tolist(), strict=True) if rows.shape[1] else repeat((), len(rows))

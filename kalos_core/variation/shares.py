@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 from kalos_core.variation.find import TOUCHING, searched
-from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +207,7 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     [1, 0]
     """
     number = check_whole(bins, "bins", least=1)
-    distance = 1 - found.similarity[found.type == "correct"]
+    distance = 1 - found.similarity[found.type_code == CORRECT]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
     counts, edges = np.histogram(distance, np.linspace(0, widest, number + 1))
     median = float(np.median(distance)) if len(distance) else float("nan")

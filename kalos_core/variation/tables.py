@@ -6,14 +6,14 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.arrays import expand_runs
+from kalos_core.arrays import expand_runs, find_sorted, run_starts
 from kalos_core.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -46,12 +46,15 @@ class Variations:
     max_merge : int
     image, rater_a, rater_b : (F,) int
         Codes; rater_a comes before rater_b in the vocabulary and is read as the reference.
-    type : (F,) str
-        One of `VARIATION_TYPES`.
+    type_code : (F,) int8
+        Index of the type in `VARIATION_TYPES`.
     similarity : (F,) float64
         Of the two sides, a merged side taken as the union of its annotations; NaN for missing and additional.
-    rows_a, rows_b : (F,) tuples of int
-        Rows of the annotations of either side, empty where that rater has none.
+    side_start : (2 F + 1,) int
+        Where the annotations of either side begin in `side_row`: of side a of the first finding, of its side b, of
+        side a of the second, and so on; the end is appended.
+    side_row : (M,) int
+        Rows of the annotations of all sides.
 
     Examples
     --------
@@ -72,28 +75,58 @@ class Variations:
     image: NDArray[np.intp]
     rater_a: NDArray[np.intp]
     rater_b: NDArray[np.intp]
-    type: NDArray[np.str_]
+    type_code: NDArray[np.int8]
     similarity: NDArray[np.float64]
-    rows_a: NDArray[np.object_]
-    rows_b: NDArray[np.object_]
+    side_start: NDArray[np.intp]
+    side_row: NDArray[np.intp]
 
     def __len__(self) -> int:
         return len(self.image)
 
+    @property
+    def type(self) -> NDArray[np.str_]:
+        """(F,) one of `VARIATION_TYPES`; made anew each time."""
+        return np.array(VARIATION_TYPES)[self.type_code]
+
+    @cached_property
+    def rows_a(self) -> NDArray[np.object_]:
+        """(F,) tuples of int: rows of the annotations of side a, empty where that rater has none."""
+        return self._rows(0)
+
+    @cached_property
+    def rows_b(self) -> NDArray[np.object_]:
+        """(F,) tuples of int: rows of the annotations of side b, empty where that rater has none."""
+        return self._rows(1)
+
+    def _rows(self, side: int) -> NDArray[np.object_]:
+        start, rows = self.side_start.tolist(), self.side_row.tolist()
+        return object_array(tuple(rows[start[at] : start[at + 1]]) for at in range(side, 2 * len(self), 2))
+
+    @property
+    def side_sizes(self) -> NDArray[np.intp]:
+        """(F, 2) how many annotations either side has."""
+        return np.diff(self.side_start).reshape(-1, 2)
+
+    @property
+    def is_merged(self) -> NDArray[np.bool_]:
+        """(F,) where one annotation of one rater is several of the other."""
+        return np.isin(self.type_code, (MERGED, MERGED_WRONG_CLASS))
+
     def counts(self) -> dict[str, int]:
         """How many findings there are of each type."""
-        return {name: int((self.type == name).sum()) for name in VARIATION_TYPES}
+        counts = np.bincount(self.type_code, minlength=len(VARIATION_TYPES))
+        return dict(zip(VARIATION_TYPES, counts.tolist(), strict=True))
 
     def counts_by_rater(self) -> dict[str, dict[str, int]]:
         """The findings each rater takes part in, by type as seen from that rater.
 
         What only this rater annotated is `additional`, what only the other annotated is `missing`.
         """
-        count, annotated_a = len(VARIATION_TYPES), _lengths(self.rows_a) > 0
-        single = np.isin(self._code, (MISSING, ADDITIONAL))
+        count, annotated_a = len(VARIATION_TYPES), self.side_sizes[:, 0] > 0
+        single = np.isin(self.type_code, (MISSING, ADDITIONAL))
         table = np.zeros((len(self.annotations.raters), count), np.intp)
         for rater, annotated in ((self.rater_a, annotated_a), (self.rater_b, ~annotated_a)):
-            seen = np.where(single, np.where(annotated, ADDITIONAL, MISSING), self._code)
+            seen = np.where(single, np.where(annotated, ADDITIONAL, MISSING), self.type_code)
             table += np.bincount(rater * count + seen, minlength=table.size).reshape(table.shape)
         return {
             str(name): dict(zip(VARIATION_TYPES, of_rater, strict=True))
@@ -120,32 +153,32 @@ class Variations:
             for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
         }
 
-    @cached_property
-    def _code(self) -> NDArray[np.intp]:
-        """(F,) the index of each type in `VARIATION_TYPES`."""
-        return np.select([self.type == name for name in VARIATION_TYPES], np.arange(len(VARIATION_TYPES)))
-
-    @cached_property
-    def members(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    def members(
+        self, first: int = 0, last: int | None = None
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Of each annotation of each finding, and each annotation on its other side: the finding and the two rows.
 
-        The other row is -1 where nothing is on the other side.
+        The other row is -1 where nothing is on the other side. Of the findings from `first` to before `last`.
         """
-        finding, own, other = (
-            np.concatenate(columns)
-            for columns in zip(_crossed(self.rows_a, self.rows_b), _crossed(self.rows_b, self.rows_a), strict=True)
-        )
-        order = np.argsort(finding, kind="stable")
-        return finding[order], own[order], other[order]
+        last = len(self) if last is None else last
+        start = self.side_start[2 * first : 2 * last + 1]
+        size = np.diff(start)
+        side = np.repeat(np.arange(len(size)), size)
+        opposite = side ^ 1
+        entry, position = expand_runs(start[opposite], np.maximum(size[opposite], 1))
+        is_there = size[opposite][entry] > 0
+        other = np.where(is_there, self.side_row[np.where(is_there, position, 0)], -1)
+        return first + side[entry] // 2, self.side_row[start[0] + entry], other
 
     @cached_property
     def merged(self) -> Merged:
         """The findings of types ``merged`` and ``merged_wrong_class``, each as a whole and its parts."""
-        table, finding = self.annotations, np.flatnonzero(np.isin(self._code, (MERGED, MERGED_WRONG_CLASS)))
-        sides = [sorted((self.rows_a[row], self.rows_b[row]), key=len) for row in finding]
-        whole = np.array([rows for (rows,), _ in sides], np.intp)
-        first = np.array([rows[0] for _, rows in sides], np.intp)
-        part = np.fromiter(chain.from_iterable(rows for _, rows in sides), np.intp)
+        table, finding = self.annotations, np.flatnonzero(self.is_merged)
+        size, start = self.side_sizes[finding], self.side_start[2 * finding[:, None] + (0, 1)]
+        every, parts = np.arange(len(finding)), np.argmax(size, axis=1)
+        start_of_parts, count = start[every, parts], size[every, parts]
+        whole, first = self.side_row[start[every, 1 - parts]], self.side_row[start_of_parts]
+        part = self.side_row[expand_runs(start_of_parts, count)[1]]
         return Merged(
             finding=finding,
             type=self.type[finding],
@@ -157,7 +190,7 @@ class Variations:
             parts_rater=table.raters[table.rater[first]],
             parts_category=table.categories[table.category[first]],
             part=table.id[part],
-            start=np.append(0, np.cumsum([len(rows) for _, rows in sides], dtype=np.intp)),
+            start=run_starts(count),
         )
 
     def split_by(self) -> dict[str, int]:
@@ -176,11 +209,9 @@ class Variations:
 
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
-        chosen = np.flatnonzero(np.isin(self.type, ("wrong_class", "merged_wrong_class")))
-        pairs = np.array(
-            [sorted((self._category(self.rows_a[f]), self._category(self.rows_b[f]))) for f in chosen],
-            dtype=np.intp,
-        ).reshape(-1, 2)
+        chosen = np.flatnonzero(np.isin(self.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS)))
+        leads = self.side_row[np.stack([self.side_start[2 * chosen], self.side_start[2 * chosen + 1]], axis=1)]
+        pairs = np.sort(self.annotations.category[leads], axis=1)
         distinct, inverse, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         order = np.lexsort((distinct[:, 1], distinct[:, 0], -count))
         position = np.empty(len(order), np.intp)
@@ -195,33 +226,35 @@ class Variations:
             ),
         )
 
-    def _category(self, rows: tuple[int, ...]) -> int:
-        return int(self.annotations.category[rows[0]])
-
-    def of_annotations(self) -> AnnotationVariations:
-        """Each annotation's own view over all other raters assigned to its image."""
-        finding, row, other = self.members
-        rank = np.where(self._code == MISSING, ADDITIONAL, self._code)
-        worst = np.full(len(self.annotations), -1, np.intp)
-        np.maximum.at(worst, row, rank[finding])
-        least = np.full(len(self.annotations), np.nan)
-        np.fmin.at(least, row, self.similarity[finding])
-        there = other >= 0
-        row, other = row[there], other[there]
-        order = np.argsort(row, kind="stable")
-        start = np.searchsorted(row[order], np.arange(len(self.annotations) + 1)).tolist()
-        matches = other[order].tolist()
+    def of_annotations(self, rows: NDArray[np.intp] | None = None) -> AnnotationVariations:
+        """The own view of annotations (all unless given) over all other raters assigned to their image."""
+        rows = np.arange(len(self.annotations)) if rows is None else rows
+        images = self.annotations.image[rows]
+        ends = (images.min(), images.max() + 1) if len(images) else (0, 0)
+        finding, row, other = self.members(*np.searchsorted(self.image, ends).tolist())
+        by_row = np.argsort(rows)
+        index = find_sorted(rows[by_row], row)
+        order = np.flatnonzero(index >= 0)
+        order = order[np.argsort(by_row[index[order]], kind="stable")]
+        finding, other, owner = finding[order], other[order], by_row[index[order]]
+        rank = np.where(self.type_code[finding] == MISSING, ADDITIONAL, self.type_code[finding])
+        worst = np.full(len(rows), -1, np.intp)
+        np.maximum.at(worst, owner, rank)
+        least = np.full(len(rows), np.nan)
+        np.fmin.at(least, owner, self.similarity[finding])
         names = np.array([*VARIATION_TYPES, ""])
         return AnnotationVariations(
             type=names[worst],
             similarity=least,
-            matches=object_array(tuple(matches[begin:end]) for begin, end in pairwise(start)),
+            start=np.searchsorted(owner, np.arange(len(rows) + 1)),
+            finding=finding,
+            other=other,
         )
 
     @cached_property
     def identical_share(self) -> float:
         """Share of correct findings with similarity exactly 1: many of them mean that labels were copied."""
-        correct = self.similarity[self.type == "correct"]
+        correct = self.similarity[self.type_code == CORRECT]
         return float((correct == 1).mean()) if len(correct) else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
@@ -240,23 +273,6 @@ class Variations:
                 "ids_b": [ids[list(rows)].tolist() for rows in self.rows_b],
             }
         )
-
-
-def _lengths(rows: NDArray[np.object_]) -> NDArray[np.intp]:
-    return np.fromiter(map(len, rows), np.intp, len(rows))
-
-
-def _crossed(
-    own: NDArray[np.object_], other: NDArray[np.object_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Every row of one side with every row of the other, -1 where it has none: finding, own row, other row."""
-    owns, others = _lengths(own), _lengths(other)
-    rows, theirs = (np.fromiter(chain.from_iterable(side), np.intp) for side in (own, other))
-    theirs = np.append(theirs, -1)
-    first = np.where(others > 0, np.cumsum(others) - others, len(theirs) - 1)
-    finding = np.repeat(np.arange(len(own)), owns)
-    times = np.maximum(others, 1)[finding]
-    return np.repeat(finding, times), np.repeat(rows, times), theirs[expand_runs(first[finding], times)[1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,10 +386,23 @@ class AnnotationVariations:
         "" where nobody else was assigned.
     similarity : (N,) float64
         The least similarity to a partner; NaN without any.
-    matches : (N,) tuples of int
-        Rows of all partners.
+    start : (N + 1,) int
+        Where the entries of each annotation begin in `finding` and `other`, the end appended.
+    finding, other : (E,) int
+        Rows of the findings that an annotation is in, and of its partner there, -1 without one: one entry for each of
+        several partners.
     """
 
     type: NDArray[np.str_]
     similarity: NDArray[np.float64]
-    matches: NDArray[np.object_]
+    start: NDArray[np.intp]
+    finding: NDArray[np.intp]
+    other: NDArray[np.intp]
+
+    @property
+    def matches(self) -> NDArray[np.object_]:
+        """(N,) tuples of int: rows of all partners."""
+        partners = self.other.tolist()
+        return object_array(
+            tuple(row for row in partners[begin:end] if row >= 0) for begin, end in pairwise(self.start.tolist())
+        )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from bson import ObjectId
+from numpy.typing import NDArray
 
+from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
 from kalos_core.fiftyone.dataset.objects import Labels
@@ -15,12 +18,36 @@ from kalos_core.fiftyone.dataset.objects import Labels
 Columns = Mapping[str, Sequence[Any]]
 """Name of a field or attribute -> its values; None where there is none."""
 
+Values = Callable[[NDArray[np.intp]], Columns]
+"""What is written on some labels (rows of a table), or on some samples (codes of its images)."""
+
 Progress = Callable[[float], None]
 """Told the share that is written; whatever it raises ends the work."""
 
 
+def picked(columns: Mapping[str, NDArray[Any]]) -> Values:
+    """Values that stand in arrays, one for each label or sample.
+
+    Examples
+    --------
+    >>> picked({"alpha": np.array([0.5, np.nan, 1.0])})(np.array([1, 2]))
+    {'alpha': [None, 1.0]}
+    """
+    return lambda chosen: {name: or_none(column[chosen]) for name, column in columns.items()}
+
+
+def together(*values: Values) -> Values:
+    """All of these values."""
+    return lambda chosen: {name: column for made in values for name, column in made(chosen).items()}
+
+
+def names_in(values: Values) -> list[str]:
+    """The fields or attributes that are written."""
+    return list(values(np.zeros(0, np.intp)))
+
+
 def write_values(
-    labels: Labels, attributes: Columns, fields: Columns | None = None, progress: Progress | None = None
+    labels: Labels, attributes: Values, fields: Values | None = None, progress: Progress | None = None
 ) -> None:
     """Write attributes of all labels, and fields of all samples, with one update per sample.
 
@@ -31,8 +58,8 @@ def write_values(
     Parameters
     ----------
     labels : Labels
-    attributes : mapping of str to (N,) values
-    fields : mapping of str to (I,) values, optional
+    attributes, fields : callable
+        Asked for the values of the labels and samples of a block at a time, so that there are never more of them.
     progress : callable, optional
 
     Raises
@@ -40,7 +67,7 @@ def write_values(
     KalosError
         If labels were added or removed by somebody else meanwhile.
     """
-    missed = write_samples(labels.view, _updates(labels, attributes, fields or {}, progress))
+    missed = write_samples(labels.view, _updates(labels, attributes, fields or picked({}), progress))
     reload_samples(labels.view)
     if missed:
         raise KalosError(
@@ -49,53 +76,62 @@ def write_values(
 
 
 def _updates(
-    labels: Labels, attributes: Columns, fields: Columns, progress: Progress | None
+    labels: Labels, attributes: Values, fields: Values, progress: Progress | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    annotations, path_of = labels.annotations, labels.path_of.tolist()
-    order = np.argsort(annotations.image, kind="stable")
-    start = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
-    for image, positions in enumerate(_positions(labels, progress)):
-        where: dict[str, Any] = {"_id": ObjectId(annotations.images[image])}
-        values = {name: column[image] for name, column in fields.items()}
-        for row in order[start[image] : start[image + 1]].tolist():
-            label_id = annotations.id[row]
-            position = positions.get((path_of[row], label_id))
-            if position is None:
-                raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
-            where[f"{position}._id"] = ObjectId(label_id)
-            for name, column in attributes.items():
-                values[f"{position}.{name}"] = column[row]
-        if values:
-            yield where, {"$set": values}
+    image, count = labels.annotations.image, len(labels.images)
+    rows, start = np.argsort(image, kind="stable"), run_starts(np.bincount(image, minlength=count))
+    for begin in range(0, count, BLOCK):
+        if progress is not None:
+            progress(begin / count)
+        images = np.arange(begin, min(begin + BLOCK, count))
+        of_labels = _of_labels(labels, rows[start[begin] : start[images[-1] + 1]], attributes)
+        of_samples = fields(images)
+        for place, (key, positions) in enumerate(_positions(labels, images)):
+            where: dict[str, Any] = {"_id": key}
+            values = {name: column[place] for name, column in of_samples.items()}
+            for path, label_id, own in islice(of_labels, int(start[begin + place + 1] - start[begin + place])):
+                position = positions.get((path, label_id))
+                if position is None:
+                    raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
+                where[f"{position}._id"] = label_id
+                values |= {f"{position}.{name}": value for name, value in own.items()}
+            if values:
+                yield where, {"$set": values}
 
 
-def _positions(labels: Labels, progress: Progress | None) -> Iterator[dict[tuple[int, str], str]]:
-    """Of each sample: label -> the path of its position in the stored document, such as ``r1.detections.3``.
+def _of_labels(
+    labels: Labels, rows: NDArray[np.intp], attributes: Values
+) -> Iterator[tuple[int, ObjectId, dict[str, Any]]]:
+    """Of each label: which path it lies in, its id, and what is to be written."""
+    columns, ids = attributes(rows), map(ObjectId, labels.annotations.id[rows])
+    values = zip(*columns.values(), strict=True) if columns else repeat(())
+    for path, label_id, own in zip(labels.path_of[rows].tolist(), ids, values, strict=False):
+        yield path, label_id, dict(zip(columns, own, strict=True))
+
+
+def _positions(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, dict[tuple[int, ObjectId], str]]]:
+    """Of each sample its id and: label -> the path of its position in the stored document, such as ``r1.detections.3``.
 
     A label is known by its path and its id: a field that was cloned has the ids of the first.
     """
+    ids = [ObjectId(key) for key in labels.images[images]]
     projection = {f"{path}._id": True for path in labels.paths}
-    samples = collection(labels.view)
-    for begin, ids in _blocks(labels.images.tolist()):
-        if progress is not None:
-            progress(begin / len(labels.images))
-        stored = {str(found["_id"]): found for found in samples.find({"_id": {"$in": ids}}, projection)}
-        for key in ids:
-            yield {
-                (number, str(label["_id"])): f"{path}.{position}"
+    found = collection(labels.view).find({"_id": {"$in": ids}}, projection)
+    stored = {document["_id"]: document for document in found}
+    for key in ids:
+        yield (
+            key,
+            {
+                (number, label["_id"]): f"{path}.{position}"
                 for number, path in enumerate(labels.paths)
-                for position, label in enumerate(_list_at(stored.get(str(key), {}), path))
-            }
+                for position, label in enumerate(_list_at(stored.get(key, {}), path))
+            },
+        )
 
 
 def _list_at(document: Mapping[str, Any], path: str) -> Iterable[Mapping[str, Any]]:
     field, _, name = path.partition(".")
     return (document.get(field) or {}).get(name) or ()
-
-
-def _blocks(ids: Sequence[str]) -> Iterator[tuple[int, list[ObjectId]]]:
-    for begin in range(0, len(ids), BLOCK):
-        yield begin, [ObjectId(key) for key in ids[begin : begin + BLOCK]]
 
 
 def write_documents(
@@ -132,3 +168,52 @@ def write_documents(
     reload_samples(samples)
     if missed:
         raise KalosError(f"{missed:,} samples were deleted while this run was computed; run again")
+
+
+# ---- what several labels or samples have of something ----
+
+
+class Owned:
+    """Entries that have owners: which of them some owners have.
+
+    Parameters
+    ----------
+    owner : (E,) int
+    count : int
+        How many owners there are.
+
+    Examples
+    --------
+    >>> owned = Owned(np.array([2, 0, 2]), 3)
+    >>> entries, count = owned.of(np.array([1, 2]))
+    >>> nested(np.array(["a", "b", "c"])[entries], count)
+    [[], ['a', 'c']]
+    """
+
+    def __init__(self, owner: NDArray[np.intp], count: int) -> None:
+        self._entries = np.argsort(owner, kind="stable")
+        self._start = run_starts(np.bincount(owner, minlength=count))
+
+    def of(self, owners: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The entries of some owners, one owner after the other, and how many each has."""
+        first = self._start[owners]
+        count = self._start[owners + 1] - first
+        return self._entries[expand_runs(first, count)[1]], count
+
+
+def nested(values: NDArray[Any], count: NDArray[np.intp]) -> list[list[Any]]:
+    """A list for each owner of values that stand one owner after the other, of whom each has so many."""
+    entries = or_none(values)
+    return [entries[begin:end] for begin, end in pairwise(run_starts(count).tolist())]
+
+
+def or_none(values: NDArray[Any]) -> list[Any]:
+    """Values as lists, None for NaN.
+
+    Examples
+    --------
+    >>> or_none(np.array([[0.5, np.nan]])), or_none(np.empty((0, 2)))
+    ([[0.5, None]], [])
+    """
+    found = np.where(np.isnan(values), None, values) if values.dtype.kind == "f" else values  # type: ignore[call-overload]
+    return found.tolist()  # type: ignore[no-any-return]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,17 +111,3 @@ def _with_used_classes(annotations: Annotations) -> Annotations:
 def label_schema(labels: Labels, attributes: dict[str, FieldArguments]) -> dict[str, FieldArguments]:
     """Paths of label attributes in every list that was read, with the arguments that declare them."""
     return {f"{path}.{name}": arguments for path in labels.paths for name, arguments in attributes.items()}
-
-
-def nested(rows: NDArray[np.intp], values: Iterable[Any], count: int) -> list[list[Any]]:
-    """The values of each of `count` owners, in their order. `rows`: the owner of each value.
-
-    Examples
-    --------
-    >>> nested(np.array([2, 0, 2]), ["a", "b", "c"], 3)
-    [['b'], [], ['a', 'c']]
-    """
-    order, entries = np.argsort(rows, kind="stable"), list(values)
-    start = np.searchsorted(rows[order], np.arange(count + 1)).tolist()
-    sorted_entries = [entries[position] for position in order.tolist()]
-    return [sorted_entries[begin:end] for begin, end in pairwise(start)]

@@ -11,10 +11,11 @@ import fiftyone as fo
 from kalos_core._agreement import agreement, check_comparable
 from kalos_core.diagnostics import diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
+from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.dataset.writing import write_values
+from kalos_core.fiftyone.dataset.writing import names_in, picked, together, write_values
 from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_metrics
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun
 from kalos_core.fiftyone.kinds.agreement.parts import sample_values, threshold_values, unit_arrays
@@ -114,8 +115,8 @@ def compute_agreement(
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         details = diagnose(result, thresholds, calibrated)
         names = RunNames(run_key)
-        values = {**sample_values(result, names), **threshold_values(details, names)}
-        fields = {name: {"ftype": fo.ListField} for name in values} | {
+        values = together(sample_values(result, names), threshold_values(details, names))
+        fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
@@ -123,7 +124,8 @@ def compute_agreement(
         settings = cast(AgreementSettings, asdict(result.configuration))
         report(STORING, f"Writing {len(result.units):,} units")
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
-            write_values(labels, {names.unit: result.unit_of.tolist()}, values, report.within(STORING, 1.0, "Writing"))
+            units = picked({names.unit: result.unit_of})
+            write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
             draft.arrays = matched_arrays(labels, result.pairs) | unit_arrays(result)
             draft.result = result

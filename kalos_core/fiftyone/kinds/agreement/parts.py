@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,52 +13,60 @@ from kalos_core.diagnostics import Diagnosis
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import rematch
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.kinds.matched import nested
+from kalos_core.fiftyone.dataset.writing import Owned, Values, nested, or_none, picked
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.resampling import Cells
 
 
-def sample_values(result: Agreement, names: RunNames) -> Mapping[str, list[Any]]:
-    """Sample field -> (I,) values: alpha of the image, and of its classes, raters and pairs of raters.
+def sample_values(result: Agreement, names: RunNames) -> Values:
+    """Fields of samples: alpha of the image, and of its classes, raters and pairs of raters.
 
     Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
     stand in the order of the raters, and of ``numpy.triu_indices``.
     """
-    annotations, part, images = result.annotations, Part.of(result), len(result.annotations.images)
+    annotations, part, count = result.annotations, Part.of(result), len(result.annotations.images)
     cells, _, codes = part.class_cells()
-    classes = annotations.categories[codes[cells.statistic]].tolist()
-    values = {
-        names.alpha: plain(result.image_alpha),
-        names.class_names: nested(cells.image, classes, images),
-        names.class_alphas: nested(cells.image, plain(cells.value), images),
-    }
+    owned, category, alpha = Owned(cells.image, count), codes[cells.statistic], cells.value
+
+    def of_image(images: NDArray[np.intp]) -> dict[str, list[Any]]:
+        entries, lengths = owned.of(images)
+        return {
+            names.alpha: or_none(result.image_alpha[images]),
+            names.class_names: nested(annotations.categories[category[entries]], lengths),
+            names.class_alphas: nested(alpha[entries], lengths),
+        }
+
     if annotations.raters_are_local:
-        return values
+        return of_image
     raters = len(annotations.raters)
-    own_parts = [part.of_rater(rater) for rater in range(raters)]
-    of_raters = np.column_stack([own.cells().value for own in own_parts])
-    of_classes = np.full((len(cells.image), raters), np.nan)
-    index = codes[cells.statistic] * images + cells.image  # ascending
-    for rater, own in enumerate(own_parts):
+    of_raters = np.empty((count, raters))
+    of_classes = np.full((len(alpha), raters), np.nan)
+    index = category * count + cells.image  # ascending
+    for rater in range(raters):
+        own = part.of_rater(rater)
+        of_raters[:, rater] = own.cells().value
         own_cells, _, own_codes = own.class_cells()
-        at = np.searchsorted(index, own_codes[own_cells.statistic] * images + own_cells.image)
+        at = np.searchsorted(index, own_codes[own_cells.statistic] * count + own_cells.image)
         of_classes[at, rater] = own_cells.value
-    of_pairs = np.full((images, raters * (raters - 1) // 2), np.nan)
     pairs = pair_cells(result)
+    of_pairs = np.full((count, raters * (raters - 1) // 2), np.nan)
     of_pairs[pairs.image, pairs.statistic] = pairs.value
-    return {
-        **values,
-        names.rater_alphas: plain(of_raters),
-        names.class_rater_alphas: nested(cells.image, plain(of_classes), images),
-        names.pair_alphas: plain(of_pairs),
-    }
+
+    def of_all(images: NDArray[np.intp]) -> dict[str, list[Any]]:
+        entries, lengths = owned.of(images)
+        return of_image(images) | {
+            names.rater_alphas: or_none(of_raters[images]),
+            names.class_rater_alphas: nested(of_classes[entries], lengths),
+            names.pair_alphas: or_none(of_pairs[images]),
+        }
+
+    return of_all
 
 
-def threshold_values(details: Diagnosis, names: RunNames) -> Mapping[str, list[Any]]:
-    """Sample field -> (I,) alphas of the image at each threshold of the sensitivity."""
+def threshold_values(details: Diagnosis, names: RunNames) -> Values:
+    """Field of samples: alphas of the image at each threshold of the sensitivity."""
     curve = details.sensitivity
-    return {} if isinstance(curve, Undefined) else {names.threshold_alphas: plain(curve.image_alpha.T)}
+    return picked({} if isinstance(curve, Undefined) else {names.threshold_alphas: curve.image_alpha.T})
 
 
 def pair_cells(result: Agreement) -> Cells:

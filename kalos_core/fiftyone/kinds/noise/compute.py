@@ -10,7 +10,7 @@ import numpy as np
 from bson import ObjectId
 
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.writing import write_documents, write_values
+from kalos_core.fiftyone.dataset.writing import picked, write_documents, write_values
 from kalos_core.fiftyone.kinds.noise.details import NoiseSettings, noise_details, noise_metrics
 from kalos_core.fiftyone.kinds.noise.kind import NOISE, NoiseRun
 from kalos_core.fiftyone.kinds.noise.labels import (
@@ -172,7 +172,7 @@ def inject_noise(
         on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {len(result.annotations):,} labels")
         declared = declared_fields(names, fields, origin.label_type, originals)
         with writing(NOISE, labels, run_key, settings, declared) as draft:
-            changes = {names.changes: noise.changes.tolist()}
+            changes = picked({names.changes: noise.changes})
             write_values(originals, reference_values(names, noise), changes, on_reference)
             documents = synthetic_labels(names, result, noise, origin.label_type)
             write_documents(labels.view, documents, len(noise.images), on_fields)

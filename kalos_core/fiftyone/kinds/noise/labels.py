@@ -17,7 +17,8 @@ from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LabelType
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import SYNTHETIC
-from kalos_core.fiftyone.kinds.matched import label_schema, nested
+from kalos_core.fiftyone.dataset.writing import Owned, Values, nested
+from kalos_core.fiftyone.kinds.matched import label_schema
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.noise import GeneratedRaters, InjectedNoise
 
@@ -43,13 +44,12 @@ def synthetic_labels(
     event_of = noise.event_of
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, Sequence[Any]]:
-        there = np.flatnonzero(event_of[rows] >= 0)
-        about = _about(names, noise, there, event_of[rows[there]], len(rows))
-        label, column = np.nonzero(result.truth[rows] >= 0)
+        event, truth = event_of[rows], result.truth[rows]
+        about = _about(names, noise, event[event >= 0], (event >= 0).astype(np.intp))
         return {
             "_id": [ObjectId(key) for key in noise.label_ids[rows].tolist()],
             names.main: [own[0] if own else UNCHANGED for own in about[names.all]],
-            names.match: nested(label, noise.original_ids[result.truth[rows][label, column]].tolist(), len(rows)),
+            names.match: nested(noise.original_ids[truth[truth >= 0]], (truth >= 0).sum(axis=1)),
             **about,
         }
 
@@ -72,14 +72,21 @@ def labels_of_reference(labels: Labels, original: Annotations) -> Labels:
     )
 
 
-def reference_values(names: RunNames, noise: InjectedNoise) -> dict[str, list[list[str]]]:
-    """Attribute -> (M,) lists: of every event that is about a label its kind, its outcome and the rater's field."""
-    return _about(names, noise, *noise.about_originals(), len(noise.original_ids))
+def reference_values(names: RunNames, noise: InjectedNoise) -> Values:
+    """Attributes of labels: of every event that is about one its kind, its outcome and the rater's field."""
+    row, event = noise.about_originals()
+    owned = Owned(row, len(noise.original_ids))
+
+    def values(rows: NDArray[np.intp]) -> dict[str, list[list[str]]]:
+        entries, count = owned.of(rows)
+        return _about(names, noise, event[entries], count)
+
+    return values
 
 
 def _about(
-    names: RunNames, noise: InjectedNoise, row: NDArray[np.intp], event: NDArray[np.intp], count: int
+    names: RunNames, noise: InjectedNoise, event: NDArray[np.intp], count: NDArray[np.intp]
 ) -> dict[str, list[list[str]]]:
-    """Of each of `count` labels the events that are about it. `row`, `event`: labels, each with an event."""
+    """Of labels the events that are about them, one label after the other. `count`: how many events each has."""
     columns = {names.all: noise.event, names.outcomes: noise.outcome, names.fields: noise.fields[noise.rater]}
-    return {name: nested(row, column[event].tolist(), count) for name, column in columns.items()}
+    return {name: nested(column[event], count) for name, column in columns.items()}

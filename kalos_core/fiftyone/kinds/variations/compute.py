@@ -11,7 +11,7 @@ from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.dataset.writing import write_values
+from kalos_core.fiftyone.dataset.writing import names_in, write_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.kinds.variations.details import (
     VariationSettings,
@@ -111,7 +111,7 @@ def find_variations(
         names = RunNames(run_key)
         attributes = label_values(result, names)
         texts: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
-        declared: dict[str, FieldArguments] = dict.fromkeys(attributes, texts) | {
+        declared: dict[str, FieldArguments] = dict.fromkeys(names_in(attributes), texts) | {
             names.main: {"ftype": fo.StringField},
             names.similarity: {"ftype": fo.FloatField},
             names.similarities: {"ftype": fo.ListField},

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kalos_core.fiftyone.kinds.matched import nested
+from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import Undefined, plain
 from kalos_core.variation import (
+    VARIATION_TYPES,
     BoundaryQuality,
     Merged,
     Variations,
@@ -104,25 +106,29 @@ def variation_details(result: Variations, thresholds: Sequence[float]) -> Variat
     return VariationDetails(shares, boundary_quality(result), result.merged, result.split_by())
 
 
-def label_values(result: Variations, names: RunNames) -> dict[str, Sequence[Any]]:
-    """Attribute -> (N,) values: what each label is towards the others, in all its findings and in one word."""
-    annotations, own = result.annotations, result.of_annotations()
-    finding, row, other_row = result.members
-    once = np.append(True, (finding[1:] != finding[:-1]) | (row[1:] != row[:-1]))[: len(row)]  # parts are of one class
-    finding, row, other_row = finding[once], row[once], other_row[once]
-    has_other = other_row >= 0
-    count, ids = len(annotations), annotations.id
-    other = np.where(
-        annotations.rater[row] == result.rater_a[finding], result.rater_b[finding], result.rater_a[finding]
-    )
-    partner_class = annotations.categories[annotations.category[other_row]].tolist() if len(annotations) else []
-    classes = [name if there else "" for name, there in zip(partner_class, has_other.tolist(), strict=True)]
-    return {
-        names.main: [name or None for name in own.type.tolist()],
-        names.similarity: plain(own.similarity),
-        names.match: [[ids[row] for row in rows] for rows in own.matches],
-        names.all: nested(row, result.type[finding].tolist(), count),
-        names.raters: nested(row, annotations.raters[other].tolist(), count),
-        names.classes: nested(row, classes, count),
-        names.similarities: nested(row, plain(result.similarity[finding]), count),
-    }
+def label_values(result: Variations, names: RunNames) -> Values:
+    """Attributes of labels: what each is towards the others, in all its findings and in one word."""
+    annotations = result.annotations
+
+    def values(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
+        own = result.of_annotations(rows)
+        owner = np.repeat(np.arange(len(rows)), np.diff(own.start))
+        there = own.other >= 0
+        once = np.ones(len(owner), np.bool_)  # of several parts the first: they are of one class
+        once[1:] = (owner[1:] != owner[:-1]) | (own.finding[1:] != own.finding[:-1])
+        finding, count = own.finding[once], np.bincount(owner[once], minlength=len(rows))
+        raters = result.rater_a[finding], result.rater_b[finding]
+        other = np.where(annotations.rater[rows[owner[once]]] == raters[0], raters[1], raters[0])
+        classes = np.full(len(owner), "", dtype=object)
+        classes[there] = annotations.categories[annotations.category[own.other[there]]]
+        return {
+            names.main: [name or None for name in own.type.tolist()],
+            names.similarity: or_none(own.similarity),
+            names.match: nested(annotations.id[own.other[there]], np.bincount(owner[there], minlength=len(rows))),
+            names.all: nested(np.array(VARIATION_TYPES)[result.type_code[finding]], count),
+            names.raters: nested(annotations.raters[other], count),
+            names.classes: nested(classes[once], count),
+            names.similarities: nested(result.similarity[finding], count),
+        }
+
+    return values
