@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError
+from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
 
 BLOCK = 1 << 14
@@ -122,6 +125,41 @@ def compute_pairs(
     left, right, values = (np.concatenate(part) for part in zip(*found, strict=True))
     kind = measure.kind_in(annotations) if len(annotations) else measure.kind
     return Pairs(left, right, values, measure.name, floor, kind)
+
+
+def with_pairs(
+    annotations: Annotations, pairs: Pairs, take: Take = Borrowed
+) -> Iterator[tuple[NDArray[np.intp], int, Annotations, Pairs]]:
+    """Some images at a time: the rows of their annotations, their first image, their table, and their pairs in it.
+
+    Images come in their order, and rows of an image in theirs. A small table comes whole, as it is.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, 9]} for r in "ab"]
+    >>> annotations = Annotations.from_rows(rows)
+    >>> [
+    ...     (rows.tolist(), first, len(near))
+    ...     for rows, first, _, near in with_pairs(annotations, compute_pairs(annotations))
+    ... ]
+    [([0, 1], 0, 1)]
+    """
+    if len(annotations) <= AT_ONCE:
+        yield np.arange(len(annotations)), 0, annotations, pairs
+        return
+    by_image = ByImage(annotations)
+    place = np.empty(len(annotations), np.intp)
+    place[by_image.order] = np.arange(len(annotations))
+    image = annotations.image[pairs.left]
+    order = None if (image[1:] >= image[:-1]).all() else np.argsort(image, kind="stable")
+    image = image if order is None else image[order]
+    for first, last in by_image.blocks():
+        chosen: Any = slice(*np.searchsorted(image, (first, last)))
+        chosen = chosen if order is None else order[chosen]
+        start = by_image.start[first]
+        left, right = place[pairs.left[chosen]] - start, place[pairs.right[chosen]] - start
+        near = replace(pairs, left=left, right=right, similarity=pairs.similarity[chosen])
+        yield by_image.rows(first, last), first, by_image.table(first, last, take), near
 
 
 def image_pairs(annotations: Annotations) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -7,13 +7,18 @@ annotated nothing there; `NOT_ASSIGNED`, the rater was not assigned, which is mi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import total
+from kalos_core.arrays import run_starts, total
+
+AT_ONCE = 1 << 16
+"""Units that are counted at a time: their temporary tables stay small."""
 
 NO_OBJECT = -1
 """Value of a rater who was assigned and annotated nothing there. It counts as disagreement about existence."""
@@ -123,6 +128,40 @@ def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int
     >>> sums.value.tolist(), sums.count.tolist()
     ([-1, 0], [1.0, 3.0])
     """
+    if len(values) <= AT_ONCE:
+        return _coincidences(values, group, groups)
+    by_group = np.argsort(group, kind="stable")
+    cuts = group[by_group[AT_ONCE::AT_ONCE]]
+    edges = np.unique([0, *cuts.tolist(), groups])
+    starts = np.searchsorted(group, edges, sorter=by_group).tolist()
+    return join_coincidences(
+        [
+            _coincidences(values[by_group[begin:end]], group[by_group[begin:end]] - first, last - first)
+            for (begin, end), (first, last) in zip(pairwise(starts), pairwise(edges.tolist()), strict=True)
+        ]
+    )
+
+
+def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
+    """The groups of all parts, one part after the other.
+
+    Examples
+    --------
+    >>> one = coincidences(np.array([[0, 0]]), np.array([0]), 1)
+    >>> join_coincidences([one, one]).group.tolist()
+    [0, 1]
+    """
+    starts = run_starts([len(part.pairable) for part in parts])
+    return Coincidences(
+        pairable=np.concatenate([part.pairable for part in parts]),
+        agreeing=np.concatenate([part.agreeing for part in parts]),
+        group=np.concatenate([part.group + start for part, start in zip(parts, starts, strict=False)]),
+        value=np.concatenate([part.value for part in parts]),
+        count=np.concatenate([part.count for part in parts]),
+    )
+
+
+def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
     given = values != NOT_ASSIGNED
     raters = given.sum(axis=1)
     unit, rater = np.nonzero(given & (raters >= 2)[:, None])

@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import total
-from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group
+from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, join_coincidences
 
 INTERVAL = (2.5, 97.5)
 """Percentiles of a bootstrap that bound a 95 % interval."""
 
 REPLICATES_AT_ONCE = 100
+"""Replicates that are drawn at a time, as long as they are no more than `DRAWN_AT_ONCE` images."""
+
+DRAWN_AT_ONCE = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +115,10 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
     >>> join_cells([cells, cells]).sums.group.tolist()
     [0, 1]
     """
-    starts = np.cumsum([0, *map(len, parts)])
-    sums = [part.sums for part in parts]
     return Cells(
         statistic=np.concatenate([part.statistic for part in parts]),
         image=np.concatenate([part.image for part in parts]),
-        sums=Coincidences(
-            pairable=np.concatenate([part.pairable for part in sums]),
-            agreeing=np.concatenate([part.agreeing for part in sums]),
-            group=np.concatenate([part.group + start for part, start in zip(sums, starts, strict=False)]),
-            value=np.concatenate([part.value for part in sums]),
-            count=np.concatenate([part.count for part in sums]),
-        ),
+        sums=join_coincidences([part.sums for part in parts]),
         value=np.concatenate([part.value for part in parts]),
     )
 
@@ -142,8 +137,35 @@ class Replicates:
     whole: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws that are kept, for statistics that come one after the other.
+
+    Parameters
+    ----------
+    images : (I,) int
+        Ranks of the images that are drawn from, ascending.
+    times : tuple of (B', I) ints
+        How often each was drawn in each replicate, some replicates at a time.
+    """
+
+    images: NDArray[np.intp]
+    times: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of(cls, images: NDArray[np.intp], replicates: int, seed: int) -> Draws:
+        """As `resample` draws from images of these ranks."""
+        drawn = draws(len(images), replicates if len(images) else 0, seed)
+        return cls(images, tuple(times.astype(np.min_scalar_type(int(times.max()))) for times in drawn))
+
+
 def resample(
-    cells: Cells, statistics: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
+    cells: Cells,
+    statistics: int,
+    replicates: int,
+    seed: int,
+    rank: NDArray[np.intp] | None = None,
+    drawn: Draws | None = None,
 ) -> Replicates:
     """Percentile bootstrap over images: those with a value or a pairable value in any statistic, with replacement.
 
@@ -158,6 +180,8 @@ def resample(
     rank : (I,) int, optional
         Position of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does
         not matter; as they are numbered unless given.
+    drawn : Draws, optional
+        From all images with a value or a pairable value here, and others; made here unless given.
 
     Returns
     -------
@@ -175,7 +199,7 @@ def resample(
 
     defined, pairable = np.isfinite(cells.value), cells.sums.pairable > 0
     image = cells.image if rank is None else rank[cells.image]
-    images = np.unique(image[defined | pairable])
+    images = np.unique(image[defined | pairable]) if drawn is None else drawn.images
     if not replicates or not len(images):
         return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
     index = np.searchsorted(images, image)
@@ -188,15 +212,17 @@ def resample(
         (index[pairable], cells.statistic[pairable] + 3 * statistics, cells.sums.agreeing[pairable]),
         (index[cells.sums.group], column + 4 * statistics, cells.sums.count),
     )
-    rows, columns, data = (np.concatenate(part) for part in zip(*entries, strict=True))
+    rows, columns = (np.concatenate([entry[at] for entry in entries], dtype=np.int32) for at in (0, 1))
+    data = np.concatenate([values for _, _, values in entries])
     table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * statistics + len(statistic_of_column)))
+    del entries, rows, columns, data
     of_statistic = sparse.csr_array(
         (np.ones(len(statistic_of_column)), (np.arange(len(statistic_of_column)), statistic_of_column)),
         shape=(len(statistic_of_column), statistics),
     )
     means, wholes = [], []
-    for times in draws(len(images), replicates, seed):
-        parts = np.split(np.asarray(times @ table), statistics * np.arange(1, 5), axis=1)
+    for times in draws(len(images), replicates, seed) if drawn is None else drawn.times:
+        parts = np.split(np.asarray(times.astype(np.float64, copy=False) @ table), statistics * np.arange(1, 5), axis=1)
         values, count, n, agreeing, counts = parts
         with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
             means.append(values / count)
@@ -205,7 +231,7 @@ def resample(
 
 
 def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """(B', I) how often each image was drawn with replacement, `REPLICATES_AT_ONCE` replicates at a time.
+    """(B', I) how often each image was drawn with replacement, some replicates at a time.
 
     Examples
     --------
@@ -213,8 +239,9 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
     [[5.0, 5.0, 5.0]]
     """
     rng = np.random.default_rng(seed)
-    for start in range(0, replicates, REPLICATES_AT_ONCE):
-        size = min(REPLICATES_AT_ONCE, replicates - start)
+    at_once = min(REPLICATES_AT_ONCE, max(1, DRAWN_AT_ONCE // images))
+    for start in range(0, replicates, at_once):
+        size = min(at_once, replicates - start)
         drawn = rng.integers(0, images, (size, images)) + np.arange(size)[:, None] * images
         yield np.bincount(drawn.ravel(), minlength=size * images).reshape(size, -1).astype(np.float64)
 

@@ -36,7 +36,7 @@ from kalos_core.correspondence.order import rank_rows, strict_order
 from kalos_core.correspondence.sequential import shm
 from kalos_core.correspondence.sizes import UnitSizes
 from kalos_core.errors import lookup
-from kalos_core.pairs import Pairs
+from kalos_core.pairs import Pairs, with_pairs
 
 __all__ = [
     "COSTS",
@@ -120,8 +120,12 @@ def correspond(
     """
     solve = lookup(SOLVERS, solver, "solver")
     cost_function = lookup(COSTS, cost, "cost")
-    label = solve(annotations, pairs.at_least(threshold), cost_function)
-    return _numbered(annotations, label)
+    unit_of, units = np.empty(len(annotations), np.intp), 0
+    for rows, _, table, near in with_pairs(annotations, pairs):
+        number = _numbered(table, solve(table, near.at_least(threshold), cost_function))
+        unit_of[rows] = units + number
+        units += int(number.max(initial=-1)) + 1
+    return unit_of
 
 
 def _numbered(annotations: Annotations, label: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,7 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, KalosWarning, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import alpha_by_group, build_units
-from kalos_core.resampling import interval_columns, intervals, join_cells, resample
+from kalos_core.resampling import Cells, Draws, interval_columns, intervals, resample
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
@@ -173,36 +173,46 @@ def sensitivity(
     every_threshold = np.unique([*requested, anchor, strict])
     if pairs is None:
         pairs = compute_pairs(annotations, similarity, float(every_threshold[0]))
-    parts = []
-    for statistic, value in enumerate(every_threshold.tolist()):
-        cells = Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
-        parts.append(replace(cells, statistic=np.full(len(cells), statistic)))
-    image_alpha = np.stack([part.value for part in parts])
-    cells = join_cells(parts)
-    drawn = resample(cells, len(every_threshold), check_whole(bootstrap, "bootstrap"), seed, annotations.image_rank)
-    mean, whole, images = (
-        cells.mean(len(every_threshold)),
-        cells.whole(len(every_threshold)),
-        cells.count(len(every_threshold)),
-    )
+    replicates = check_whole(bootstrap, "bootstrap")
+
+    def cells_at(value: float) -> Cells:
+        return Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
+
+    drawn = Draws.of(_drawn_from(annotations, map(cells_at, every_threshold.tolist())), replicates, seed)
+    curve = []
+    for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
+        cells = cells_at(value)
+        resampled = resample(cells, 1, replicates, seed, annotations.image_rank, drawn)
+        curve.append((cells.mean(1), cells.whole(1), cells.count(1), resampled.mean, resampled.whole, cells.value))
+    mean, whole, images, means, wholes, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
+    mean, whole, images, means, wholes = mean[0], whole[0], images[0], means[:, 0], wholes[:, 0]
     at = np.searchsorted(every_threshold, requested)
     one, two = np.searchsorted(every_threshold, [anchor, strict])
     return Sensitivity(
         threshold=requested,
         alpha=mean[at],
-        alpha_interval=intervals(drawn.mean)[at],
+        alpha_interval=intervals(means)[at],
         global_alpha=whole[at],
-        global_alpha_interval=intervals(drawn.whole)[at],
+        global_alpha_interval=intervals(wholes)[at],
         images=images[at],
         anchor=anchor,
         strict=strict,
         delta=float(mean[one] - mean[two]),
-        delta_interval=intervals(drawn.mean[:, [one]] - drawn.mean[:, [two]])[0],
+        delta_interval=intervals(means[:, [one]] - means[:, [two]])[0],
         global_delta=float(whole[one] - whole[two]),
-        global_delta_interval=intervals(drawn.whole[:, [one]] - drawn.whole[:, [two]])[0],
-        image_alpha=image_alpha[at],
+        global_delta_interval=intervals(wholes[:, [one]] - wholes[:, [two]])[0],
+        image_alpha=image_alpha.T[at],
         calibrated=calibration is not None,
     )
+
+
+def _drawn_from(annotations: Annotations, curve: Iterable[Cells]) -> NDArray[np.intp]:
+    """Ranks of the images that have a value or a pairable value in any of the cells of a curve."""
+    if annotations.assigned_categories is None and not len(annotations.excluded):
+        there = annotations.comparable_images  # whatever the units are, all assigned raters have a value in each
+    else:
+        there = np.any([np.isfinite(cells.value) | (cells.sums.pairable > 0) for cells in curve], axis=0)
+    return np.sort(annotations.image_rank[there])
 
 
 def image_alphas(agreement: Agreement, thresholds: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, check_whole
-from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.pairs import Pairs, compute_pairs, with_pairs
+from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 from kalos_core.variation.search import Search
 from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, Variations
@@ -68,25 +73,46 @@ def variations(
     >>> list(zip(found.type.tolist(), found.rows_a, found.rows_b))
     [('merged', (0,), (1, 2)), ('additional', (), (3,))]
     """
-    return searched(annotations, get_similarity(similarity), threshold, max_merge, pairs).table(max_merge)
+    measure = get_similarity(similarity)
+    near = checked_pairs(annotations, measure, threshold, max_merge, pairs)
+    parts = [
+        search.table(rows, first)
+        for rows, first, search in searches(annotations, measure, near, float(threshold), max_merge)
+    ]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    side_start = run_starts(columns.pop("side_size"))
+    return Variations(annotations, near, measure.name, float(threshold), max_merge, side_start=side_start, **columns)
 
 
-def searched(
+def checked_pairs(
     annotations: Annotations, measure: Similarity, threshold: float, max_merge: int, pairs: Pairs | None
-) -> Search:
-    """The search of `variations`, done."""
-    threshold, max_merge = check_threshold(threshold), check_whole(max_merge, "max_merge", least=1)
+) -> Pairs:
+    """All pairs that touch, once the parameters of `variations` are checked."""
+    threshold = check_threshold(threshold)
+    check_whole(max_merge, "max_merge", least=1)
     check_comparable(annotations)
     if threshold == 0:
         raise InputError("threshold: expected a similarity above 0, got 0: annotations that do not touch would match")
     if pairs is None:
-        pairs = compute_pairs(annotations, measure, TOUCHING)
-    elif pairs.name != measure.name:
+        return compute_pairs(annotations, measure, TOUCHING)
+    if pairs.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
-    search = Search(annotations, measure, pairs.at_least(TOUCHING), threshold)
-    search.match(same_class=True, found=CORRECT)
-    search.merge(same_class=True, found=MERGED, max_merge=max_merge)
-    search.match(same_class=False, found=WRONG_CLASS)
-    search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
-    search.leave_rest()
-    return search
+    return pairs if pairs.floor == TOUCHING else pairs.at_least(TOUCHING)
+
+
+def searches(
+    annotations: Annotations, measure: Similarity, pairs: Pairs, threshold: float, max_merge: int
+) -> Iterator[tuple[NDArray[np.intp], int, Search]]:
+    """The search of `variations`, done, some images at a time: the rows of their annotations and their first image."""
+    for rows, first, table, near in with_pairs(annotations, pairs, _taken):
+        search = Search(table, measure, near, threshold)
+        search.match(same_class=True, found=CORRECT)
+        search.merge(same_class=True, found=MERGED, max_merge=max_merge)
+        search.match(same_class=False, found=WRONG_CLASS)
+        search.merge(same_class=False, found=MERGED_WRONG_CLASS, max_merge=max_merge)
+        search.leave_rest()
+        yield rows, first, search
+
+
+def _taken(column: ShapeColumn, rows: NDArray[np.intp]) -> ShapeColumn:
+    return column.take(rows)

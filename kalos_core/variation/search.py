@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from kalos_core.arrays import expand_runs, first_at_all, run_starts, total
 from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
 from kalos_core.similarity import ROUNDING, Similarity
-from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES, Variations
+from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +282,12 @@ class Search:
         """(T,) how many findings there are of each type of `VARIATION_TYPES`."""
         return np.bincount(np.concatenate([found.type for found in self.found]), minlength=len(VARIATION_TYPES))
 
-    def table(self, max_merge: int) -> Variations:
-        """All findings in order, the earlier rater of each pair on side a."""
+    def table(self, rows: NDArray[np.intp], first: int) -> dict[str, NDArray[Any]]:
+        """All findings in order, the earlier rater of each pair on side a, as columns of `Variations`.
+
+        `rows`, `first`: what row each annotation and what code the first image has in the whole table. `side_size`: how
+        many annotations each side has.
+        """
         kind = np.concatenate([found.type for found in self.found])
         similarity = np.concatenate([found.similarity for found in self.found])
         own_rater = np.concatenate([found.own_rater for found in self.found])
@@ -291,25 +296,20 @@ class Search:
         image = self.annotations.image[lead]
         rater_a, rater_b = np.minimum(own_rater, other_rater), np.maximum(own_rater, other_rater)
         order = np.lexsort((lead, -similarity, kind, rater_b, rater_a, image))
-        rows = np.concatenate([np.concatenate([found.own, found.other], axis=1).ravel() for found in self.found])
+        flat = np.concatenate([np.concatenate([found.own, found.other], axis=1).ravel() for found in self.found])
         size = np.concatenate(
             [np.tile((found.own.shape[1], found.other.shape[1]), (len(found.own), 1)) for found in self.found]
         )
-        first = run_starts(size.ravel())[:-1].reshape(-1, 2)
+        begin = run_starts(size.ravel())[:-1].reshape(-1, 2)
         swapped = own_rater > other_rater
-        first[swapped], size[swapped] = first[swapped, ::-1], size[swapped, ::-1]
+        begin[swapped], size[swapped] = begin[swapped, ::-1], size[swapped, ::-1]
         size = size[order].ravel()
-        return Variations(
-            annotations=self.annotations,
-            pairs=self.pairs,
-            similarity_name=self.measure.name,
-            threshold=self.threshold,
-            max_merge=max_merge,
-            image=image[order],
-            rater_a=rater_a[order],
-            rater_b=rater_b[order],
-            type_code=kind[order],
-            similarity=similarity[order],
-            side_start=run_starts(size),
-            side_row=rows[expand_runs(first[order].ravel(), size)[1]],
-        )
+        return {
+            "image": first + image[order],
+            "rater_a": rater_a[order],
+            "rater_b": rater_b[order],
+            "type_code": kind[order],
+            "similarity": similarity[order],
+            "side_size": size,
+            "side_row": rows[flat[expand_runs(begin[order].ravel(), size)[1]]],
+        }

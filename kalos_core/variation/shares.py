@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, check_whole
-from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.pairs import Pairs
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
-from kalos_core.variation.find import TOUCHING, searched
+from kalos_core.variation.find import checked_pairs, searches
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
 
 if TYPE_CHECKING:
@@ -144,10 +144,12 @@ def variation_shares(
     if not len(checked):
         raise InputError("thresholds: expected at least one similarity, got none")
     measure = get_similarity(similarity)
-    if pairs is None:
-        pairs = compute_pairs(annotations, measure, TOUCHING)
-    counts = [searched(annotations, measure, float(value), max_merge, pairs).counts() for value in checked]
-    return VariationShares(checked, np.array(counts))
+    near = checked_pairs(annotations, measure, float(checked[0]), max_merge, pairs)
+    counts = np.zeros((len(checked), len(VARIATION_TYPES)), np.intp)
+    for row, value in enumerate(checked.tolist()):
+        for _, _, search in searches(annotations, measure, near, value, max_merge):
+            counts[row] += search.counts()
+    return VariationShares(checked, counts)
 
 
 @dataclass(frozen=True, eq=False)

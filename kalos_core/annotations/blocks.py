@@ -1,0 +1,83 @@
+"""A table of annotations some images at a time, so that what is computed on the way does not grow with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.table import Annotations
+from kalos_core.arrays import run_starts
+from kalos_core.shapes import ShapeColumn
+from kalos_core.shapes.borrowed import Borrowed
+
+AT_ONCE = 1 << 16
+"""About so many annotations are worked on at a time."""
+
+Take = Callable[[ShapeColumn, NDArray[np.intp]], ShapeColumn]
+
+
+class ByImage:
+    """The rows of a table by image: whole images are taken out without a look at the others.
+
+    Parameters
+    ----------
+    annotations : Annotations
+
+    Examples
+    --------
+    >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in "ab" for i in (1, 2)]
+    >>> by_image = ByImage(Annotations.from_rows(rows))
+    >>> by_image.rows(1, 2).tolist(), by_image.table(1, 2).images.tolist()
+    ([1, 3], [2])
+    """
+
+    def __init__(self, annotations: Annotations) -> None:
+        self.annotations = annotations
+        self.order = np.argsort(annotations.image, kind="stable")
+        self.start = run_starts(np.bincount(annotations.image, minlength=len(annotations.images)))
+        self._exclusions = np.searchsorted(annotations.excluded[:, 0], np.arange(len(annotations.images) + 1))
+
+    def rows(self, first: int, last: int) -> NDArray[np.intp]:
+        """The annotations of the images from `first` to before `last`, image after image."""
+        return self.order[self.start[first] : self.start[last]]
+
+    def table(self, first: int, last: int, take: Take = Borrowed) -> Annotations:
+        """The images from `first` to before `last` as a table, with its rows as `rows` says, without crowd regions.
+
+        `take`: what makes their column of shapes of that of all and some rows.
+        """
+        given, rows = self.annotations, self.rows(first, last)
+        excluded = given.excluded[self._exclusions[first] : self._exclusions[last]]
+        return replace(
+            given,
+            image=given.image[rows] - first,
+            rater=given.rater[rows],
+            category=given.category[rows],
+            id=given.id[rows],
+            shapes={kind: take(column, rows) for kind, column in given.shapes.items()},
+            images=given.images[first:last],
+            files=given.files[first:last],
+            image_size=given.image_size[first:last],
+            assigned=given.assigned[first:last],
+            crowds=given.crowds[first:last],
+            skipped=given.skipped[first:last],
+            excluded=excluded - (first, 0, 0),
+            crowd_regions=None,
+        )
+
+    def blocks(self, size: int = AT_ONCE) -> Iterator[tuple[int, int]]:
+        """The first image of each block, and the one after its last; `size`: about how many annotations it has.
+
+        Examples
+        --------
+        >>> list(ByImage(Annotations.from_rows([], images=[1, 2])).blocks())
+        [(0, 2)]
+        """
+        images = len(self.annotations.images)
+        cuts = np.searchsorted(self.start, np.arange(size, len(self.annotations), size))
+        edges = np.unique([0, *cuts.tolist(), images]).tolist()
+        yield from pairwise(edges)
