@@ -239,7 +239,7 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
     [[5.0, 5.0, 5.0]]
     """
     rng = np.random.default_rng(seed)
-    at_once = min(REPLICATES_AT_ONCE, max(1, DRAWN_AT_ONCE // images))
+    at_once = min(REPLICATES_AT_ONCE, max(1, DRAWN_AT_ONCE // max(images, 1)))
     for start in range(0, replicates, at_once):
         size = min(at_once, replicates - start)
         drawn = rng.integers(0, images, (size, images)) + np.arange(size)[:, None] * images

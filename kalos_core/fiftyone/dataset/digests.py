@@ -6,11 +6,13 @@ import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.annotations.blocks import ByImage
 from kalos_core.shapes import Cuboids, Keypoints, Masks, Polygons, ShapeColumn
 
 KINDS = ("polygon", "mask", "keypoints", "cuboid")
@@ -22,33 +24,41 @@ def digests(annotations: Annotations, limits: Mapping[str, Iterable[str]]) -> ND
 
     `limits`: rater -> the classes they were assigned to, of those who were not assigned to all.
     """
+    names = _texts(annotations.raters)
+    restricted = [zlib.crc32("\x1f".join(sorted(limits.get(name, ()))).encode()) for name in annotations.raters]
+    assigned = names ^ np.array(restricted, dtype=np.int64)
+    by_image = ByImage(annotations)
+    found: list[str] = []
+    for first, last in by_image.blocks():
+        table = by_image.table(first, last, lambda column, rows: column.take(rows))
+        rows = _rows(table, names)
+        ends = by_image.start[first : last + 1] - by_image.start[first]
+        for image, (begin, end) in enumerate(pairwise(ends.tolist())):
+            content = np.sort(assigned[table.assigned[image]]).tobytes() + rows[begin:end].tobytes()
+            found.append(hashlib.blake2b(content, digest_size=8).hexdigest())
+    return object_array(found)
 
-    def crc(texts: NDArray[np.object_]) -> NDArray[np.int64]:
-        return _checksums(str(text).encode() for text in texts)
 
-    box = annotations.shapes.get("box")
-    corners = np.full((len(annotations), 4), np.nan) if box is None else box.bounds()
-    nothing = np.zeros(len(annotations), np.int64)
-    columns = [annotations.shapes.get(kind) for kind in KINDS]
+def _rows(table: Annotations, raters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(N, 11) numbers of each label, sorted by image and then by themselves."""
+    box = table.shapes.get("box")
+    corners = np.full((len(table), 4), np.nan) if box is None else box.bounds()
+    nothing = np.zeros(len(table), np.int64)
+    columns = [table.shapes.get(kind) for kind in KINDS]
     rows = np.column_stack(
         [
-            crc(annotations.raters)[annotations.rater],
-            crc(annotations.categories)[annotations.category],
-            crc(annotations.id),
+            raters[table.rater],
+            _texts(table.categories)[table.category],
+            _texts(table.id),
             np.round(corners, 6).view(np.int64),
             *(nothing if column is None else np.where(column.absent(), 0, _of_shapes(column)) for column in columns),
         ]
     ).astype(np.int64)
-    order = np.lexsort((*rows.T[::-1], annotations.image))
-    ends = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
-    restricted = [zlib.crc32("\x1f".join(sorted(limits.get(name, ()))).encode()) for name in annotations.raters]
-    names = crc(annotations.raters) ^ np.array(restricted, dtype=np.int64)
-    found = []
-    for image in range(len(annotations.images)):
-        assigned = np.sort(names[annotations.assigned[image]])
-        content = assigned.tobytes() + rows[order[ends[image] : ends[image + 1]]].tobytes()
-        found.append(hashlib.blake2b(content, digest_size=8).hexdigest())
-    return object_array(found)
+    return rows[np.lexsort((*rows.T[::-1], table.image))]
+
+
+def _texts(texts: NDArray[Any]) -> NDArray[np.int64]:
+    return _checksums(str(text).encode() for text in texts)
 
 
 def _of_shapes(column: ShapeColumn) -> NDArray[np.int64]:

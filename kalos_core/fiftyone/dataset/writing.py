@@ -10,6 +10,7 @@ import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
 
+from kalos_core.annotations.blocks import ByImage
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
@@ -19,7 +20,7 @@ Columns = Mapping[str, Sequence[Any]]
 """Name of a field or attribute -> its values; None where there is none."""
 
 Values = Callable[[NDArray[np.intp]], Columns]
-"""What is written on some labels (rows of a table), or on some samples (codes of its images)."""
+"""What is written on some labels (rows of a table), or on some samples (codes of images that follow one another)."""
 
 Progress = Callable[[float], None]
 """Told the share that is written; whatever it raises ends the work."""
@@ -78,18 +79,21 @@ def write_values(
 def _updates(
     labels: Labels, attributes: Values, fields: Values, progress: Progress | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    image, count = labels.annotations.image, len(labels.images)
-    rows, start = np.argsort(image, kind="stable"), run_starts(np.bincount(image, minlength=count))
+    by_image, count = ByImage(labels.annotations), len(labels.images)
     for begin in range(0, count, BLOCK):
         if progress is not None:
             progress(begin / count)
-        images = np.arange(begin, min(begin + BLOCK, count))
-        of_labels = _of_labels(labels, rows[start[begin] : start[images[-1] + 1]], attributes)
+        end = min(begin + BLOCK, count)
+        images = np.arange(begin, end)
+        of_labels, lengths = (
+            _of_labels(labels, by_image.rows(begin, end), attributes),
+            np.diff(by_image.start[begin : end + 1]),
+        )
         of_samples = fields(images)
         for place, (key, positions) in enumerate(_positions(labels, images)):
             where: dict[str, Any] = {"_id": key}
             values = {name: column[place] for name, column in of_samples.items()}
-            for path, label_id, own in islice(of_labels, int(start[begin + place + 1] - start[begin + place])):
+            for path, label_id, own in islice(of_labels, int(lengths[place])):
                 position = positions.get((path, label_id))
                 if position is None:
                     raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
