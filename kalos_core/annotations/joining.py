@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations.columns import object_array
+from kalos_core.annotations.columns import TEXT, object_array
 from kalos_core.annotations.table import Annotations
 from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 
@@ -91,7 +91,7 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {name: narrow(getattr(annotations, name)) for name in CODES}
     arrays |= {name: getattr(annotations, name).astype(str) for name in NAMES}
     arrays |= {name: getattr(annotations, name) for name in OTHERS}
-    arrays["id"] = annotations.id if annotations.id.dtype.kind == "i" else annotations.id.astype("S")
+    arrays["id"] = _storable(annotations.id)
     arrays["raters_are_local"] = np.array(annotations.raters_are_local)
     if annotations.assigned_categories is not None:
         arrays["assigned_categories"] = annotations.assigned_categories
@@ -116,12 +116,19 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
     columns |= {name: object_array(arrays[name].tolist()) for name in NAMES}
     return Annotations(
         **columns,
-        id=ids if ids.dtype.kind == "i" else object_array(ids.astype(str).tolist()),
+        id=ids if ids.dtype.kind == "i" else ids.astype(TEXT),
         shapes={kind: column_of(kind, parts) for kind, parts in kinds.items()},
         assigned_categories=arrays.get("assigned_categories"),
         raters_are_local=bool(arrays["raters_are_local"]),
         crowd_regions=from_arrays(crowds) if crowds else None,
     )
+
+
+def _storable(ids: NDArray[Any]) -> NDArray[Any]:
+    """Ids as numbers, or as text of one length."""
+    if ids.dtype.kind == "i":
+        return ids
+    return ids.astype("S") if ids.dtype == object else ids.astype(f"S{int(np.strings.str_len(ids).max(initial=1))}")
 
 
 def narrow(codes: NDArray[np.intp]) -> NDArray[Any]:

@@ -61,7 +61,7 @@ class Annotations:
     ----------
     image, rater, category : (N,) int
         Codes into `images`, `raters` and `categories`.
-    id : (N,) int64 or object
+    id : (N,) int64, object or text (`numpy.dtypes.StringDType`)
         The source's annotation ids; unique. They decide ties that nothing else decides.
     shapes : dict of shape columns
         Key as in `kalos_core.shapes.SHAPE_KINDS`, such as ``"box"``, each of length N.

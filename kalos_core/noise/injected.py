@@ -96,7 +96,7 @@ class InjectedNoise:
             label_ids=np.array(label_ids, dtype=str),
             label_rater=result.annotations.rater,
             object=result.object,
-            original_ids=original.id.astype(str),
+            original_ids=np.array(original.id.tolist(), dtype=str),
             images=original.images.astype(str),
             categories=original.categories.astype(str),
             rater=events.rater,

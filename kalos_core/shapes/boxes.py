@@ -38,7 +38,9 @@ class Boxes:
     def from_xywh(cls, xywh: ArrayLike) -> Boxes:
         """Boxes given as x, y, width, height (COCO), (N, 4) in pixels."""
         values = np.asarray(xywh, dtype=np.float64).reshape(-1, 4)
-        return cls(np.concatenate([values[:, :2], values[:, :2] + values[:, 2:]], axis=1))
+        sides = np.empty((4, len(values)))  # as `sides` wants it, so that it need not be held twice
+        sides[:2], sides[2:] = values[:, :2].T, (values[:, :2] + values[:, 2:]).T
+        return cls(sides.T)
 
     def __len__(self) -> int:
         return len(self.corners)

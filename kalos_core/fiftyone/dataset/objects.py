@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, RawTable, as_name, object_array
+from kalos_core.annotations import Annotations, RawTable, as_name
 from kalos_core.annotations import Source as Origin
 from kalos_core.annotations.build import check_records, reaching_outside
+from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
@@ -68,7 +69,7 @@ class Labels:
     selection: Selection
     fields: tuple[str, ...]
     paths: tuple[str, ...]
-    path_of: NDArray[np.intp]
+    path_of: NDArray[np.unsignedinteger[Any]]
     confidence: NDArray[np.float64]
     hashes: NDArray[np.object_]
     view: Any
@@ -214,7 +215,7 @@ class _Made:
     """One block as a table."""
 
     annotations: Annotations
-    path_of: NDArray[np.intp]
+    path_of: NDArray[np.unsignedinteger[Any]]
     confidence: NDArray[np.float64]
 
 
@@ -278,7 +279,7 @@ class _Reading:
         if regions.sample:
             counts = np.bincount(regions.sample, minlength=len(assigned))
             annotations = replace(annotations, crowds=counts, crowd_regions=self._table(regions))
-        path_of = np.array(rows.source, dtype=np.intp)
+        path_of = np.array(rows.source, dtype=np.min_scalar_type(len(self.sources)))
         confidence = np.array([NAN if value is None else value for value in rows.confidence], dtype=np.float64)
         return _Made(annotations, path_of, confidence)
 
@@ -348,7 +349,7 @@ class _Reading:
         ids, table = rows.table.id, rows.table
         if len(set(ids)) < len(ids) == len(set(zip(rows.sample, rows.source, ids, strict=True))):
             table = replace(table, id=list(range(len(ids))))  # one list has each id once; cloned fields share theirs
-        return Annotations(**{**check_records(table, origin)[0], "id": object_array(ids)})
+        return Annotations(**{**check_records(table, origin)[0], "id": np.array(ids, dtype=TEXT)})
 
     # ---- all blocks ----
 

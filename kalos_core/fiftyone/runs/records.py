@@ -78,8 +78,8 @@ def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
 
     def walk(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.size >= MANY:
-            if value.dtype.kind == "O" and all(isinstance(entry, str) for entry in value.flat):
-                value = np.char.encode(value.astype(str), "utf-8")
+            if value.dtype.kind in "OT" and all(isinstance(entry, str) for entry in value.flat):
+                value = np.char.encode(np.array(value.tolist(), dtype=str), "utf-8")
             if value.dtype.kind != "O":
                 name = f"details/{len(arrays)}"
                 arrays[name] = value
