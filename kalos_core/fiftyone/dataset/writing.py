@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,33 +84,22 @@ def _updates(
         if progress is not None:
             progress(begin / count)
         end = min(begin + BLOCK, count)
-        images = np.arange(begin, end)
-        of_labels, lengths = (
-            _of_labels(labels, by_image.rows(begin, end), attributes),
-            np.diff(by_image.start[begin : end + 1]),
-        )
-        of_samples = fields(images)
+        images, rows = np.arange(begin, end), by_image.rows(begin, end)
+        of_samples, of_labels = fields(images), attributes(rows)
+        paths, ids = labels.path_of[rows].tolist(), [ObjectId(key) for key in labels.annotations.id[rows]]
+        ends = (by_image.start[begin : end + 1] - by_image.start[begin]).tolist()
         for place, (key, positions) in enumerate(_positions(labels, images)):
             where: dict[str, Any] = {"_id": key}
             values = {name: column[place] for name, column in of_samples.items()}
-            for path, label_id, own in islice(of_labels, int(lengths[place])):
-                position = positions.get((path, label_id))
+            for row in range(ends[place], ends[place + 1]):
+                position = positions.get((paths[row], ids[row]))
                 if position is None:
-                    raise KalosError(f"label {label_id} is gone: the labels were changed while this run was computed")
-                where[f"{position}._id"] = label_id
-                values |= {f"{position}.{name}": value for name, value in own.items()}
+                    raise KalosError(f"label {ids[row]} is gone: the labels were changed while this run was computed")
+                where[f"{position}._id"] = ids[row]
+                for name, column in of_labels.items():
+                    values[f"{position}.{name}"] = column[row]
             if values:
                 yield where, {"$set": values}
-
-
-def _of_labels(
-    labels: Labels, rows: NDArray[np.intp], attributes: Values
-) -> Iterator[tuple[int, ObjectId, dict[str, Any]]]:
-    """Of each label: which path it lies in, its id, and what is to be written."""
-    columns, ids = attributes(rows), map(ObjectId, labels.annotations.id[rows])
-    values = zip(*columns.values(), strict=True) if columns else repeat(())
-    for path, label_id, own in zip(labels.path_of[rows].tolist(), ids, values, strict=False):
-        yield path, label_id, dict(zip(columns, own, strict=True))
 
 
 def _positions(labels: Labels, images: NDArray[np.intp]) -> Iterator[tuple[ObjectId, dict[tuple[int, ObjectId], str]]]:
