@@ -176,6 +176,7 @@ def work(samples: int) -> Table:
     rows = []
     for name, cost in done.items():
         rows += [Row(name, cost.took), Row(f"{name}: memory", cost.memory, allowed, 1.0)]
+        rows.append(Row(f"{name}: memory a label", cost.memory.per(len(annotations))))
     rows += [Row(f"load_run, 10 changed: {name}", again[name].took, done[name].took, OF_A_FULL_RUN) for name in again]
     title = f"long work on {samples:,} samples with {LABELS} labels of each of 2 raters"
     return Table(title, tuple(rows), other="the whole run, or what is allowed", speedup=False)
