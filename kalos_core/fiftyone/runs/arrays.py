@@ -27,12 +27,12 @@ def store_arrays(dataset: Any, arrays: Mapping[str, NDArray[Any]], writer: Mappi
     with _files().new_file(metadata={"dataset": dataset._doc.id, "writer": dict(writer)}) as file:
         index, at = {}, 0
         for name, array in arrays.items():
-            content = np.ascontiguousarray(array)
-            flat = content.reshape(-1).view(np.uint8) if content.size else np.zeros(0, np.uint8)
-            for begin in range(0, len(flat), AT_ONCE):
-                file.write(flat[begin : begin + AT_ONCE].tobytes())
-            index[name] = [at, content.dtype.str, list(array.shape)]
-            at += content.nbytes
+            lines = np.atleast_1d(array)
+            at_once = max(1, AT_ONCE // max(lines[:1].nbytes, 1))
+            for begin in range(0, len(lines), at_once):
+                file.write(lines[begin : begin + at_once].tobytes())
+            index[name] = [at, array.dtype.str, list(array.shape)]
+            at += array.nbytes
         file.index = json.dumps(index)
         return str(file._id)
 
