@@ -8,21 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTH_METHODS
 from kalos_core.figures import significant
 
 from . import forms, mask_forms, widgets
 from .widgets import Context
-
-METHODS = {
-    "any": "what anybody marked",
-    "0.5": "what half of the raters marked",
-    "0.75": "what three of four raters marked",
-    "excl-0.5": "what half of those marked who do not stand out over all images",
-    "staple": "STAPLE: raters weighted by how good they seem",
-    "simple": "SIMPLE: raters who fit least are left out, step by step",
-    "lsml": "LSML: likely and smooth; slow",
-}
 
 USUAL = ["0.5", "staple"]
 
@@ -74,19 +63,10 @@ def _of_pixels(ctx: Context) -> bool:
 
 
 def _add_methods(ctx: Context, inputs: types.Object) -> None:
-    prop = widgets.add_list(
-        inputs,
-        "methods",
-        {name: f"{name}: {METHODS[name]}" for name in TRUTH_METHODS},
-        default=USUAL,
-        label="Methods",
-        description="The consensus of each becomes a field of masks",
+    prop = mask_forms.add_methods(
+        ctx, inputs, USUAL, label="Methods", description="The consensus of each becomes a field of masks"
     )
-    chosen = ctx.params.get("methods")
-    unknown = [name for name in chosen or () if name not in TRUTH_METHODS]
-    if unknown:
-        widgets.refuse(prop, f"{unknown[0]!r} is no way to estimate a truth")
-    elif chosen is not None and not chosen:
+    if ctx.params.get("methods") == []:
         widgets.refuse(prop, "Choose at least one")
 
 

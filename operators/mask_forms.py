@@ -14,6 +14,17 @@ from .widgets import Context
 
 PIXELS, OBJECTS = "pixels", "objects"
 
+METHODS = {
+    "any": "what anybody marked",
+    "0.5": "what half of the raters marked",
+    "0.75": "what three of four raters marked",
+    "excl-0.5": "what half of those marked who do not stand out over all images",
+    "staple": "STAPLE: raters weighted by how good they seem",
+    "simple": "SIMPLE: raters who fit least are left out, step by step",
+    "lsml": "LSML: likely and smooth; slow",
+}
+"""Ways to estimate the truth of pixels."""
+
 UNKNOWN_SIZE = 1_000_000
 """Pixels of an image of unknown size."""
 
@@ -94,6 +105,16 @@ def _add_classes(ctx: Context, inputs: types.Object) -> None:
     empty = "all" if are_masks(ctx) else "all labels of a rater together"
     description = f"Each is looked at by itself; empty for {empty}"
     widgets.add_list(inputs, "classes", names, label="Classes", description=description)
+
+
+def add_methods(ctx: Context, inputs: types.Object, usual: list[str], **options: Any) -> types.Property:
+    """Any of the ways to estimate the truth of pixels."""
+    entries = {name: f"{name}: {text}" for name, text in METHODS.items()}
+    prop = widgets.add_list(inputs, "methods", entries, default=usual, **options)
+    unknown = [name for name in ctx.params.get("methods") or () if name not in METHODS]
+    if unknown:
+        widgets.refuse(prop, f"{unknown[0]!r} is no way to estimate a truth")
+    return prop
 
 
 def add_ignored(ctx: Context, inputs: types.Object) -> None:

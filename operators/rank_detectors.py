@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core import TRUTH_METHODS
 from kalos_core.figures import boundaries_title, ranking_title, significant
 
 from . import forms, mask_forms, widgets
@@ -38,7 +37,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         detectors = self._add_detectors(ctx, inputs)
         if not set(detectors).isdisjoint(kf.heatmap_fields(ctx.dataset)):
-            widgets.add_list(inputs, "methods", TRUTH_METHODS, default=USUAL, label="Consensus next to the raters")
+            mask_forms.add_methods(ctx, inputs, USUAL, label="Consensus next to the raters")
             widgets.add_switch(
                 inputs,
                 "all_shares",

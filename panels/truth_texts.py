@@ -77,7 +77,7 @@ CAPTIONS = {
     ),
     "boundaries": (
         "Berkeley evaluation: boundaries thinned to lines and matched one to one with each rater's, as the threshold "
-        "falls. Dots: best F1 at one threshold for all images (ODS). The best F1 of each image is in its sample field."
+        "falls. Dots: best F1 at one threshold for all images (ODS)."
     ),
     "tau": "Kendall's τ between the rankings under every two references, −1 to 1: 1 is the same order.",
     "curves": (

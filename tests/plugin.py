@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,9 @@ def form(name: str, dataset: Any, params: dict[str, Any] | None = None, **reques
     view = [] if "view" not in request else request.pop("view")._serialize()
     asked = {"dataset_name": getattr(dataset, "name", None), "view": view, "params": params or {}, "spaces": SPACES}
     context = ExecutionContext(request_params={**asked, **request}, operator_uri=uri(name))
-    resolved: dict[str, Any] = foo.get_operator(uri(name)).resolve_input(context).type.properties
+    found = foo.get_operator(uri(name)).resolve_input(context)
+    json.dumps(found.to_json())  # as the App gets it
+    resolved: dict[str, Any] = found.type.properties
     return resolved
 
 

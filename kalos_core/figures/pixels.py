@@ -347,7 +347,7 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
 def plot_performance(table: RaterPerformance) -> go.Figure:
     """Each rater against a truth, titled with the closest and the furthest."""
     raters = table.raters.tolist()
-    shares: dict[str, Numbers] = {name: getattr(table, name) for name in SHARES}
+    shares: dict[str, Numbers] = {label: getattr(table, name) for name, label in SHARES.items()}
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
 
 

@@ -16,8 +16,8 @@ from kalos_core.pixels.sums import divide
 if TYPE_CHECKING:
     import pandas as pd
 
-SHARES = ("sensitivity", "specificity", "ppv", "npv", "kappa")
-"""What a `RaterPerformance` says of each rater (Lampert et al., Table II), in the paper's order."""
+SHARES = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PPV", "npv": "NPV", "kappa": "κ"}
+"""What a `RaterPerformance` says of each rater (Lampert et al., Table II), and how it is written."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,8 @@ def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
     dataset = of_a_new_name(masks)
     kf.compute_pixel_agreement(dataset, "pixels", images=True)
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5", "excl-0.5", "staple"])
-    kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], truths=["truth_staple"])
+    options = {"truths": ["truth_staple"], "shares": "all", "boundaries": 9}
+    kf.rank_detectors(dataset, "detectors", detectors=["sharp", "broad"], **options)
     dataset.app_config.active_fields = fo.ActiveFields(paths=["pixels_rater_count"])
     dataset.save()
     yield dataset
@@ -120,3 +121,22 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     click_leaf(app, place)
     app.expect_count(len(computed) - 1)
     app.picture("truth-4-images-of-a-rater")
+
+
+def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> None:
+    dataset = of_a_new_name(masks)
+    app.open(dataset.name, BESIDE)
+    expect(app.panel("truth")).to_contain_text("Nothing is computed yet")
+    app.choose_tab("truth", "Curves")
+    app.panel("truth").get_by_role("button", name="Rank detectors").click()
+    form = app.form()
+    form.get_by_text("Boundaries, Berkeley evaluation").click()
+    app.fill(form, "Number of thresholds", "3").scroll_into_view_if_needed()
+    app.picture("truth-5-form-of-detectors")
+    summary = app.execute(form)
+    expect(summary).to_contain_text("sharp finds boundaries best: F1 ")
+    app.finish()
+    expect(app.panel("truth")).to_contain_text("Rank of each detector under each reference")
+    assert len(kf.load_details(dataset, "detectors").details.boundaries.thresholds) == 3
+    assert dataset.count("detectors_f1") == len(dataset)
+    kf.delete_run(dataset, "detectors")

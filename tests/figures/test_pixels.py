@@ -44,7 +44,7 @@ def test_the_ratio_is_drawn_from_one_rater(result):
 
 def test_raters_against_the_consensus(result):
     figure = figures.plot_rater_performance(result)
-    assert [trace.name for trace in figure.data] == list(figures.SHARES)
+    assert [trace.name for trace in figure.data] == ["sensitivity", "specificity", "PPV", "NPV", "κ"]
     assert list(figure.data[0].x) == result.performance.sensitivity.tolist()
     assert figure.layout.xaxis.range[0] < min(result.performance.kappa)
     assert figure.layout.title.text.startswith("bob is closest to the consensus (κ 1.00), dan furthest")

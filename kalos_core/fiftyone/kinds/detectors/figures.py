@@ -52,5 +52,6 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
         parts["under"] = Part.of(found, partial(plot_reference, reference=under))
         parts["correlations"] = Part.of(found, plot_detector_correlations)
     if boundaries is not None:
-        parts["boundaries"] = Part.of(boundaries, plot_boundary_evaluation)
+        note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
+        parts["boundaries"] = Part.of(boundaries, plot_boundary_evaluation, note)
     return parts
