@@ -20,7 +20,7 @@ import fiftyone.operators.types as types
 from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
-from kalos_core import KalosError, KalosWarning
+from kalos_core import InputError, KalosError, KalosWarning
 
 from . import forms, widgets
 from .widgets import Context
@@ -75,6 +75,29 @@ class Action(foo.Operator):
     def resolve_output(self, ctx: Context) -> types.Property:
         """None of a stream, whose summary is shown already: a second dialog would be empty."""
         return _form(self.RESULT) if ctx.results else types.Property(types.Object())
+
+    def check_params(self, ctx: Context) -> None:
+        """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
+        if SENT_BY_THE_APP in ctx.request_params:
+            return
+        arguments = signature(getattr(kf, self.NAME)).parameters.values()
+        known = {entry.name for entry in arguments if entry.kind is not Parameter.VAR_KEYWORD} | self._form_names(ctx)
+        if any(entry.kind is Parameter.VAR_KEYWORD for entry in arguments):
+            known |= set(vars(kf.Selection()))
+        unknown = sorted(set(ctx.params) - known)
+        if unknown:
+            expected = ", ".join(sorted(known - {"samples", "progress"}))
+            raise InputError(f"{self.NAME}: expected arguments among {expected}, got {', '.join(unknown)}")
+
+    def _form_names(self, ctx: Context) -> set[str]:
+        """The inputs of the form as it is, and as it is with every switch on."""
+        given, found = dict(ctx.params), dict[str, Any]()
+        for _ in range(2):
+            found |= self.resolve_input(ctx).type.properties
+            ctx.params.update({name: True for name, entry in found.items() if isinstance(entry.type, types.Boolean)})
+        ctx.params.clear()
+        ctx.params.update(given)
+        return set(found)
 
     def __call__(self, samples: foc.SampleCollection, run_key: str, **params: Any) -> ExecutionResult:
         """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""
@@ -146,6 +169,7 @@ class Analysis(Action, Generic[RunOfKind]):
         raise NotImplementedError
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
+        self.check_params(ctx)
         params, samples = ctx.params, ctx.target_view()
         settings = self.settings(params)
 

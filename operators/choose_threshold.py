@@ -45,6 +45,7 @@ class ChooseThreshold(base.Action):
         forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], f"Least similarity. {_finding(entry)}")
 
     def execute(self, ctx: Context) -> dict[str, Any]:
+        self.check_params(ctx)
         params = ctx.params
         key = params.get("run_key") or kf.list_runs(ctx.dataset, "calibration")[0]
         found = kf.load_metrics(ctx.dataset, key).metrics["similarities"]

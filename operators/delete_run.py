@@ -25,6 +25,7 @@ class DeleteRun(base.Action):
             inputs.view("what", types.Warning(label="This cannot be undone", description=text))
 
     def execute(self, ctx: Context) -> dict[str, Any]:
+        self.check_params(ctx)
         key = ctx.params["run_key"]
         kf.delete_run(ctx.dataset, key)
         ctx.ops.reload_dataset()

@@ -76,6 +76,7 @@ class LoadRaters(base.Action):
         widgets.add_dropdown(inputs, "on_invalid", ON_INVALID, default="raise", label=label)
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
+        self.check_params(ctx)
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
         options = {name: params[name] for name in ("format", "images", "canvas") if params.get(name)}

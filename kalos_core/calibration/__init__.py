@@ -9,7 +9,7 @@ Distances (1 - similarity) occur here and nowhere else.
 * densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `do_cross`,
   `kolmogorov_smirnov`, `once_each`
 * what is plotted of distances: `Shares`, `distance_shares`, `distance_curve`, `DISTANCE_EDGES`
-* when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`
+* when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`, `LEAST_DISTANCES`
 """
 
 from kalos_core.calibration.compute import SIZES, calibrate, size_classes
@@ -25,7 +25,7 @@ from kalos_core.calibration.density import (
 )
 from kalos_core.calibration.distances import draw_references, expected_distances, observed_distances
 from kalos_core.calibration.relative import COORDINATES, relative_column
-from kalos_core.calibration.result import ENDS, LEAST_KS, WIDEST_INTERVAL, Calibration, Separation
+from kalos_core.calibration.result import ENDS, LEAST_DISTANCES, LEAST_KS, WIDEST_INTERVAL, Calibration, Separation
 from kalos_core.calibration.shares import DISTANCE_EDGES, Shares, distance_curve, distance_shares
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "DISTANCE_EDGES",
     "ENDS",
     "GRID",
+    "LEAST_DISTANCES",
     "LEAST_KS",
     "SIZES",
     "WIDEST_INTERVAL",

@@ -24,6 +24,9 @@ LEAST_KS = 0.5
 WIDEST_INTERVAL = 0.2
 """An interval of tau* that is wider says little: the widest of the paper's is .12 (Table 5)."""
 
+LEAST_DISTANCES = 20
+"""Observed distances with which a tau* is trusted."""
+
 ENDS = (0.005, 0.95)
 """tau* outside of these is at an end of its scale: five steps of the grid, and an overlap of .05 at least."""
 
@@ -110,11 +113,12 @@ class Separation:
 
         There is no tau* at all; the two distributions do not part (KS below `LEAST_KS`); their densities do not cross,
         so that tau* is but a valley between their modes; tau* sits at an end of its scale (outside of `ENDS`); its
-        interval is wide (more than `WIDEST_INTERVAL`).
+        interval is wide (more than `WIDEST_INTERVAL`); there are few observed distances (fewer than `LEAST_DISTANCES`).
+        Without a bootstrap there is no interval to look at.
 
         Examples
         --------
-        >>> near, far = np.array([0.1, 0.2]), np.array([0.99, 1.0])
+        >>> near, far = np.linspace(0.1, 0.2, 20), np.array([0.99, 1.0])
         >>> Separation("box_iou", "all", near, far, 1.0, 0.2, 0.995, "").why
         'τ* = 0.995 is at the end of its scale: any overlap at all would count as the same object'
         """
@@ -122,6 +126,7 @@ class Separation:
             return f"there is no τ*: {self.reason}"
         low, high = ENDS
         least, most = self.tau_interval
+        count = self.plotted[0].count if self.plotted else len(self.observed)
         found = [
             (
                 self.ks < LEAST_KS,
@@ -143,6 +148,10 @@ class Separation:
             (
                 most - least > WIDEST_INTERVAL,
                 f"the interval of τ* is wide: {least:.3f} to {most:.3f}",
+            ),
+            (
+                count < LEAST_DISTANCES,
+                f"there are only {count:,} observed distances",
             ),
         ]
         return "; ".join(text for holds, text in found if holds)

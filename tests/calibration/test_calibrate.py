@@ -260,7 +260,7 @@ def test_repeats_draw_more_expected_distances_and_leave_the_observed_ones():
 
 def separation(**changed):
     fields = {"ks": 0.9, "ks_at": 0.5, "tau": 0.5, "reason": "", "tau_interval": np.array([0.45, 0.55])}
-    return Separation("box_iou", "all", np.array([0.1]), np.array([0.9]), **{**fields, **changed})
+    return Separation("box_iou", "all", np.full(20, 0.1), np.array([0.9]), **{**fields, **changed})
 
 
 @pytest.mark.parametrize(

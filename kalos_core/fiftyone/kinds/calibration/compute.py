@@ -33,7 +33,7 @@ def calibrate_threshold(
     *,
     similarities: Sequence[str] | None = None,
     repeats: int = 1,
-    bootstrap: int = 0,
+    bootstrap: int = 100,
     seed: int = 0,
     coordinates: Coordinates = "relative",
     progress: Progress | bool | None = None,
