@@ -79,7 +79,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
         widgets.add_switch(inputs, "reject", label="Reject answers by rule", description=REJECT_HELP)
         if ctx.params.get("reject"):
             broken = "Answers that break a group, with none or several of its labels"
-            widgets.add_switch(inputs, "reject_broken", default=True, label=broken)
+            widgets.add_switch(inputs, "reject_broken", label=broken)
             often = "Raters who break a group in more than this share of their answers"
             widgets.add_number(ctx, inputs, "most_breaches", 0.0, 1.0, label=often)
             alone = "Raters who answer less than this share of questions as the majority"

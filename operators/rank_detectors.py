@@ -17,9 +17,6 @@ MOST_COLUMNS = 8
 """References in the table of the summary; the panel shows all."""
 
 
-BERKELEY = 33
-"""Thresholds of the Berkeley evaluation: a third of the benchmark's, which changes the best F1 by some thousandths."""
-
 MATCHING = 4
 """How many times longer boundaries are matched at one threshold than a map is ranked."""
 
@@ -31,7 +28,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
 
     def amount_of_work(self, ctx: Context) -> float:
-        matched = ctx.params.get("boundaries") or BERKELEY if ctx.params.get("berkeley") else 0
+        matched = ctx.params.get("boundaries") or kf.BERKELEY if ctx.params.get("berkeley") else 0
         return super().amount_of_work(ctx) * (1 + MATCHING * matched * len(ctx.params.get("detectors") or "?"))
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
@@ -131,7 +128,7 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
                 "boundaries",
                 1,
                 999,
-                default=BERKELEY,
+                default=kf.BERKELEY,
                 label="Number of thresholds",
                 description="The benchmark takes 99. A boundary may be off by as much as a contour, else by .0075",
             )
@@ -141,8 +138,6 @@ class RankDetectors(mask_forms.MaskAnalysis[kf.DetectorRun]):
         skew = widgets.shown(params, "choose_skew", "skew_low", "skew_high")
         if params.get("all_shares"):
             found["shares"] = "all"
-        if params.get("berkeley"):
-            found.setdefault("boundaries", BERKELEY)
         if len(skew) == 2:
             found["skew"] = [skew["skew_low"], skew["skew_high"]]
         return found

@@ -73,7 +73,14 @@ def test_the_form_can_be_sent_as_it_comes(fields):
 
 
 def test_it_answers_what_the_library_answers(fields):
-    found = run("calibrate_threshold", fields, similarities=["box_iou", "centroid_box"], seed=3, bootstrap=0, raters=["ann", "bob"])
+    found = run(
+        "calibrate_threshold",
+        fields,
+        similarities=["box_iou", "centroid_box"],
+        seed=3,
+        bootstrap=0,
+        raters=["ann", "bob"],
+    )
     assert found["run_key"] == "calibration"
     own = calibrate(kf.read_annotations(fields, raters=("ann", "bob")), ["box_iou", "centroid_box"], seed=3)
     assert [entry["name"] for entry in found["similarities"]] == [separation.name for separation in own]

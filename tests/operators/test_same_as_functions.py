@@ -81,7 +81,7 @@ OFFERED: dict[str, dict[str, Any]] = {
         "exclusive": False,
         "own_group_0": ["cat", "dog"],
         "reject": True,
-        "reject_broken": False,
+        "reject_broken": True,
         "most_breaches": 0.9,
         "least_accuracy": 0.1,
         **TWO_TEAMS,

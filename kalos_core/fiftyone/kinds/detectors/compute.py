@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
+BERKELEY = 33
+"""Thresholds of the Berkeley evaluation unless others are asked for."""
+
 SHARE_OF_OUTLIERS = 0.2
 """Share of the work done when it is known who stands out over all images."""
 
@@ -60,10 +63,12 @@ def rank_detectors(
     methods: Sequence[str] = METHODS,
     truths: Sequence[str] = (),
     skew: Sequence[float] | None = None,
-    tolerance: float = 0.0,
-    thin: bool = False,
+    contours: bool = False,
+    tolerance: float | None = None,
+    thin: bool | None = None,
     shares: str | Sequence[float] = (),
-    boundaries: int = 0,
+    berkeley: bool = False,
+    boundaries: int | None = None,
     ignore_value: int | None = None,
     raters_are_local: bool | None = None,
     quorum: float | Sequence[float] = (0.5,),
@@ -93,12 +98,18 @@ def rank_detectors(
         images, whose masks are read twice.
     truths : sequence of str
         Further references: fields of `Segmentation` or, for models, of labels, such as `estimate_truth` writes.
-    skew, tolerance, thin, shares
+    skew, shares
         As in `kalos_core.DetectorAccumulator`.
-    boundaries : int
-        Thresholds of the Berkeley evaluation, see `kalos_core.boundary_evaluation`, which takes 99; about a sixth of a
-        second for each on an image of 481 x 321 pixels with five raters, for every detector. 0: no such evaluation. A
-        pixel may be off by `tolerance`, by the benchmark's .0075 where that is 0.
+    contours : bool
+        Whether the task is to find contours.
+    tolerance, thin
+        As in `kalos_core.DetectorAccumulator`; by default .0075 and True for contours, 0 and False else.
+    berkeley : bool
+        Whether boundaries are evaluated as by the Berkeley benchmark, see `kalos_core.boundary_evaluation`. A pixel may
+        be off by `tolerance`, by the benchmark's .0075 where that is 0.
+    boundaries : int, optional
+        At how many thresholds, which says `berkeley`, too; 33 by default, the benchmark takes 99. About a sixth of a
+        second for each on an image of 481 x 321 pixels with five raters, for every detector.
     ignore_value, raters_are_local
         As in `compute_pixel_agreement`. Raters without names are no references themselves.
     quorum : float or sequence of float
@@ -162,10 +173,10 @@ def rank_detectors(
             methods=list(methods),
             truths=more,
             skew=None if skew is None else list(check_skew(skew)),
-            tolerance=tolerance,
-            thin=bool(thin),
+            tolerance=(TOLERANCE if contours else 0.0) if tolerance is None else tolerance,
+            thin=bool(contours if thin is None else thin),
             shares=shares if isinstance(shares, str) else [float(share) for share in shares],
-            boundaries=check_whole(boundaries, "boundaries"),
+            boundaries=(BERKELEY if berkeley else 0) if boundaries is None else check_whole(boundaries, "boundaries"),
             **mask_settings(masks, ignore_value, raters_are_local),
         )
         return _on_pixels(masks, run_key, of_maps, report)
