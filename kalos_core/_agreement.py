@@ -352,7 +352,7 @@ def check_comparable(annotations: Annotations) -> None:
         raise InputError("annotations: expected at least one image, got none")
     if len(annotations.raters) < 2:
         names = ", ".join(map(str, annotations.raters)) or "none"
-        raise InputError(f"annotations: agreement needs at least two raters, got {len(annotations.raters)} ({names})")
+        raise InputError(f"annotations: expected at least two raters, got {len(annotations.raters)} ({names})")
 
 
 def check_agreement(result: Agreement) -> None:

@@ -188,6 +188,22 @@ def check_whole(value: object, name: str, least: int = 0) -> int:
     raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r}")
 
 
+def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
+    """An argument that can be gone through and is no text.
+
+    Examples
+    --------
+    >>> check_iterable([1, 2], "images", "ids of images")
+    [1, 2]
+    >>> check_iterable(5, "images", "ids of images")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: images: expected ids of images, got 5
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InputError(f"{name}: expected {expected}, got {value!r}")
+    return value
+
+
 def is_hashable(value: object) -> bool:
     """Whether a value can be looked up at all: JSON may hold a list or an object where an id should be.
 

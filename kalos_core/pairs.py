@@ -62,7 +62,9 @@ class Pairs:
         """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
         threshold = check_threshold(threshold)
         if threshold < self.floor:
-            raise InputError(f"threshold: these pairs were computed from {self.floor} upwards, got {threshold}")
+            raise InputError(
+                f"threshold: expected at least {self.floor}, from which these pairs were computed, got {threshold}"
+            )
         return self.keep(self.similarity >= threshold, threshold)
 
     def keep(self, chosen: NDArray[np.bool_], floor: float | None = None) -> Pairs:

@@ -133,6 +133,7 @@ def test_not_assigned_and_saw_nothing_are_two_things():
     assert seen.alpha != away.alpha
 
 
+@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
 def test_the_mean_leaves_out_undefined_images_and_is_also_given_without_empty_ones():
     #  image 1: agreed, 1;  image 2: one of two, 0;  image 3: empty, 1;  image 4: one rater only, undefined
     result = agreement(
@@ -307,6 +308,7 @@ def test_bands_are_those_of_both_papers(alpha, words, of_convergence):
     assert (band(alpha), convergence_band(alpha)) == (words, of_convergence)
 
 
+@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
 def test_the_median_is_of_defined_image_alphas():
     #  image 1: both agree, 1; image 2: ann alone, n = 2, o_cc = 0, D_e = 1 - 0 = 1, alpha 0; image 3: nobody assigned
     result = agreement(
@@ -389,7 +391,7 @@ def test_pairs_of_another_similarity_are_refused():
 
 def test_pairs_computed_too_high_are_refused():
     annotations = table(("ann", "cat", HERE))
-    with pytest.raises(InputError, match=r"computed from 0\.7 upwards, got 0\.5"):
+    with pytest.raises(InputError, match=r"expected at least 0\.7, from which these pairs were computed, got 0\.5"):
         agreement(annotations, pairs=compute_pairs(annotations, floor=0.7))
 
 

@@ -69,7 +69,7 @@ def test_pairs_from_a_lower_floor_serve_every_higher_threshold(annotations, firs
 
 def test_a_threshold_below_the_floor_is_refused():
     pairs = compute_pairs(Annotations.from_rows([]), floor=0.5)
-    with pytest.raises(InputError, match=r"computed from 0\.5 upwards, got 0\.4"):
+    with pytest.raises(InputError, match=r"expected at least 0\.5, from which these pairs were computed, got 0\.4"):
         pairs.at_least(0.4)
 
 

@@ -31,7 +31,7 @@ from kalos_core.annotations.columns import (
 )
 from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arrays import freeze
-from kalos_core.errors import InputError, KalosWarning, Problems, is_hashable, listed
+from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed
 from kalos_core.shapes import Boxes, ShapeColumn
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ AssignedRule = Literal["all", "drew"]
 """Who is assigned to an image: every rater, or those who annotated something there."""
 
 UNSAID = (
-    "rows: it is not said who was assigned, and {count} of {total} images have annotations of some raters only: the "
-    "others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated nothing', which "
-    "lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or assigned='drew' "
-    "to count only those who annotated something in an image (then agreement on absence is lost)."
+    "rows: it is not said who was assigned{where}, and {count} of {total} images have annotations of some raters "
+    "only: the others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated "
+    "nothing', which lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or "
+    "assigned='drew' to count only those who annotated something in an image (then agreement on absence is lost)."
 )
 
 __all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
@@ -309,8 +309,8 @@ class Annotations:
         Warns
         -----
         KalosWarning
-            If it is not said who was assigned, and some images have annotations of some raters only; or if annotations
-            reach beyond their image.
+            If it is not said who was assigned to an image, and it has annotations of some raters only; or if
+            annotations reach beyond their image.
 
         Raises
         ------
@@ -327,7 +327,11 @@ class Annotations:
         >>> seen_by_both.assigned.tolist()
         [[True, True]]
         """
-        records = list(rows)
+        records = list(check_iterable(rows, "rows", "mappings, one an annotation"))
+        if images is not None:
+            images = list(check_iterable(images, "images", "ids of images"))
+        if image_size is not None and not isinstance(image_size, Mapping):
+            raise InputError(f"image_size: expected a mapping of images to (width, height), got {image_size!r}")
         problems = Problems("rows")
         maps = [isinstance(row, Mapping) for row in records]
         strange = [position for position, is_map in enumerate(maps) if not is_map]
@@ -340,7 +344,7 @@ class Annotations:
             id=[row.get("id", position + 1) for position, row in enumerate(records)],
             **{kind: [row.get(kind) for row in records] for kind in SHAPE_FIELDS},
         )
-        image_keys = list(images) if images is not None else distinct(table.image)
+        image_keys = images if images is not None else distinct(table.image)
         rater_names = names_of(raters, table.rater, "raters")
         category_names = names_of(categories, table.category, "categories")
         sizes, lists = image_size or {}, _lists_of_raters(assigned, table)
@@ -366,19 +370,19 @@ class Annotations:
             on_invalid=on_invalid,
         )
         made = build_annotations(table, source)
-        if assigned is None:
-            made._warn_of_silent_raters()
+        if assigned is None or isinstance(assigned, Mapping):
+            made._warn_of_silent_raters(np.array([key not in lists for key in image_keys], np.bool_))
         return made
 
-    def _warn_of_silent_raters(self) -> None:
-        """Warn where it was taken for granted that raters saw an image in which they annotated nothing."""
+    def _warn_of_silent_raters(self, unsaid: NDArray[np.bool_]) -> None:
+        """Warn where it was taken for granted that raters saw an image (I,) in which they annotated nothing."""
         annotated = np.zeros(self.assigned.shape, np.bool_)
         annotated[self.image, self.rater] = True
-        partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))
+        partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))[unsaid]
         if partly.any():
-            warnings.warn(
-                UNSAID.format(count=f"{partly.sum():,}", total=f"{len(partly):,}"), KalosWarning, stacklevel=3
-            )
+            where = "" if unsaid.all() else f" to {len(partly):,} of {len(unsaid):,} images"
+            text = UNSAID.format(where=where, count=f"{partly.sum():,}", total=f"{len(partly):,}")
+            warnings.warn(text, KalosWarning, stacklevel=3)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an annotation, in the order of the table.

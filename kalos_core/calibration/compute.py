@@ -21,7 +21,7 @@ from kalos_core.calibration.distances import (
 )
 from kalos_core.calibration.relative import Compared, Coordinates, check_coordinates, relative_shape
 from kalos_core.calibration.result import Calibration, Separation
-from kalos_core.errors import InputError, KalosWarning, check_whole, listed
+from kalos_core.errors import InputError, KalosWarning, check_iterable, check_whole, listed
 from kalos_core.resampling import draws, intervals
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
@@ -115,7 +115,11 @@ def calibrate(
     >>> round(found.ks, 2), round(found.threshold, 2), len(found.observed), len(found.expected)
     (1.0, 0.52, 120, 120)
     """
-    chosen = [similarities] if isinstance(similarities, (str, Similarity)) or callable(similarities) else similarities
+    chosen = (
+        [similarities]
+        if isinstance(similarities, (str, Similarity)) or callable(similarities)
+        else check_iterable(similarities, "similarities", "the name of a similarity, or several")
+    )
     measures = [get_similarity(similarity) for similarity in chosen]
     names = [measure.name for measure in measures]
     if not names or len(set(names)) != len(names):

@@ -130,8 +130,8 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     eligible = images_by_name[count[images_by_name] > 0]
     if len(eligible) < 2:
         raise InputError(
-            "annotations: calibration learns what chance is from raters of different images, and needs at least two "
-            f"images with raters assigned, got {len(eligible)}"
+            "annotations: expected at least two images with raters assigned, as calibration learns what chance is from "
+            f"raters of different images, got {len(eligible)}"
         )
     rng = np.random.default_rng(seed)
     number = np.full(len(annotations.images), -1, np.intp)

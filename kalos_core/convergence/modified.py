@@ -287,7 +287,9 @@ def check_thresholds(thresholds: Sequence[float] | NDArray[np.float64]) -> NDArr
     """(T,) thresholds above 0, at least one."""
     checked = np.array([check_threshold(value, "thresholds") for value in np.atleast_1d(thresholds).tolist()])
     if not len(checked) or (checked == 0).any():
-        raise InputError(f"thresholds: expected similarities above 0, at least one, got {list(thresholds)!r}")
+        raise InputError(
+            f"thresholds: expected similarities above 0, at least one, got {np.atleast_1d(thresholds).tolist()!r}"
+        )
     return checked
 
 

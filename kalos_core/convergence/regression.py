@@ -51,9 +51,10 @@ class Line:
 
     def __str__(self) -> str:
         sign = "+" if self.intercept >= 0 else "-"
+        source = f"; {self.source}" if self.source else ""
         return (
             f"mAP = {self.slope:.3f} α {sign} {abs(self.intercept):.3f} "
-            f"(ρ = {self.correlation:.2f}, R² = {self.explained:.2f}; {self.source})"
+            f"(ρ = {self.correlation:.2f}, R² = {self.explained:.2f}{source})"
         )
 
 
@@ -75,7 +76,7 @@ def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[s
 
     Parameters
     ----------
-    alpha, precision : float arrays of one shape, or mappings of data sets to such arrays
+    alpha, precision : floats of one shape, or mappings of data sets to such
         Of several data sets, all pairs are pooled, as the paper pools LVIS, COCO and Open Images: a data set with
         more pairs weighs more.
     source : str
@@ -109,6 +110,7 @@ def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[s
     if isinstance(alpha, Mapping) or isinstance(precision, Mapping):
         alpha, precision, names = _pooled(alpha, precision)
         source = f"{source}: {names}" if source else names
+    alpha, precision = _floats(alpha, "alpha"), _floats(precision, "precision")
     if np.shape(alpha) != np.shape(precision):
         raise InputError(
             f"regression: expected as many alphas as mAPs, got shapes {np.shape(alpha)} and {np.shape(precision)}"
@@ -127,13 +129,26 @@ def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[s
     )
 
 
+def _floats(values: object, what: str) -> Values:
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if not found.ndim or (found.size == 0 and np.size(np.asarray(values, dtype=object))):
+        raise InputError(f"{what}: expected numbers, got {values!r}")
+    return found
+
+
 def _pooled(
     alpha: Values | Mapping[str, Values], precision: Values | Mapping[str, Values]
 ) -> tuple[Values, Values, str]:
     """The pairs of several data sets end to end, and the data sets with how many each has."""
     if not (isinstance(alpha, Mapping) and isinstance(precision, Mapping) and alpha and set(alpha) == set(precision)):
         raise InputError("regression: expected alphas and mAPs of the same data sets, got others")
-    sides = [[np.asarray(side[name], dtype=np.float64) for name in alpha] for side in (alpha, precision)]
+    sides = [
+        [_floats(side[name], f"{what} of {name!r}") for name in alpha]
+        for side, what in ((alpha, "alpha"), (precision, "precision"))
+    ]
     for name, x, y in zip(alpha, *sides, strict=True):
         if x.shape != y.shape:
             raise InputError(f"regression: expected as many alphas as mAPs of {name!r}, got {x.shape} and {y.shape}")

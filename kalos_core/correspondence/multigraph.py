@@ -183,7 +183,9 @@ def _groups(solution: Any) -> list[dict[int, int]]:
 def _library() -> Any:
     """The optional library; it is GPL-3.0 and so never a requirement of this one."""
     if not mgm_is_installed():
-        raise InputError("solver: 'mgm' needs the optional package pylibmgm: pip install kalos-fiftyone[mgm]")
+        raise InputError(
+            "solver: expected the optional package pylibmgm for 'mgm', got none: pip install kalos-fiftyone[mgm]"
+        )
     library = import_module(LIBRARY)
     logging.getLogger("libmgm").setLevel(logging.WARNING)  # it tells each step of each problem
     return library

@@ -83,7 +83,7 @@ def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibr
 
     def curve(agreed: Agreement) -> Sensitivity:
         if not len(thresholds):
-            raise InputError("sensitivity: not asked for (thresholds)")
+            raise InputError("sensitivity: expected thresholds to be given, got none")
         found = sensitivity(
             agreed.annotations,
             thresholds,

@@ -14,7 +14,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
 from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
-from kalos_core.errors import InputError, as_number, check_whole, listed
+from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed
 from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
@@ -225,7 +225,7 @@ def _image_number(annotations: Annotations, image: Hashable) -> int:
 
 
 def _named_raters(annotations: Annotations, raters: Sequence[str]) -> NDArray[np.bool_]:
-    names = [raters] if isinstance(raters, str) else list(raters)
+    names = [raters] if isinstance(raters, str) else list(check_iterable(raters, "raters", "names of raters"))
     unknown = [name for name in names if name not in annotations.raters.tolist()]
     if unknown:
         raise InputError(f"raters: expected names among {listed(annotations.raters, 20)}, got {listed(unknown)}")
@@ -260,6 +260,8 @@ def _pixels_of(pixels: Pixels | None, file: str) -> NDArray[np.uint8] | None:
             f"{array.dtype} of shape {np.shape(pixels)}"
         )
     if array.dtype.kind in "bf":
+        if np.isnan(array).all():
+            raise InputError("pixels: expected numbers from 0 to 1, or whole numbers to 255, got NaN only")
         array = np.nan_to_num(array.astype(np.float64))
         if array.min() < 0 or array.max() > 1:
             outside = array.max() if array.max() > 1 else array.min()

@@ -512,6 +512,8 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     InputError
         For no result, more than two raters (who have no one mAP to fit), or alphas of different configurations.
     """
+    if not isinstance(results, Mapping):
+        raise InputError(f"results: expected a mapping of data sets to results, got {type(results).__name__}")
     found = {name: _replicates(result) for name, result in results.items()}
     many = [name for name, one in found.items() if one.raters > 2]
     if not found or many:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arrays import total
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
@@ -129,6 +130,7 @@ def rater_accuracy(table: LabelTable, reference: Reference | None = None) -> Rat
     reference : rater of the table, LabelTable of one rater, or mapping of item to label or labels, optional
         Such as known truth. A rater of the table who is the reference is not among the raters of the result, nor of
         the majority. Items and concepts are found by name; a mapping leaves out optional concepts that do not apply.
+        An item with None in a mapping is a gap in the truth: left out, with a warning that counts them.
 
     Returns
     -------
@@ -185,7 +187,19 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         raise InputError(
             f"reference: expected a rater, a LabelTable or a mapping of items to labels, got {type(reference).__name__}"
         )
-    known = set(table.items.tolist())
+    gaps = sum(label is None for label in reference.values())
+    if gaps:
+        warnings.warn(
+            f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out", KalosWarning, 4
+        )
+    known = {item for item in table.items.tolist() if reference.get(item) is not None}
+    wrong = [
+        f"{label!r} for item {item!r}"
+        for item, label in reference.items()
+        if label is not None and not isinstance(label, (str, Integral, Iterable))
+    ]
+    if wrong:
+        raise InputError(f"reference: expected a label or labels of an item, got {listed(wrong)}")
     rows: list[dict[str, Any]] = [
         {"item": item, "rater": REFERENCE, "label": [label] if isinstance(label, (str, Integral)) else list(label)}
         for item, label in reference.items()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.table import object_array
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, check_iterable, listed
 
 MOST_RATERS = 64
 """Of one stack: the votes on a pixel are kept as bits of one number."""
@@ -193,7 +193,7 @@ def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
     given = stacks() if callable(stacks) else stacks
     if isinstance(given, (MaskStack, Mapping)) or (isinstance(given, np.ndarray) and given.ndim == 3):
         given = [given]
-    for number, entry in enumerate(given, start=1):
+    for number, entry in enumerate(check_iterable(given, "stacks", "masks of one image or more"), start=1):
         try:
             stack = as_stack(entry, least)
         except InputError as error:

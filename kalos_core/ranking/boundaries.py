@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats
-from kalos_core.errors import InputError, as_number, listed, lookup
+from kalos_core.errors import InputError, as_number, check_iterable, listed, lookup
 from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pixels
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
 from kalos_core.pixels.sums import divide
@@ -236,7 +236,11 @@ def boundary_evaluation(
     names: list[Any] = []
     rows: list[list[NDArray[np.int64]]] = []
     totals: list[int] = []
-    for number, (scores, masks) in enumerate(images, start=1):
+    for number, pair in enumerate(check_iterable(images, "images", "pairs of scores and masks"), start=1):
+        try:
+            scores, masks = pair
+        except (TypeError, ValueError):
+            raise InputError(f"image {number}: expected a pair of scores and masks, got {pair!r:.80}") from None
         stack = masks if isinstance(masks, MaskStack) else as_stack(masks, least=1)
         name = f"image {number if stack.image is None else stack.image}"
         if not scores or (detectors and set(scores) != set(detectors)):

@@ -97,7 +97,8 @@ def rank_models(
     ----------
     models : mapping of name to (Annotations, confidences)
     annotations : Annotations
-        Of the raters; each is a truth.
+        Of the raters; each is a truth, unless they are local to an image (`Annotations.raters_are_local`): then none is
+        one over several images, and models are ranked under consensus only.
     consensus : mapping of name to Annotations, optional
         Further truths, of one rater each. One without an annotation, such as a quorum that nothing reaches, has no mAP.
     similarity, thresholds
@@ -110,8 +111,8 @@ def rank_models(
     Raises
     ------
     InputError
-        Without a model, for a name used twice, a consensus of several raters, no annotation of any rater, or input that
-        `map_of_predictions` refuses; the model is named.
+        Without a model, without consensus where raters are local to an image, for a name used twice, a consensus of
+        several raters, no annotation of any rater, or input that `map_of_predictions` refuses; the model is named.
 
     Examples
     --------
@@ -128,10 +129,13 @@ def rank_models(
     if not models:
         raise InputError("models: expected at least one, got none")
     _check_consensus(annotations, others)
+    if annotations.raters_are_local and not others:
+        raise InputError("consensus: expected at least one, as raters local to an image are no truths, got none")
+    first_truth = len(annotations.raters) if annotations.raters_are_local else 0
     columns = [
         _maps_of(name, predictions, annotations, others, similarity, thresholds) for name, predictions in models.items()
     ]
-    by_threshold = np.stack([column.maps for column in columns], axis=2)
+    by_threshold = np.stack([column.maps for column in columns], axis=2)[:, first_truth:]
     first = columns[0].first
 
     def mean(truth: int, model: int) -> float:
@@ -140,12 +144,13 @@ def rank_models(
     return ModelRanking(
         similarity_name=first.similarity_name,
         thresholds=first.thresholds,
-        truths=object_array([*annotations.raters, *others]),
+        truths=object_array([*annotations.raters, *others][first_truth:]),
         models=object_array(models),
         by_threshold=by_threshold,
         unknown_classes=np.array([column.unknown_classes for column in columns], np.intp),
         means=np.array(
-            [settle(means, partial(mean, truth)) for truth, means in enumerate(by_threshold.mean(axis=0))], np.float64
+            [settle(means, partial(mean, truth)) for truth, means in enumerate(by_threshold.mean(axis=0), first_truth)],
+            np.float64,
         ),
     )
 

@@ -64,7 +64,7 @@ class Vocabulary:
             try:
                 self.patterns.setdefault(rater, []).append((re.compile(written[1:-1]), name))
             except re.error as error:
-                raise InputError(f"aliases: {written} is no regular expression: {error}") from error
+                raise InputError(f"aliases: expected a regular expression, got {written}: {error}") from error
         else:
             self.exact.setdefault(rater, {})[written] = name
 

@@ -112,13 +112,15 @@ class Similarity:
         column = annotations.shapes.get(kind)
         if column is None:
             there = ", ".join(annotations.shapes) or "none"
-            raise InputError(f"{self.name} compares shapes of kind {kind!r}; the annotations have: {there}")
+            raise InputError(
+                f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got {there}"
+            )
         absent = column.absent()
         if absent.any():
             ids = annotations.id[absent]
             raise InputError(
-                f"{self.name} compares shapes of kind {kind!r}; {len(ids):,} of {len(annotations):,} annotations have "
-                f"none (ids {listed(ids)})"
+                f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got "
+                f"{len(ids):,} of {len(annotations):,} annotations without (ids {listed(ids)})"
             )
         return column if self.prepare is None else self.prepare(annotations, column)
 

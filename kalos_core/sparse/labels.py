@@ -68,7 +68,7 @@ def refuse_labels(counts: NDArray[Any]) -> None:
     >>> refuse_labels(np.array([[0, 0, 0], [4, 4, 4], [1, 1, 1], [2, 2, 2], [3, 3, 1]] * 4))
     Traceback (most recent call last):
     kalos_core.errors.InputError: counts: expected counts of labels, items x categories, got what looks like labels, \
-items x raters: rows sum to 0 to 12, and alpha is 0.84 if these are labels, -0.15 if they are counts; labels, items x \
+items x raters: rows sum to 0 to 12, and alpha is 0.83 if these are labels, -0.15 if they are counts; labels, items x \
 raters, go to nominal_alpha(labels), and into counts by label_counts(labels), such as \
 fleiss_kappa(label_counts(labels)). If they are counts, pass scipy.sparse.csr_array(counts)
     """
@@ -118,7 +118,7 @@ def labels_likelihood(labels: NDArray[Any], given: NDArray[np.bool_] | None = No
     --------
     >>> alike, unlike = np.array([[1, 1], [2, 2]] * 3), np.array([[1, 2], [2, 1]] * 3)
     >>> round(labels_likelihood(alike), 2), round(labels_likelihood(unlike), 2)
-    (-6.46, -9.57)
+    (-5.83, -9.81)
     """
     given = np.ones(labels.shape, np.bool_) if given is None else given
     item = np.nonzero(given)[0]
@@ -138,7 +138,7 @@ def labels_likelihood(labels: NDArray[Any], given: NDArray[np.bool_] | None = No
         np.maximum.at(largest, item, terms)
         summed = np.bincount(item, np.exp(terms - largest[item]), len(labels)) + elsewhere * np.exp(-largest)
         best = max(best, guessed + len(code) * np.log1p(-knowing) + float((np.log(summed) + largest).sum()))
-    return best
+    return float(best)
 
 
 def counts_likelihood(counts: NDArray[Any]) -> float:
@@ -151,7 +151,7 @@ def counts_likelihood(counts: NDArray[Any]) -> float:
     Examples
     --------
     >>> round(counts_likelihood(np.array([[3, 0], [0, 3]] * 3)), 2), round(counts_likelihood(np.array([[2, 1]] * 6)), 2)
-    (-4.28, -4.87)
+    (-4.45, -4.93)
     """
     counts = counts[:, counts.any(axis=0)].astype(np.float64)
     sums = counts.sum(axis=1)

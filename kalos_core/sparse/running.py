@@ -131,7 +131,9 @@ class RunningAgreement:
 
     def __init__(self, weights: str = "annotations_m1", bootstrap: int = 200, seed: int = 0) -> None:
         if weights == "inv_var_class":
-            raise InputError("weights: 'inv_var_class' needs the class shares of all data, got a running estimate")
+            raise InputError(
+                "weights: expected some that do not need the class shares of all data, got 'inv_var_class'"
+            )
         # the inverse variance of equal shares is the number of edges, whatever classes are still to come
         self._weigh = lookup(WEIGHTS, "edges" if weights == "inv_var" else weights, "weights")
         self._replicates = check_whole(bootstrap, "bootstrap")

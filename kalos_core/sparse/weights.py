@@ -84,7 +84,9 @@ def item_weights(found: Tally, weights: str, class_share: ArrayLike | None) -> N
     if weights in NEED_VARIANCE and len(found.annotations):
         shares = share if weights == "inv_var_class" else np.ones(found.categories)
         if (shares > 0).sum() < 2:
-            raise InputError(f"weights: {weights!r} needs at least two classes that occur, got {(shares > 0).sum()}")
+            raise InputError(
+                f"weights: expected at least two classes that occur for {weights!r}, got {(shares > 0).sum()}"
+            )
     made = np.zeros(found.items)
     made[found.usable] = weigh(found.annotations[found.usable].astype(np.float64), share)
     return made

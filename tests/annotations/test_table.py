@@ -85,7 +85,8 @@ def test_rows_may_come_one_by_one():
 
 
 def test_everybody_is_assigned_unless_listed():
-    annotations = Annotations.from_rows([row()], images=[1, 2], raters=["ann", "bob"], assigned={2: []})
+    with pytest.warns(KalosWarning, match="who was assigned to 1 of 2 images, and 1 of 1 images have"):
+        annotations = Annotations.from_rows([row()], images=[1, 2], raters=["ann", "bob"], assigned={2: []})
     assert annotations.assigned.tolist() == [[True, True], [False, False]]
 
 

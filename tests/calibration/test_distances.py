@@ -172,6 +172,7 @@ def test_another_image_and_a_rater_assigned_there_are_drawn(annotations, seed):
         assert len(set(zip(key, images, raters, strict=True))) == len(set(key))
 
 
+@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
 def test_images_are_drawn_evenly_and_then_raters():
     rows = [mark("a", "ann", 0)]
     annotations = Annotations.from_rows(

@@ -287,7 +287,7 @@ def test_pairs_are_reused():
     assert modified_map(annotations, pairs=pairs).mean == modified_map(annotations).mean
     with pytest.raises(InputError, match="expected pairs of 'box_giou', got 'box_iou'"):
         modified_map(annotations, "box_giou", pairs=pairs)
-    with pytest.raises(InputError, match=r"computed from 0\.1 upwards"):
+    with pytest.raises(InputError, match=r"expected at least 0\.1, from which these pairs"):
         modified_map(annotations, thresholds=(0.05,), pairs=pairs)
 
 

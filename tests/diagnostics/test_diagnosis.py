@@ -43,5 +43,5 @@ def test_a_calibrated_threshold_is_the_anchor():
 def test_what_there_is_none_of_has_a_reason():
     found = diagnose(result_of("ab"), [])
     assert found.vitality.reason.startswith("vitality: expected at least three raters")
-    assert found.sensitivity.reason == "sensitivity: not asked for (thresholds)"
+    assert found.sensitivity.reason == "sensitivity: expected thresholds to be given, got none"
     assert found.without_image_alphas() is found

@@ -105,7 +105,7 @@ def test_arguments_that_cannot_be_used_are_named(thresholds, more, message):
 
 def test_pairs_computed_too_high_are_refused():
     annotations = heights(("ann", 10, 1), ("bob", 8, 1))
-    with pytest.raises(InputError, match=r"computed from 0\.5 upwards, got 0\.1"):
+    with pytest.raises(InputError, match=r"expected at least 0\.5, from which these pairs were computed, got 0\.1"):
         sensitivity(annotations, pairs=compute_pairs(annotations))
 
 

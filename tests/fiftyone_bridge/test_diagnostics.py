@@ -74,7 +74,7 @@ class TestStored:
     def test_without_thresholds(self, dataset: fo.Dataset) -> None:
         run = kf.compute_agreement(dataset, "run", raters=THREE, threshold=0.6, thresholds=())
         assert run.result.pairs.floor == 0.6
-        assert plain(run.details)["sensitivity"] == {"reason": "sensitivity: not asked for (thresholds)"}
+        assert plain(run.details)["sensitivity"] == {"reason": "sensitivity: expected thresholds to be given, got none"}
 
     @pytest.mark.parametrize("thresholds", [(0.5, 1.1), (float("nan"),), ("x",)])
     def test_thresholds_are_similarities(self, dataset: fo.Dataset, thresholds: Any) -> None:

@@ -296,6 +296,7 @@ def test_two_real_raters_can_be_two_schools():
     assert made.schools is None
 
 
+@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 2 of")
 def test_everybody_was_asked_for_what_the_reference_was_asked_for():
     rows = [{"image": i, "rater": "ann", "category": c, "box": [20, 20, 20, 20]} for i, c in ((1, "cat"), (2, "dog"))]
     reference = Annotations.from_rows(

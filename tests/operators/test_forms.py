@@ -222,7 +222,7 @@ def labels(tmp_path):
         ({"more": True, "aliases": "{"}, "aliases", "expected JSON"),
         ({"more": True, "aliases": "[1]"}, "aliases", "expected a mapping"),
         ({"more": True, "aliases": '{"a": 1}'}, "aliases", "expected a written name and a class name"),
-        ({"more": True, "aliases": '{"/(/": "a"}'}, "aliases", "is no regular expression"),
+        ({"more": True, "aliases": '{"/(/": "a"}'}, "aliases", "expected a regular expression, got /(/"),
         ({"more": True, "aliases": '{"a": "b"}'}, None, ""),
         ({"more": True, "aliases": ""}, None, ""),
     ],

@@ -51,7 +51,7 @@ def test_names_nobody_speaks_of_are_counted_by_rater_and_a_class_name_is_not_one
         ({"auto": ""}, "aliases: expected a written name and a class name, got 'auto': ''"),
         ({"ann": {3: "car"}}, "aliases: expected a written name and a class name, got 3: 'car'"),
         ({3: {"auto": "car"}}, "aliases: expected a rater's name, got 3"),
-        ({"/car_(/": "car"}, r"aliases: /car_\(/ is no regular expression: "),
+        ({"/car_(/": "car"}, r"aliases: expected a regular expression, got /car_\(/: "),
     ],
 )
 def test_aliases_that_cannot_be_used_are_shown(aliases, message):

@@ -486,7 +486,7 @@ def test_one_rater_has_nobody_to_differ_from():
 
 def test_pairs_that_do_not_fit_are_refused():
     annotations = table(CAT)
-    with pytest.raises(InputError, match=r"computed from 0\.5 upwards"):
+    with pytest.raises(InputError, match=r"expected at least 0\.5, from which these pairs"):
         variations(annotations, pairs=compute_pairs(annotations))
     with pytest.raises(InputError, match="expected pairs of 'polygon_iou', got 'box_iou'"):
         variations(annotations, "polygon_iou", pairs=compute_pairs(annotations))

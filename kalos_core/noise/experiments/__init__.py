@@ -1,4 +1,11 @@
-"""The experiments that the noise generator exists for: solvers and alpha where the truth is known (KαLOS §5)."""
+"""The experiments that the noise generator exists for: solvers and alpha where the truth is known (KαLOS §5).
+
+* All of them: `run_experiments`, `Experiments`, each judged by `Claim`.
+* Solvers where the truth is known: `solver_accuracy`, `SolverAccuracy`, `SolverCases`, `CASES`, `Truth`, `Score`; the
+  order of raters: `permutation_stability`, `PermutationStability`.
+* What alpha answers to: `magnitude_response`, `MagnitudeResponse`; `school_impact`, `SchoolImpact`; `return_on_raters`,
+  `RaterReturn`; `signal_loss_table`, `SignalLossTable`.
+"""
 
 from kalos_core.noise.experiments.response import (
     MagnitudeResponse,

@@ -1,6 +1,10 @@
 """What a noise model cannot know: which classes are alike, and where something could be mistaken for an object.
 
 Every source works offline; one of your own needs the few members of `ClassSource` or `FalsePositiveSource`.
+
+* Which classes are mistaken, as `Transitions`: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
+* Where annotations are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
+  `ImageFalsePositives`, and the `Proposals` of each.
 """
 
 from kalos_core.noise.sources.classes import (

@@ -1,0 +1,113 @@
+"""Input of a wrong type is an `InputError` that says what was expected; what is left out or assumed is said."""
+
+import ast
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kalos_core
+from kalos_core import Annotations, InputError, KalosWarning, LabelTable, draw_image
+from kalos_core.calibration import calibrate
+from kalos_core.consensus import estimate_truths
+from kalos_core.convergence import fit_line, modified_map
+from kalos_core.figures import plot_regression
+from kalos_core.nominal import rater_accuracy
+from kalos_core.pixels import pixel_agreement
+from kalos_core.ranking import DetectorAccumulator, boundary_evaluation, rank_models
+
+BOX = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]}
+BOXES = [{**BOX, "image": image, "rater": rater} for image in (1, 2, 3) for rater in ("ann", "bob")]
+ANNOTATIONS = Annotations.from_rows(BOXES, image_size=dict.fromkeys((1, 2, 3), (20, 20)))
+LABELS = LabelTable.from_rows([{"item": i, "rater": r, "label": "x"} for i in (1, 2, 3) for r in "ab"])
+MASKS = {"ann": [[0, 1]], "bob": [[1, 1]]}
+
+
+def ranking():
+    accumulator = DetectorAccumulator()
+    accumulator.add({"net": np.array([[0.1, 0.9]])}, MASKS)
+    return accumulator
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: calibrate(ANNOTATIONS, None), "similarities: expected the name of a similarity, or several, got None"),
+        (lambda: calibrate(ANNOTATIONS, 5), "similarities: expected .*, got 5"),
+        (lambda: modified_map(ANNOTATIONS, thresholds=0), r"thresholds: expected similarities above 0, .* got \[0\]"),
+        (lambda: fit_line({"a": ["x"]}, {"a": [1]}), r"alpha of 'a': expected numbers, got \['x'\]"),
+        (lambda: fit_line(None, None), "alpha: expected numbers, got None"),
+        (lambda: plot_regression(5), "results: expected a mapping of data sets to results, got int"),
+        (
+            lambda: rater_accuracy(LABELS, reference={1: 2.5}),
+            "reference: expected a label or labels .* got 2.5 for item 1",
+        ),
+        (lambda: Annotations.from_rows(5), "rows: expected mappings, one an annotation, got 5"),
+        (lambda: Annotations.from_rows(BOXES, images=5), "images: expected ids of images, got 5"),
+        (lambda: Annotations.from_rows(BOXES, image_size=5), "image_size: expected a mapping of images to .*, got 5"),
+        (lambda: draw_image(ANNOTATIONS, 1, raters=5), "raters: expected names of raters, got 5"),
+        (lambda: draw_image(ANNOTATIONS, 1, np.full((20, 20), np.nan)), "pixels: expected numbers .*, got NaN only"),
+        (lambda: pixel_agreement(5), "stacks: expected masks of one image or more, got 5"),
+        (lambda: estimate_truths(5), "stacks: expected masks of one image or more, got 5"),
+        (lambda: boundary_evaluation(5), "images: expected pairs of scores and masks, got 5"),
+        (lambda: boundary_evaluation([5]), "image 1: expected a pair of scores and masks, got 5"),
+        (lambda: ranking().result(skew=5), "skew: expected the ends of a range, got 5"),
+    ],
+)
+def test_a_wrong_type_is_named_with_what_was_expected(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_every_error_says_what_was_expected():
+    bare = []
+    for path in sorted(Path(kalos_core.__file__).parent.rglob("*.py")):
+        source = path.read_text()
+        if "fiftyone" in path.parts or path.name == "errors.py":
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                text = ast.get_source_segment(source, node)
+                passed_on = "{error}" in text or "WITHOUT_ITEMS" in text or "_without_scores" in text
+                if text.startswith("raise InputError(") and "expected" not in text and not passed_on:
+                    bare.append(f"{path.name}: {text}")
+    assert bare == []
+
+
+def test_a_line_of_lists_and_without_a_source():
+    line = fit_line([0, 0.5, 1.0], [0.1, 0.5, 0.9])
+    assert str(line) == "mAP = 0.800 α + 0.100 (ρ = 1.00, R² = 1.00)"
+    assert line.slope == fit_line(np.array([0, 0.5, 1]), np.array([0.1, 0.5, 0.9])).slope
+
+
+def test_a_gap_in_the_truth_is_left_out_and_counted():
+    with pytest.warns(KalosWarning, match=r"reference: 1 of 2 items have no label \(None\), and are left out"):
+        found = rater_accuracy(LABELS, reference={1: "x", 2: None})
+    assert found.to_reference.tolist() == [1, 1]
+
+
+def test_images_that_a_mapping_of_assigned_raters_leaves_out_are_warned_of():
+    rows = [BOX, {**BOX, "image": 2}, {**BOX, "image": 3}, {**BOX, "image": 3, "rater": "bob"}]
+    message = "who was assigned to 2 of 3 images, and 1 of 2 images have annotations of some raters only"
+    with pytest.warns(KalosWarning, match=message):
+        annotations = Annotations.from_rows(rows, assigned={1: ["ann"]})
+    assert annotations.assigned.tolist() == [[True, False], [True, True], [True, True]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Annotations.from_rows(rows, assigned={1: ["ann"], 2: ["ann"]})  # both annotated the third
+
+
+def test_raters_who_are_local_to_an_image_are_no_truths_of_models():
+    local = Annotations.from_rows(BOXES, raters_are_local=True)
+    models = {
+        name: (Annotations.from_rows([{**BOX, "rater": name, "box": [0, 0, 10, height]}], images=[1, 2, 3]), [0.9])
+        for name, height in (("net", 10), ("svm", 6))
+    }
+    with pytest.raises(InputError, match="consensus: expected at least one, as raters local to an image are no truths"):
+        rank_models(models, local)
+    truth = {"majority": ANNOTATIONS.select(raters=["ann"])}
+    found, named = rank_models(models, local, truth), rank_models(models, ANNOTATIONS, truth)
+    assert found.truths.tolist() == ["majority"]
+    assert found.means.tolist() == named.means[2:].tolist()
+    assert found.by_threshold.tolist() == named.by_threshold[:, 2:].tolist()
