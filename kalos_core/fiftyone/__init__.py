@@ -17,6 +17,29 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
+* of the library itself: `NoisePreview`, `Undefined`, `InjectedNoise`, `LabelFindings`, `read_groups`, `Finding`,
+  `ImageReport`
+* more of what stands in a data set: `ASSIGNED_FIELD`, `scored_fields`, `mask_classes`, `RaterMasks`, `Labels`,
+  `read_labels`, `IMAGE_LABELS`, `MASKS`, `OBJECTS`, `estimated_fields`, `rater_facts`, `rater_names`, `sources_of`,
+  `synthetic_fields`, `check_samples`, `Selection`, `default_similarity`, `fitting_similarities`
+* more of what loading returns: `LoadedLabels`, `LoadedRaters`
+* more of agreement: `AgreementRun`, `filtered_metrics`, `NotInRun`, `ImageRow`, `image_alphas`, `view_of_alpha`,
+  `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
+* more of calibration: `choose_threshold`, `CalibrationRun`
+* more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `poolable_runs`,
+  `pooled_replicates`
+* more of detectors: `BERKELEY`, `DetectorRun`, `heatmap_fields`
+* more of image-level labels: `compare_teams`, `LabelRun`, `DisputedImage`, `disputed_images`, `view_of_disputes`
+* of labels of any kind: `view_of_difference`
+* more of noise: `noise_raters`, `NoiseRun`, `preview_noise`, `CHANGES`, `NoisyImage`, `noisy_images`,
+  `view_of_changes`, `view_of_event`
+* more of pixels: `pixel_classes`, `PixelRun`, `PixelImage`, `pixel_images`, `view_of_mask_rater`
+* more of classifiers: `stored_rankings`, `RankingRun`
+* more of estimated truth: `TruthRun`
+* more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
+  `view_of_copies`, `view_of_merged`, `view_of_variation`
+* more of runs: `RunNames`, `check_run_key`, `free_run_key`, `load_run_view`, `Kind`, `Part`, `Run`,
+  `default_threshold`
 """
 
 import inspect

@@ -2,6 +2,46 @@
 
 A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
 whatever shows it.
+
+What takes a result starts with ``plot_``; the others are its parts, and their titles.
+
+* Words for alpha: `band`, `convergence_band`, `BANDS`, `BAND_SOURCES`.
+* Words and colours of plots: `signed`, `significant`, `with_interval`, `EVENT_LABELS`, `OUTCOME_LABELS`,
+  `RATER_COLOURS`, `STAGE_LABELS`, `VARIATION_LABELS`.
+* Agreement: `plot_agreement`, `agreement_title`, `alpha_bins`, `alpha_histogram`, `alpha_scale`, `BIN_WIDTH`.
+* Calibration: `plot_calibration`, `calibration_figure`, `calibration_title`, `OBSERVED_COLOUR`.
+* Classes: `plot_class_difficulty`, `class_difficulty_bars`, `class_difficulty_title`, `hardest_classes`, `left_out`,
+  `LEAST_IMAGES`, `MOST_CLASSES`.
+* Colours: `COLOURS`, `NEUTRAL`.
+* Label convergence: `plot_boundaries`, `plot_convergence`, `plot_directions`, `plot_regression`, `plot_shares`,
+  `plot_sizes`, `plot_study`, `NamedLine`, `boundary_histogram`, `boundary_title`, `convergence_title`, `fit_title`,
+  `interval_bars`, `replicate_scatter`, `shares_over_thresholds`, `shares_title`, `size_curve`.
+* Directions of mAP: `directions_heatmap`, `directions_title`.
+* Differences of generated raters: `plot_events`, `plot_rater_events`, `event_bars`, `events_title`, `image_event_bars`,
+  `stage_rows`, `EVENT_COLOURS`.
+* Experiments of the noise model: `plot_loss`, `loss_rows`.
+* Square tables: `square_heatmap`.
+* Image-level labels: `plot_cohen`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`, `plot_rejection`,
+  `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`, `kappa_bars`, `kappa_title`,
+  `least_first`, `majority_dots`, `majority_order`, `majority_title`, `rejection_title`, `team_bars`.
+* The noise model: `plot_angles`, `plot_areas`, `plot_confusions`, `plot_fidelity`, `plot_residuals`,
+  `plot_size_errors`, `fidelity_dots`, `fidelity_rows`, `fidelity_title`, `fit_rows`, `origin_rows`, `FIDELITY_LABELS`.
+* Pixel agreement: `plot_correlations`, `plot_performance`, `plot_rater_performance`, `plot_rater_tree`, `plot_ratio`,
+  `correlation_bars`, `correlation_title`, `performance_dots`, `performance_title`, `pixel_title`, `rater_tree`,
+  `ratio_curve`, `ratio_title`, `significance`, `smyth_note`, `tree_title`.
+* Published values: `PublishedAlpha`, `PublishedCalibration`, `PUBLISHED_ALPHAS`, `PUBLISHED_CALIBRATIONS`.
+* Rankings of classifiers and detectors: `plot_agreement_curves`, `plot_boundary_evaluation`, `plot_bounds`,
+  `plot_concordance`, `plot_curves`, `plot_detector_correlations`, `plot_ranking`, `plot_reference`,
+  `plot_shared_rankings`, `plot_tau`, `agreement_curves`, `agreement_curves_title`, `boundaries_title`, `bounds_bars`,
+  `bounds_title`, `bump_chart`, `concordance_title`, `curves_title`, `detector_correlation_dots`,
+  `detector_correlation_title`, `precision_curves`, `ranking_title`, `reference_title`, `shared_chart`, `shared_title`,
+  `tau_heatmap`, `tau_title`.
+* Raters: `plot_collaboration`, `plot_intra_rater`, `plot_team`, `plot_vitality`, `collaboration_heatmap`,
+  `collaboration_title`, `session_bars`, `session_title`, `team_title`, `vitality_bars`, `vitality_title`.
+* Sensitivity: `plot_sensitivity`, `sensitivity_curve`, `sensitivity_title`.
+* Sparse agreement: `plot_independence`, `plot_removal`, `plot_running`, `plot_weights`, `independence_title`,
+  `running_figure`, `running_title`.
+* Variations: `plot_variations`, `variation_bars`, `variations_title`.
 """
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, band, convergence_band

@@ -2,7 +2,7 @@
 
 Every source works offline; one of your own needs the few members of `ClassSource` or `FalsePositiveSource`.
 
-* Which classes are mistaken, as `Transitions`: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
+* Which classes are mistaken: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`; `Transitions`.
 * Where annotations are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
   `ImageFalsePositives`, and the `Proposals` of each.
 """
