@@ -49,6 +49,9 @@ NUMBERS = ("alpha", "global_alpha", *COUNTED, "unmatched_per_image")
 LEAST_WHOLE = 1000
 """From here on a number is shown without decimals."""
 
+DECIMALS = 9
+"""Of the values that are compared: beyond is rounding, by which copies would be far from copies."""
+
 MOST_GAP = 95
 """Percentile of the distances of two samples up to which a distance is one of the real data."""
 
@@ -331,7 +334,7 @@ def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> d
     unmatched = np.bincount(found.image[alone], minlength=len(shared)).astype(np.float64)
     # first the missing, then the additional ones: as `observe` gathers them
     sides = [shared[found.image[found.type == kind]] for kind in ("missing", "additional")]
-    return {
+    samples = {
         "unmatched_per_image": (unmatched, shared),
         "similarity": (found.similarity[found.type == "correct"], correct),
         "translation": (seen.correct.translation, correct),
@@ -340,6 +343,7 @@ def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> d
         "height": (seen.correct.height, correct),
         "unmatched_area": (seen.unmatched_area, np.concatenate(sides)),
     }
+    return {name: (values.round(DECIMALS), images) for name, (values, images) in samples.items()}
 
 
 def poisson_interval(count: NDArray[np.intp]) -> NDArray[np.float64]:

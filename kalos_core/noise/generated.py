@@ -138,8 +138,9 @@ class GeneratedRaters:
         counts = self.events.counts()
         done = ", ".join(f"{name} {counts[name]['done']:,}" for name in EVENTS)
         lost = self.signal_loss().ratio
+        loss = f"{lost:.1%}" if np.isfinite(lost) else "undefined (no event)"
         return (
-            f"{self.annotations!r}\n  events: {done}; signal loss {lost:.1%}{self._redrawn()}\n"
+            f"{self.annotations!r}\n  events: {done}; signal loss {loss}{self._redrawn()}\n"
             f"  classes by {self.class_source}; additions from {self.false_positive_source}"
         )
 

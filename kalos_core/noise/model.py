@@ -121,7 +121,8 @@ class NoiseModel(NoiseParameters):
         """The model of the raters of a data set; more than two raters: of all pairs of them.
 
         It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
-        with fewer than 30 observations keeps its default; see `provenance`. Directions of shifts lead from the
+        with fewer than 30 observations keeps its default; see `provenance`. How often something happens is fitted
+        wherever it could have happened 30 times, and is 0 where it never did. Directions of shifts lead from the
         rater of a pair who comes first in the table to the other. `fidelity` says whether generated raters differ
         from their reference as the raters differ from one another.
 
@@ -167,8 +168,10 @@ class NoiseModel(NoiseParameters):
         usual = "free" if paper else "matched"
         chosen = _one_of(SHIFTS, usual if shifts is None else shifts, "shifts")
         seen = observe(annotations)
-        estimates = estimate_distributions(seen, "exponential" if paper and rate == "auto" else rate, paper=paper)
         default = cls.default()
+        form = "exponential" if paper and rate == "auto" else rate
+        fragmented = default.topology.susceptibility
+        estimates = estimate_distributions(seen, form, paper=paper, fragmented=fragmented)
         distributions: dict[str, Parameters] = {}
         provenance: dict[str, Provenance] = {}
         for name in DISTRIBUTIONS:

@@ -93,6 +93,85 @@ def test_the_shipped_model_differs_as_the_raters_of_its_data(lvis):
     assert found.inside.all()
 
 
+def careful(raters=2, jitter=0.0, missed=0.0, seed=0, images=200, sides=(30, 140)):
+    """Five annotations an image; of each, `missed` by the last rater, and moved and scaled by so many pixels."""
+    rng, rows = np.random.default_rng(seed), []
+    for image in range(images):
+        for cell in rng.permutation(20)[:5]:
+            size = rng.uniform(*sides, 2)
+            corner = np.array([cell % 5, cell // 5]) * 200 + 100 - size / 2
+            name = ("cat", "dog", "emu")[rng.integers(3)]
+            for rater in range(raters):
+                if rater == raters - 1 and rng.random() < missed:
+                    continue
+                move, scale = rng.normal(0, 1, (2, 2)) * jitter
+                box = [*(corner + move), *np.maximum(size + scale, 5)]
+                rows.append({"image": image, "rater": f"r{rater}", "category": name, "box": box})
+    sizes = dict.fromkeys(range(images), (1000, 800))
+    return Annotations.from_rows(rows, images=range(images), image_size=sizes, assigned="all")
+
+
+def test_raters_who_never_differ_are_generated_as_copies():
+    same = careful()
+    model = NoiseModel.fit(same)
+    noisy = model.generate(same, raters=2, reference="r0")
+    assert set(noisy.events.event) == {"shift"}
+    assert len(noisy.annotations) == 2 * 1000
+    assert np.abs(noisy.annotations.shapes["box"].bounds()[:1000] - noisy.reference.shapes["box"].bounds()).max() < 1e-6
+    found = model.fidelity(same, draws=2)
+    assert (found["alpha"].real, found["alpha"].synthetic, found["global_alpha"].synthetic) == (1, 1, 1)
+    assert found["correct"].synthetic == 1000
+    assert found.inside.all()
+
+
+@pytest.mark.parametrize("raters", [2, 3])
+def test_raters_who_place_boxes_a_little_apart_get_nothing_but_that(raters):
+    table = careful(raters=raters, jitter=1.0)
+    found = NoiseModel.fit(table).fidelity(table, draws=3)
+    assert (found["alpha"].real, found["alpha"].synthetic) == (1, 1)
+    for name in ("unmatched", "merged", "wrong_class"):
+        assert found[name].synthetic == found[name].real == 0
+    assert found.inside.all()
+
+
+def test_one_of_a_hundred_missed_on_images_of_as_many_is_missed_as_often():
+    table = careful(jitter=2.0, missed=0.01)
+    model = NoiseModel.fit(table)
+    assert model.unmatched.rate.slope == 0
+    unmatched = 1000 - (table.rater == 1).sum()
+    # as often on either side, of 200 images each
+    assert model.unmatched.rate.expected(5) == pytest.approx(unmatched / 400)
+    found = model.fidelity(table)
+    assert found["unmatched"].real == unmatched
+    for name in ("alpha", "global_alpha", "unmatched", "unmatched_per_image", "merged"):
+        assert found[name].inside, found[name]
+
+
+def test_boxes_of_one_size_tell_nothing_of_others():
+    """40 x 40 pixels, moved by -3 to 3 of them: a shift of the size of the jitter, used on other sizes, too."""
+    rng = np.random.default_rng(0)
+    corners = [np.array([at % 5, at // 5]) * 200 + 80 for _ in range(60) for at in rng.permutation(20)[:5]]
+    rows = [
+        {"image": number // 5, "rater": name, "category": "cat", "box": [*(at + rng.integers(-3, 4, 2)), 40, 40]}
+        for number, at in enumerate(corners)
+        for name in ("r0", "r1")
+    ]
+    model = NoiseModel.fit(
+        Annotations.from_rows(rows, image_size=dict.fromkeys(range(60), (1000, 800)), assigned="all")
+    )
+    moved = model.localization.translation
+    # two positions a coordinate, each of variance 4: the distance is about sqrt(pi / 2) sqrt(8) = 3.5 of 1,000 pixels
+    assert (moved.slope, moved.growth) == (0, 0)
+    assert moved.intercept == pytest.approx(0.0039, abs=0.001)
+    assert moved.sigma < 0.003
+    assert model.localization.width == model.localization.height
+    assert model.localization.width.limits == pytest.approx([0, 0], abs=1e-9)
+    other = careful(images=40)
+    free = model.generate(other, raters=2, reference="r0", shifts="free")
+    assert agreement(free.annotations).alpha > 0.98
+    assert not model.generate(other, raters=2, reference="r0").redrawn_share > 0.01
+
+
 def test_copies_have_no_distance_and_agree(lvis):
     images = lvis.select(images=np.arange(30))
     copies = NoiseModel.default().generate(images, ["a", "b"], magnitude=0, reference="r1").annotations

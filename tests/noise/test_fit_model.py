@@ -11,7 +11,7 @@ from kalos_core.noise import DISTRIBUTIONS
 from kalos_core.noise.fit.distributions import CONSTANTS, KAPPA, LEAST_ROWS, estimate_distributions
 from kalos_core.noise.fit.goodness import confusion_matrix
 from kalos_core.noise.fit.observations import Observations, Shifts
-from kalos_core.noise.parameters import CARDINAL, Shift
+from kalos_core.noise.parameters import CARDINAL, Shift, SizeCurve
 
 ROWS = 1000
 TRUE = NoiseModel.default()
@@ -167,7 +167,7 @@ def test_a_distribution_with_too_few_rows_keeps_its_default_and_says_so(fitted):
     assert fitted.provenance["category.width"].reason.startswith("only ")
 
 
-def test_nobody_unmatched_and_equal_numbers_tell_no_rate():
+def test_nobody_unmatched_is_a_rate_of_zero_and_equal_numbers_tell_a_constant_one():
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [10, 10, 20, 20]}
         for image in range(LEAST_ROWS)
@@ -175,12 +175,75 @@ def test_nobody_unmatched_and_equal_numbers_tell_no_rate():
     ]
     sizes = dict.fromkeys(range(LEAST_ROWS), (100, 100))
     alike = NoiseModel.fit(Annotations.from_rows(rows, image_size=sizes))
-    assert alike.provenance["unmatched.rate"].reason == "no annotation is unmatched"
-    assert alike.unmatched == TRUE.unmatched
+    origin = alike.provenance["unmatched.rate"]
+    assert origin.source == "fitted"
+    # 60 images and raters without an event: Poisson's exact 95 % ends at -ln(.025) / 60 = .0615
+    assert (
+        origin.reason
+        == "no annotation is unmatched on 30 images of two raters: 0, at most 0.061 an image and rater (95 %)"
+    )
+    assert alike.unmatched.rate.expected([1, 5, 100]) == pytest.approx(0, abs=1e-40)
+    assert alike.unmatched.selection == TRUE.unmatched.selection
     alone = [{**row, "box": [60, 60, 10, 10]} for row in rows if row["rater"] == "bob"]
     more = NoiseModel.fit(Annotations.from_rows(rows + alone, image_size=sizes))
     assert "the same number of annotations" in more.provenance["unmatched.rate"].reason
+    assert more.unmatched.rate.expected([1, 2]) == pytest.approx([0.5, 0.5])  # 30 on 60 images and raters
     assert "one area separates them" in more.provenance["unmatched.selection"].reason
+
+
+def test_fewer_than_30_images_that_anybody_annotated_tell_no_rate():
+    rows = [
+        {"image": image, "rater": rater, "category": "cat", "box": [10, 10, 20, 20]}
+        for image in range(LEAST_ROWS - 1)
+        for rater in ("ann", "bob")
+    ]
+    sizes = dict.fromkeys(range(100), (100, 100))
+    few = NoiseModel.fit(Annotations.from_rows(rows, images=range(100), image_size=sizes, assigned="all"))
+    origin = few.provenance["unmatched.rate"]
+    assert (origin.source, origin.rows) == ("default", LEAST_ROWS - 1)
+    assert few.unmatched == TRUE.unmatched
+    assert few.topology.susceptibility == TRUE.topology.susceptibility
+
+
+def test_few_wholes_annotated_as_two_tell_how_often_but_not_by_which_area(drawn):
+    small, large = np.full(100, 0.01), np.full(100, 0.04)
+    given = replace(drawn, parent_area=small[:9], other_area=np.concatenate([small, large]))
+    shape = SizeCurve(-4.0, 0.1)
+    found = estimate_distributions(given, fragmented=shape)["topology.susceptibility"]
+    assert found.distribution.slope == shape.slope
+    assert found.rows == 209
+    # nine of the annotations of one rater: the nine, and half of all others, are as many as there are wholes
+    area = np.concatenate([small[:9], small, large])
+    expected = np.average(found.distribution.probability(area), weights=np.repeat([1, 0.5], [9, 200])) * 109
+    assert expected == pytest.approx(9)
+    # 9 of 109 is a log odds of -2.408; the slope makes up for areas of about .02
+    at = stats.logistic.ppf(9 / 109) - 0.1 * np.log(0.02)
+    assert found.distribution.intercept == pytest.approx(at, abs=0.03)
+    none = estimate_distributions(replace(given, parent_area=small[:0]), fragmented=shape)["topology.susceptibility"]
+    assert none.distribution.probability([1e-4, 0.5]) == pytest.approx([0, 0], abs=1e-40)
+    assert none.reason == "none of 200 annotations is annotated as two: never"
+    # 60 of either rater or fewer are no 30 of one
+    assert (
+        estimate_distributions(replace(given, parent_area=small[:0], other_area=small[:59]), fragmented=shape)[
+            "topology.susceptibility"
+        ].distribution
+        is None
+    )
+
+
+def test_one_area_shows_no_curve(drawn):
+    one = np.full(40, 0.0016)
+    given = replace(drawn, unmatched_area=one + 1e-17, matched_area=one, parent_area=one, other_area=one - 1e-17)
+    found = estimate_distributions(given, fragmented=SizeCurve(-4.0, 0.1))
+    assert found["unmatched.selection"].reason == "all annotations are of one area, which fits no curve"
+    # 40 of 40 wholes and half of 40 others are two thirds, whatever the slope
+    assert found["topology.susceptibility"].distribution.probability(0.0016) == pytest.approx(2 / 3)
+
+
+def test_a_model_is_fitted_to_annotations_only():
+    for ask in (NoiseModel.fit, TRUE.fidelity):
+        with pytest.raises(InputError, match="annotations: expected Annotations, got int"):
+            ask(5)
 
 
 def test_a_fitted_model_goes_to_json_without_its_observations(fitted):

@@ -1,5 +1,7 @@
 """Sizes of changes: known parameters come back, and the likelihood is that of scipy's distributions."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,6 +90,29 @@ def test_copies_and_equal_changes_do_not_end_the_search():
     nothing = fit_shift(np.zeros(50), np.linspace(0, 1, 50))
     assert (nothing.intercept, nothing.slope) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert NU_RANGE[0] <= nothing.nu <= NU_RANGE[1]
+
+
+def test_one_area_shows_no_trend_and_rounding_of_it_none_either():
+    size, _ = drawn(0.01, 0.0, 4.0, 0.002, rows=300)
+    area = 0.002 * np.exp(np.random.default_rng(1).uniform(-1e-15, 1e-15, 300))
+    found, of_one = fit_shift(size, area, grows=True), fit_shift(size, np.full(300, 0.002), grows=True)
+    assert (found.slope, found.growth) == (0, 0)
+    assert found == of_one
+    # without a trend it is Student's t around its middle
+    nu, middle, sigma = stats.t.fit(size, 4.0, loc=0.01, scale=0.002)
+    assert (found.intercept, found.sigma) == (pytest.approx(middle, rel=0.01), pytest.approx(sigma, rel=0.05))
+    assert found.nu == pytest.approx(nu, rel=0.1)
+
+
+def test_a_search_that_strays_ends_at_a_number():
+    rng = np.random.default_rng(0)
+    area = np.exp(rng.uniform(-8, -1, 200))
+    for far in (1e3, 1e9, 1e15):  # nearly all hardly changed, one very much
+        size = np.append(np.abs(rng.normal(0, 1e-9, 199)), far)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = fit_shift(size, area, grows=True)
+        assert np.isfinite([found.intercept, found.slope, found.sigma]).all()
 
 
 @settings(max_examples=5)

@@ -417,3 +417,6 @@ def test_sources_are_named_in_the_result():
         "annotations of other images (3 an image)",
     )
     assert "signal loss" in repr(made)
+    still = NoiseModel.default().generate(ONE, raters=1, magnitude=0)
+    assert "signal loss undefined (no event)" in repr(still)
+    assert "nan" not in repr(still)

@@ -21,7 +21,7 @@ from kalos_core.noise.fit.curves import (
     separable,
 )
 from kalos_core.noise.fit.observations import Observations, Shifts
-from kalos_core.noise.fit.shifts import fit_shift
+from kalos_core.noise.fit.shifts import fit_shift, varied
 from kalos_core.noise.parameters import (
     FORMS,
     Chance,
@@ -35,7 +35,10 @@ from kalos_core.noise.parameters import (
 )
 
 LEAST_ROWS = 30
-"""Observations that a distribution is fitted to; with fewer the model keeps its default."""
+"""Observations, of a rate occasions, that a distribution is fitted to; with fewer the model keeps its default."""
+
+NEVER = -100.0
+"""Logarithm of a number of events, or of odds, that stands for 0 where nothing was ever seen: e^-100 is as good."""
 
 KAPPA = 0.2
 """½ ln(.088 / .059), the discrepancy of fragments that the paper prints (KαLOS §9.3.4)."""
@@ -75,7 +78,9 @@ class Estimate:
     interval: tuple[tuple[float, float], ...] = ()
 
 
-def estimate_distributions(seen: Observations, rate: str = "auto", *, paper: bool = False) -> dict[str, Estimate]:
+def estimate_distributions(
+    seen: Observations, rate: str = "auto", *, paper: bool = False, fragmented: SizeCurve | None = None
+) -> dict[str, Estimate]:
     """An estimate of each distribution that data determine; `CONSTANTS` are the others.
 
     Parameters
@@ -86,6 +91,8 @@ def estimate_distributions(seen: Observations, rate: str = "auto", *, paper: boo
     paper : bool
         Only distributions of the paper's families: changes that do not grow with a power of the area, and a rate
         without dispersion.
+    fragmented : SizeCurve, optional
+        Whose slope the chance of a split or merge takes over where too few were seen to fit one.
 
     Examples
     --------
@@ -96,7 +103,7 @@ def estimate_distributions(seen: Observations, rate: str = "auto", *, paper: boo
     >>> found["localization.width"].reason
     'only 1 annotation matched with one of its class, 30 are needed'
     """
-    found = dict([*_shift_distributions(seen, not paper), *_event_distributions(seen, rate, paper)])
+    found = dict([*_shift_distributions(seen, not paper), *_event_distributions(seen, rate, paper, fragmented)])
     return found | {"localization.coupling": _coupling(seen.correct, found, paper)}
 
 
@@ -118,14 +125,16 @@ def _shift_distributions(seen: Observations, grows: bool) -> Iterator[tuple[str,
     yield "topology.first_angle", _angle(seen.first, fit_cardinal, "larger fragment of a whole")
 
 
-def _event_distributions(seen: Observations, form: str, paper: bool) -> Iterator[tuple[str, Estimate]]:
+def _event_distributions(
+    seen: Observations, form: str, paper: bool, fragmented: SizeCurve | None
+) -> Iterator[tuple[str, Estimate]]:
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
-    pairs, unmatched = len(seen.events), len(seen.unmatched_area)
+    pairs = len(seen.events)
     rate = _or_too_few(pairs, "image of two raters", lambda: estimate_rate(seen, form, paper=paper))
-    yield "unmatched.rate", rate if unmatched else Estimate(None, pairs, "no annotation is unmatched")
+    yield "unmatched.rate", rate
     yield "unmatched.selection", _curve(seen.unmatched_area, seen.matched_area, "unmatched annotation", 1.0)
-    yield "topology.susceptibility", _curve(seen.parent_area, seen.other_area, "whole annotated as two", 0.5)
+    yield "topology.susceptibility", _susceptibility(seen, fragmented)
     rows = len(seen.opposition)
     yield (
         "topology.opposition",
@@ -231,11 +240,9 @@ def rate_fits(seen: Observations, *, paper: bool = False) -> list[RateFit]:
 
     Where a rater has no annotation, none of theirs is unmatched: these rows say nothing. The paper counts them.
     None where these show no trend: all with the same number of annotations, or all unmatched ones where it is largest
-    or smallest, which the steepest trend describes best.
+    or smallest, which the steepest trend describes best; see `constant_rate`.
     """
-    count, own = seen.events.ravel(), seen.annotations_per_rater.ravel()
-    rows = slice(None) if paper else own > 0
-    count, measure = count[rows], own[rows].astype(np.float64)
+    count, measure = _rate_rows(seen, paper)
     with_events = np.unique(measure[count > 0])
     if not len(with_events) or (len(with_events) == 1 and with_events[0] in (measure.min(), measure.max())):
         return []
@@ -246,13 +253,19 @@ def rate_fits(seen: Observations, *, paper: bool = False) -> list[RateFit]:
     ]
 
 
+def _rate_rows(seen: Observations, paper: bool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Unmatched annotations, and all, of each image, pair of raters and rater of the pair that says anything."""
+    count, own = seen.events.ravel(), seen.annotations_per_rater.ravel()
+    rows = slice(None) if paper else own > 0
+    return count[rows], own[rows].astype(np.float64)
+
+
 def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
     """The rate of unmatched annotations, of the form asked for or the one that fits better by AIC."""
     rows = len(seen.events)
     fits = {fit.form: fit for fit in rate_fits(seen, paper=paper)}
     if not fits:
-        reason = "unmatched annotations are all on images of the same number of annotations, which shows no trend"
-        return Estimate(None, rows, reason)
+        return constant_rate(seen, "exponential" if form == "auto" else form, paper=paper)
     best = min(fits.values(), key=lambda fit: fit.aic)
     fit = best if form == "auto" else fits[form]
     aics = ", ".join(f"{name} {found.aic:,.0f}" for name, found in fits.items())
@@ -270,10 +283,48 @@ def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     return Estimate(found, rows, reason, ends)
 
 
+def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
+    """The likeliest rate of unmatched annotations without a trend: their mean number, 0 where there are none.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core.noise.fit.observations import observe
+    >>> rows = [
+    ...     {"image": image, "rater": name, "category": "cat", "box": [0, 0, 9, 9]}
+    ...     for image in range(100)
+    ...     for name in ("ann", "bob")
+    ... ]
+    >>> same = observe(Annotations.from_rows(rows, image_size={image: (64, 64) for image in range(100)}))
+    >>> found = constant_rate(same, "exponential")
+    >>> found.distribution.expected([1, 10]).round(9).tolist(), found.reason
+    ([0.0, 0.0], 'no annotation is unmatched on 100 images of two raters: 0, at most 0.018 an image and rater (95 %)')
+    """
+    count, _ = _rate_rows(seen, paper)
+    rows = int((seen.annotations_per_rater > 0).any(axis=1).sum())
+    images = counted(rows, "image of two raters")
+    if rows < LEAST_ROWS:
+        return Estimate(None, rows, f"only {images} who annotated anything there, {LEAST_ROWS} are needed")
+    if not count.any():
+        most = -np.log(0.025) / len(count)  # Poisson's exact interval
+        reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
+        return Estimate(EventRate(NEVER, 0.0, form, empty=None if paper else 0.0), rows, reason)
+    reason = (
+        f"{counted(int(count.sum()), 'unmatched annotation')} on {images}, all on images of the same number of "
+        "annotations, which shows no trend: their mean"
+    )
+    found = EventRate(float(np.log(count.mean())), 0.0, form)
+    if not paper:
+        found = replace(found, dispersion=pair_dispersion(seen, found)[0], empty=_on_empty(seen))
+    return Estimate(found, rows, reason)
+
+
 def pair_dispersion(seen: Observations, rate: EventRate) -> tuple[float, float]:
     """Variance of the factor that both raters of a pair share, 0 unless it fits better, and by how much AIC falls."""
     expected = rate.expected(seen.annotations_per_rater)
     both = (seen.annotations_per_rater > 0).all(axis=1)
+    if not both.any():
+        return 0.0, 0.0
     count, expected = seen.events[both].sum(axis=1), expected[both].sum(axis=1)
     dispersion, likelihood = fit_dispersion(count, expected)
     gain = 2 * (likelihood - poisson_log_likelihood(count, expected)) - 2
@@ -291,12 +342,36 @@ def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, 
     return _or_too_few(len(chosen), what, lambda: size_curve(chosen, others, what, weight))
 
 
+def _susceptibility(seen: Observations, fragmented: SizeCurve | None) -> Estimate:
+    """Chance of a split or merge by area; of few only how often, with the slope of `fragmented`."""
+    wholes, others = seen.parent_area, seen.other_area
+    found = _curve(wholes, others, "whole annotated as two", 0.5)
+    rows = len(wholes) + len(others)
+    if found.distribution is not None or fragmented is None or rows < 2 * LEAST_ROWS or not len(others):
+        return found
+    what = counted(rows, "annotation")
+    if not len(wholes):
+        return Estimate(SizeCurve(NEVER, 0.0), rows, f"none of {what} is annotated as two: never")
+    slope, area = fragmented.slope, np.log(np.concatenate([wholes, others]))
+    weight = np.where(np.arange(rows) < len(wholes), 1.0, 0.5)
+
+    def surplus(intercept: float) -> float:
+        return float((weight * scipy.special.expit(intercept + slope * area)).sum()) - len(wholes)
+
+    middle = float(slope * area.mean())
+    intercept = float(scipy.optimize.brentq(surplus, NEVER - middle, -NEVER - middle))
+    reason = f"{counted(len(wholes), 'whole annotated as two')} of {what}; with the slope over the area of the default"
+    return Estimate(SizeCurve(intercept, slope), rows, reason)
+
+
 def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
     """Chance of an annotation to be among the chosen ones, by its area; `weight` is that of each other annotation.
 
     Half for what happens once between two raters, to an annotation of one of them: the annotations of both are in
     the table, and a chance is meant for those of one, the reference.
     """
+    if not varied(np.concatenate([chosen, others])):
+        return Estimate(None, len(chosen), "all annotations are of one area, which fits no curve")
     if not len(others) or separable(chosen, others):
         return Estimate(None, len(chosen), "one area separates them from all other annotations, which fits no curve")
     group = np.arange(len(chosen) + len(others)) < len(chosen)

@@ -17,7 +17,7 @@ from kalos_core.noise.fit.angles import TestResult, angle_models, kuiper, raylei
 from kalos_core.noise.fit.distributions import LEAST_ROWS, MEASURES, rate_fits
 from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import independence, mantel
-from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student
+from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student, varied
 from kalos_core.noise.parameters import EventRate, Opposition
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _of_sizes(distribution: str, size: NDArray[np.float64], area: NDArray[np.flo
     best = min(fits, key=lambda name: fits[name].aic)
     for name, found in fits.items():
         yield _Line(distribution, "AIC", name, found.aic, np.nan, len(size), "fits better" if name == best else "")
-    if np.ptp(area) > 0:
+    if varied(area):
         line = scipy.stats.linregress(area, size)
         note = "slope of least squares over the area"
         yield _Line(distribution, "trend", "no trend", float(line.slope), float(line.pvalue), len(size), note)

@@ -15,7 +15,7 @@ THRESHOLD = 0.5
 """Least IoU of annotations of the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
 
 ROUNDING = 1e-9
-"""Shares of an image that count as the same position."""
+"""Shares of an image that count as the same position, and logarithms of ratios that count as the same size."""
 
 MOST_MERGED = 2
 """Fragments of a whole: a generated annotation is split into two."""
@@ -109,9 +109,10 @@ class RelativeBoxes:
         step = self.centre[end] - self.centre[start]
         angle = np.arctan2(step[:, 1], step[:, 0])
         ratio = np.log(self.sides[end] / self.sides[start])
+        ratio = np.where(np.abs(ratio) > ROUNDING, ratio, 0.0)
         return Shifts(
             area=area,
-            translation=np.hypot(step[:, 0], step[:, 1]),
+            translation=np.where(moved(step), np.hypot(step[:, 0], step[:, 1]), 0.0),
             angle=np.where(moved(step), angle, np.nan),
             width=ratio[:, 0],
             height=ratio[:, 1],
@@ -124,8 +125,10 @@ def relative_boxes(annotations: Annotations) -> RelativeBoxes:
     Raises
     ------
     InputError
-        Without boxes, or for annotations on images of unknown size, which are named.
+        For anything but annotations, without boxes, or for annotations on images of unknown size, which are named.
     """
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
     if not len(annotations) or "box" not in annotations.shapes:
         actual = f"annotations with {listed(annotations.shapes)}" if len(annotations) else "no annotations"
         raise InputError(f"annotations: expected annotations with boxes, got {actual}")

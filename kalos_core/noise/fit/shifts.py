@@ -27,11 +27,17 @@ CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol"
 GROWTHS = (-1.0, 1.0)
 """Powers of the area between which the likeliest is sought."""
 
-LEAST_RANGE = 1e-6
-"""Of the logarithm of the areas: within less, they are the same."""
+LEAST_RANGE = 0.2
+"""Of the logarithm of the areas: within less, they say nothing of how changes differ at others."""
 
 LEAST_SIGMA = 1e-6
 """Of the scale of the data: where most annotations are copies, the likelihood has no other bound."""
+
+MOST_SIGMA = 1e6
+"""Of the largest of the data: no likely scale is larger, and a search that strays ends there."""
+
+STILL = 1e-12
+"""Scale of changes where none was seen: of an image, far below what counts as moved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +95,7 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool 
     """The likeliest `Shift`, from sizes of changes (n,) and areas (n,).
 
     Only the sum of `intercept` and `mu` shows in data: `mu` is 0. With `grows`, changes may grow with a power of the
-    area, where that fits better by AIC.
+    area, where that fits better by AIC. Areas that are not `varied` show no trend: slope and growth are 0.
 
     Examples
     --------
@@ -100,9 +106,22 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool 
     (0.3, 0.2, 0.02)
     """
     found = fit_student(size, area)
-    if grows and size.any() and np.ptp(np.log(area)) > LEAST_RANGE:
+    if not size.any():
+        return Shift(0.0, 0.0, NU_RANGE[1], 0.0, STILL)
+    if grows and varied(area):
         found = min(found, fit_growing(size, area, found), key=lambda fit: fit.aic)
     return Shift(found.intercept, found.slope, found.nu, 0.0, found.sigma, found.growth or 0.0)
+
+
+def varied(area: NDArray[np.float64]) -> bool:
+    """Whether areas differ by more than `LEAST_RANGE`: else a trend over them runs away at any other.
+
+    Examples
+    --------
+    >>> varied(np.array([0.1, 0.3])), varied(np.array([0.1, 0.1 + 1e-17])), varied(np.zeros(3))
+    (True, False, False)
+    """
+    return bool(area.max() > area.min() * np.exp(LEAST_RANGE))
 
 
 def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: ShiftFit | None = None) -> ShiftFit:
@@ -139,7 +158,7 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
         slopes = [of_centre.sum(), (of_centre * index).sum(), of_sigma, of_nu, of_growth]
         return -(value - growth * float(logarithm.sum())), -np.array(slopes)
 
-    bounds = [(None, None), (None, None), (np.log(LEAST_SIGMA), None), tuple(np.log(NU_RANGE)), GROWTHS]
+    bounds = [(None, None), (None, None), _bounds_of_sigma(size / unit), tuple(np.log(NU_RANGE)), GROWTHS]
     runs = []
     for growth in (0.0, first):
         scaled = size * np.exp(-growth * logarithm)
@@ -183,8 +202,8 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
     """
     unit = _spread(size)
     scaled = size / unit
-    middle, spread = float(area.mean()), float(area.std()) or 1.0
-    index = (area - middle) / spread
+    middle, spread = (float(area.mean()), float(area.std())) if varied(area) else (0.0, 1.0)
+    index = (area - middle) / spread if varied(area) else np.zeros_like(area)
 
     def misfit(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         tails = float(np.exp(parameters[3])) if nu is None else nu
@@ -197,7 +216,7 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
         bounds = [
             (-most, most),
             (-most, most),
-            (np.log(LEAST_SIGMA), np.inf),
+            _bounds_of_sigma(scaled),
             (np.log(NU_RANGE[0]), np.log(NU_RANGE[1])),
         ]
         return scipy.optimize.minimize(misfit, start, jac=True, bounds=bounds[: len(start)], **CLOSE)
@@ -216,6 +235,11 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
         sigma=sigma,
         log_likelihood=-float(best.fun) - len(size) * float(np.log(unit)),
     )
+
+
+def _bounds_of_sigma(scaled: NDArray[np.float64]) -> tuple[float, float]:
+    """Of the logarithm of the scale, for sizes in units of their spread."""
+    return float(np.log(LEAST_SIGMA)), float(np.log(MOST_SIGMA * max(1.0, scaled.max())))
 
 
 def _spread(size: NDArray[np.float64]) -> float:
