@@ -16,7 +16,7 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
 from kalos_core.diagnostics.comparison import Comparison, Differences, compare
 from kalos_core.diagnostics.diagnosis import Diagnosis, diagnose
-from kalos_core.diagnostics.narrowed import NarrowedAgreement, narrowed
+from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration, pair_image_alpha
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, rater_labels, team_agreement
 from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensitivity

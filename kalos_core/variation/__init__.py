@@ -20,7 +20,7 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
 """
 
 from kalos_core.variation.find import TOUCHING, variations
-from kalos_core.variation.image_report import (
+from kalos_core.variation.reports import (
     Cell,
     Finding,
     Findings,

@@ -8,7 +8,7 @@ import numpy as np
 
 from kalos_core._agreement import Configuration
 from kalos_core.annotations.joining import from_arrays
-from kalos_core.diagnostics.narrowed import NarrowedAgreement, narrowed_part
+from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed_part
 from kalos_core.diagnostics.parts import Part
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
@@ -19,7 +19,7 @@ from kalos_core.reliability import build_units
 def filtered_metrics(
     samples: Any, run_key: str, category: str | None = None, rater: str | None = None
 ) -> NarrowedAgreement:
-    """The metrics of a run, of all of it or of one class, one rater, or both; see `kalos_core.diagnostics.narrowed`.
+    """The metrics of a run, of all of it or of one class, one rater, or both; see `kalos_core.diagnostics.narrowing`.
 
     All come from the units the run stored: no label is read and nothing is matched again.
 

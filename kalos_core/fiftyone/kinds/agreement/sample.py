@@ -13,7 +13,7 @@ from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
-from kalos_core.variation.image_report import Finding, Findings, ImageReport, image_report
+from kalos_core.variation.reports import Finding, Findings, ImageReport, image_report
 
 
 class NotInRun(InputError):
