@@ -134,3 +134,31 @@ def by_item(item: NDArray[np.intp], names: NDArray[Any], items: int) -> Iterator
     order = np.argsort(item, kind="stable")
     ends = np.searchsorted(item[order], np.arange(items + 1)).tolist()
     return (names[order[begin:end]].tolist() for begin, end in pairwise(ends))
+
+
+class Owned:
+    """Entries that have owners: which of them some owners have.
+
+    Parameters
+    ----------
+    owner : (E,) int
+    count : int
+        How many owners there are.
+
+    Examples
+    --------
+    >>> owned = Owned(np.array([2, 0, 2]), 3)
+    >>> entries, count = owned.of(np.array([1, 2]))
+    >>> entries.tolist(), count.tolist()
+    ([0, 2], [0, 2])
+    """
+
+    def __init__(self, owner: NDArray[np.intp], count: int) -> None:
+        self._entries = np.argsort(owner, kind="stable")
+        self._start = run_starts(np.bincount(owner, minlength=count))
+
+    def of(self, owners: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The entries of some owners, one owner after the other, and how many each has."""
+        first = self._start[owners]
+        count = self._start[owners + 1] - first
+        return self._entries[expand_runs(first, count)[1]], count

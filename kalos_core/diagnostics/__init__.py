@@ -10,9 +10,11 @@ heeds who is assigned to which image and class; what is undefined is NaN, is lef
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
 * one class, one rater, or both: `narrowed` -> `NarrowedAgreement`
 * two agreements: `compare` -> `Comparison`, `Differences`
+* what images are sorted by: `AlphasByImage` -> `PartAlphas`
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 
+from kalos_core.diagnostics.by_image import AlphasByImage, PartAlphas
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty, class_image_alpha
 from kalos_core.diagnostics.comparison import Comparison, Differences, compare
 from kalos_core.diagnostics.diagnosis import Diagnosis, diagnose
@@ -23,6 +25,7 @@ from kalos_core.diagnostics.thresholds import Sensitivity, image_alphas, sensiti
 from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
 
 __all__ = [
+    "AlphasByImage",
     "ClassDifficulty",
     "Collaboration",
     "Comparison",
@@ -30,6 +33,7 @@ __all__ = [
     "Differences",
     "IntraRater",
     "NarrowedAgreement",
+    "PartAlphas",
     "RaterVitality",
     "Sensitivity",
     "TeamAgreement",

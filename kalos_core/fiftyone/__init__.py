@@ -121,14 +121,14 @@ from kalos_core.fiftyone.kinds.noise.views import noisy_images as noisy_images
 from kalos_core.fiftyone.kinds.noise.views import view_of_changes as view_of_changes
 from kalos_core.fiftyone.kinds.noise.views import view_of_event as view_of_event
 from kalos_core.fiftyone.kinds.pixels.compute import compute_pixel_agreement as compute_pixel_agreement
-from kalos_core.fiftyone.kinds.pixels.details import pixel_classes as pixel_classes
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun as PixelRun
+from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes as pixel_classes
 from kalos_core.fiftyone.kinds.pixels.views import PixelImage as PixelImage
 from kalos_core.fiftyone.kinds.pixels.views import pixel_images as pixel_images
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater as view_of_mask_rater
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
-from kalos_core.fiftyone.kinds.ranking.details import stored_rankings as stored_rankings
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun as RankingRun
+from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings as stored_rankings
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations

@@ -11,7 +11,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.annotations.blocks import ByImage
-from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.arrays import run_starts
 from kalos_core.errors import KalosError
 from kalos_core.fiftyone.dataset.database import BLOCK, collection, reload_samples, write_samples
 from kalos_core.fiftyone.dataset.objects import Labels
@@ -35,11 +35,6 @@ def picked(columns: Mapping[str, NDArray[Any]]) -> Values:
     {'alpha': [None, 1.0]}
     """
     return lambda chosen: {name: or_none(column[chosen]) for name, column in columns.items()}
-
-
-def together(*values: Values) -> Values:
-    """All of these values."""
-    return lambda chosen: {name: column for made in values for name, column in made(chosen).items()}
 
 
 def names_in(values: Values) -> list[str]:
@@ -161,37 +156,6 @@ def write_documents(
     reload_samples(samples)
     if missed:
         raise KalosError(f"{missed:,} samples were deleted while this run was computed; run again")
-
-
-# ---- what several labels or samples have of something ----
-
-
-class Owned:
-    """Entries that have owners: which of them some owners have.
-
-    Parameters
-    ----------
-    owner : (E,) int
-    count : int
-        How many owners there are.
-
-    Examples
-    --------
-    >>> owned = Owned(np.array([2, 0, 2]), 3)
-    >>> entries, count = owned.of(np.array([1, 2]))
-    >>> nested(np.array(["a", "b", "c"])[entries], count)
-    [[], ['a', 'c']]
-    """
-
-    def __init__(self, owner: NDArray[np.intp], count: int) -> None:
-        self._entries = np.argsort(owner, kind="stable")
-        self._start = run_starts(np.bincount(owner, minlength=count))
-
-    def of(self, owners: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The entries of some owners, one owner after the other, and how many each has."""
-        first = self._start[owners]
-        count = self._start[owners + 1] - first
-        return self._entries[expand_runs(first, count)[1]], count
 
 
 def nested(values: NDArray[Any], count: NDArray[np.intp]) -> list[list[Any]]:

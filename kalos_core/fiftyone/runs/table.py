@@ -106,6 +106,10 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         return KINDS[self.kind].written(self)
 
 
+NOTHING = "nothing on samples or labels"
+"""What a run wrote that only stores numbers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Demo:
     """How the demo, whose raters annotated objects, shows a kind of run.
@@ -137,15 +141,12 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     restore : callable, optional
         ``restore(changes)``: the result of a stored run, with what has changed since taken up. None: the details are
         the result, as it was stored.
-    written : callable
-        ``written(run)``: what it wrote, for people.
-    figures : str
-        The module with ``figures(run, ...)``: what is shown of a run with its details, name -> `Part`. It is imported
-        only when something is shown, as it draws in plotly.
-    views : dict
-        Name -> ``view(samples, run_key, ...)``: what a click leads to.
     details : type
         The dataclass of `Run.details`.
+    written : callable
+        ``written(run)``: what it wrote, for people.
+    views : dict
+        Name -> ``view(samples, run_key, ...)``: what a click leads to.
     newer : callable, optional
         ``newer(view, run, slack)``: ids of samples that changed outside of the database, such as files of masks; also
         those of some seconds before the run, by which clocks may differ.
@@ -161,13 +162,20 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     section: str
     read: Callable[[Any, Run[Settings, Metrics, Details, Result]], Read]
     restore: Callable[[Changes], Result] | None
-    written: Callable[[Run[Settings, Metrics, Details, Result]], str]
-    figures: str
-    views: Mapping[str, Callable[..., Any]]
-    details: type[Details] = dict  # type: ignore[assignment]
+    details: type[Details]
+    written: Callable[[Run[Settings, Metrics, Details, Result]], str] = lambda _: NOTHING
+    views: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     newer: Callable[..., list[str]] | None = None
     fixed_because: str = ""
     demo: Demo | None = None
+
+    @property
+    def figures(self) -> str:
+        """The module with ``figures(run, ...)``: what is shown of a run with its details, name -> `Part`.
+
+        It is imported only when something is shown, as it draws in plotly.
+        """
+        return f"kalos_core.fiftyone.kinds.{self.name}.figures"
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 import fiftyone as fo
 
 from kalos_core._agreement import agreement, check_comparable
+from kalos_core.annotations.joining import narrow
 from kalos_core.diagnostics import diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.dataset.writing import names_in, picked, together, write_values
-from kalos_core.fiftyone.kinds.agreement.details import AgreementSettings, agreement_metrics
-from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun
-from kalos_core.fiftyone.kinds.agreement.parts import sample_values, threshold_values, unit_arrays
+from kalos_core.fiftyone.dataset.writing import names_in, picked, write_values
+from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.parts import sample_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -115,7 +115,7 @@ def compute_agreement(
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         details = diagnose(result, thresholds, calibrated)
         names = RunNames(run_key)
-        values = together(sample_values(result, names), threshold_values(details, names))
+        values = sample_values(result, details, names)
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
@@ -127,6 +127,6 @@ def compute_agreement(
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
-            draft.arrays = matched_arrays(labels, result.pairs) | unit_arrays(result)
+            draft.arrays = matched_arrays(labels, result.pairs) | {"unit_of": narrow(result.unit_of)}
             draft.result = result
     return draft.run

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from kalos_core._agreement import Agreement, agreement
 from kalos_core.diagnostics import Diagnosis
-from kalos_core.fiftyone.kinds.agreement.details import AgreementMetrics, AgreementSettings
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.views import (
     view_of_alpha,
     view_of_class,
@@ -16,7 +16,50 @@ from kalos_core.fiftyone.kinds.agreement.views import (
 )
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.records import Ends, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+
+
+class AgreementSettings(TypedDict):
+    """How raters were matched, as in `kalos_core.agreement`."""
+
+    similarity: str
+    threshold: float
+    solver: str
+    cost: str
+    bootstrap: int
+    seed: int
+
+
+class AgreementMetrics(TypedDict):
+    """`Agreement.summary` with the thresholds of the sensitivity; None for what is undefined."""
+
+    notation: str
+    alpha: float | None
+    alpha_interval: Ends
+    median_alpha: float | None
+    global_alpha: float | None
+    global_alpha_interval: Ends
+    band: str
+    convergence_band: str
+    alpha_without_empty: float | None
+    images: int
+    defined_images: int
+    undefined_images: int
+    empty_images: int
+    annotations: int
+    units: int
+    raters: list[str]
+    note: str
+    thresholds: list[float]
+
+
+def agreement_metrics(result: Agreement, details: Diagnosis) -> AgreementMetrics:
+    """The summary of an agreement."""
+    curve = details.sensitivity
+    thresholds = [] if isinstance(curve, Undefined) else plain(curve.threshold)
+    return cast(AgreementMetrics, {**plain(result.summary()), "thresholds": thresholds})
+
 
 AgreementRun = Run[AgreementSettings, AgreementMetrics, Diagnosis, Agreement]
 
@@ -41,7 +84,6 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures="kalos_core.fiftyone.kinds.agreement.figures",
         demo=Demo(lambda run: f"\n{run.result}"),
         views={
             "alpha": view_of_alpha,

@@ -12,8 +12,13 @@ from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities
-from kalos_core.fiftyone.kinds.calibration.details import CalibrationSettings, Chosen, separation_metrics
-from kalos_core.fiftyone.kinds.calibration.kind import CALIBRATION, CalibrationRun
+from kalos_core.fiftyone.kinds.calibration.kind import (
+    CALIBRATION,
+    CalibrationRun,
+    CalibrationSettings,
+    Chosen,
+    separation_metrics,
+)
 from kalos_core.fiftyone.kinds.matched import table_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress

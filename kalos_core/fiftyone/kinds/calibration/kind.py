@@ -2,11 +2,63 @@
 
 from __future__ import annotations
 
-from kalos_core.calibration import Calibration, calibrate
-from kalos_core.fiftyone.kinds.calibration.details import CalibrationMetrics, CalibrationSettings
+from typing import TypedDict, cast
+
+from kalos_core.calibration import Calibration, Separation, calibrate
+from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.records import Ends, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
+
+
+class CalibrationSettings(TypedDict):
+    """As in `kalos_core.calibrate`."""
+
+    similarities: list[str]
+    repeats: int
+    bootstrap: int
+    seed: int
+    coordinates: Coordinates
+
+
+class SeparationMetrics(TypedDict):
+    """What a calibration says of one similarity; None for what is undefined, with the reason, as in `Separation`."""
+
+    name: str
+    ks: float | None
+    ks_interval: Ends
+    tau: float | None
+    tau_interval: Ends
+    threshold: float | None
+    threshold_interval: Ends
+    reason: str
+    trusted: bool
+    why: str
+    coordinates: Compared
+
+
+class Chosen(TypedDict):
+    """A threshold somebody chose from it."""
+
+    similarity: str
+    threshold: float
+
+
+class CalibrationMetrics(TypedDict):
+    """The summary of a calibration, the similarity that separates best first."""
+
+    similarities: list[SeparationMetrics]
+    chosen: list[Chosen]
+    images: int
+    annotations: int
+    raters: list[str]
+
+
+def separation_metrics(found: Separation) -> SeparationMetrics:
+    """What a calibration says of one similarity."""
+    return cast(SeparationMetrics, {name: plain(getattr(found, name)) for name in SeparationMetrics.__annotations__})
+
 
 CalibrationRun = Run[CalibrationSettings, CalibrationMetrics, Calibration, Calibration]
 
@@ -23,10 +75,7 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibrat
         section="calibration",
         read=read_compared,
         restore=_restore,
-        written=lambda _: "nothing on samples or labels",
-        figures="kalos_core.fiftyone.kinds.calibration.figures",
         demo=Demo(lambda run: f"Calibration: {run.result.best}", {"bootstrap": 100}),  # as in the paper
-        views={},
         details=Calibration,
     )
 )

@@ -47,10 +47,6 @@ def _restore(changes: Changes) -> LabelConvergence:
     return converge(annotations, changes.run.settings, pairs)
 
 
-def _written(_: Run[Any, Any, Any, Any]) -> str:
-    return "nothing on samples or labels"
-
-
 CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, LabelConvergence] = register(
     Kind(
         name="convergence",
@@ -59,8 +55,6 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, Lab
         section="convergence",
         read=read_compared,
         restore=_restore,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.convergence.figures",
         demo=Demo(lambda run: f"Ceiling of any model: {run.result}", {"fraction": 0.5, "tags": True}),  # of few images
         views={"tag": view_of_tag},
         details=ConvergenceStudy,

@@ -22,14 +22,15 @@ from kalos_core.fiftyone.dataset.raters import MASKS, estimated_fields, label_fi
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.kinds.detectors.details import (
+from kalos_core.fiftyone.kinds.detectors.kind import (
+    DETECTORS,
     DetectorDetails,
+    DetectorRun,
     DetectorSettings,
     ModelSettings,
     ScoreMapSettings,
     ranking_metrics,
 )
-from kalos_core.fiftyone.kinds.detectors.kind import DETECTORS, DetectorRun
 from kalos_core.fiftyone.kinds.detectors.scores import are_score_maps, read_references, read_scores
 from kalos_core.fiftyone.kinds.masked import mask_settings, outliers_of_study, with_progress
 from kalos_core.fiftyone.kinds.truth.objects import consensus_of, match_objects, quorum_names

@@ -2,11 +2,86 @@
 
 from __future__ import annotations
 
-from kalos_core.fiftyone.kinds.detectors.details import DetectorDetails, DetectorMetrics, DetectorSettings
-from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
+from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
-from kalos_core.ranking import DetectorRanking, ModelRanking
+from kalos_core.ranking import BoundaryEvaluation, DetectorRanking, ModelRanking, Rankings
+
+Numbers = list[float | None]
+"""None where undefined."""
+
+
+class ScoreMapSettings(MaskSettings):
+    """How score maps were ranked.
+
+    `truths`: further references; `shares`: thresholds of agreement that are references; `boundaries`: thresholds of the
+    Berkeley evaluation.
+    """
+
+    of: Literal["pixels"]
+    detectors: list[str]
+    methods: list[str]
+    truths: list[str]
+    skew: list[float] | None
+    tolerance: float
+    thin: bool
+    shares: str | list[float]
+    boundaries: int
+
+
+class ModelSettings(ObjectTruthSettings):
+    """How models were ranked, and how raters were matched for the consensus."""
+
+    detectors: list[str]
+    truths: list[str]
+    thresholds: list[float]
+
+
+DetectorSettings = ScoreMapSettings | ModelSettings
+
+
+class DetectorMetrics(TypedDict):
+    """The summary of a ranking. S detectors, T references, of which R are `raters`.
+
+    `values` and `ranks`: (T, S); `undefined`: sentences.
+    """
+
+    of: Literal["pixels", "objects"]
+    detectors: list[str]
+    truths: list[str]
+    raters: list[str]
+    measure: str
+    values: list[Numbers]
+    ranks: list[Numbers]
+    undefined: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class DetectorDetails:
+    """The ranking, and the Berkeley evaluation of boundaries where it was asked for."""
+
+    ranking: DetectorRanking | ModelRanking
+    boundaries: BoundaryEvaluation | None = None
+
+
+def ranking_metrics(settings: DetectorSettings, ranking: Rankings, raters: list[str]) -> DetectorMetrics:
+    """The summary of a ranking as plain values."""
+    return {
+        "of": settings["of"],
+        "detectors": ranking.systems.tolist(),
+        "truths": ranking.truths.tolist(),
+        "raters": raters,
+        "measure": ranking.measure,
+        "values": plain(ranking.values),
+        "ranks": plain(ranking.ranks),
+        "undefined": list(ranking.undefined),
+    }
+
 
 Result = DetectorRanking | ModelRanking
 DetectorRun = Run[DetectorSettings, DetectorMetrics, DetectorDetails, Result]
@@ -18,10 +93,6 @@ def _restore(changes: Changes) -> Result:
     return details.ranking
 
 
-def _written(run: DetectorRun) -> str:
-    return f"{run.names.f1!r} on samples" if run.settings.get("boundaries") else "nothing on samples or labels"
-
-
 DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = register(
     Kind(
         name="detectors",
@@ -30,9 +101,9 @@ DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = re
         section="truth",
         read=read_masks_or_objects,
         restore=_restore,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.detectors.figures",
-        views={},
+        written=lambda run: (
+            f"{run.names.f1!r} on samples" if run.settings.get("boundaries") else "nothing on samples or labels"
+        ),
         details=DetectorDetails,
         newer=newer_files,
     )

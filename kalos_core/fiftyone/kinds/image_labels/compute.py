@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from kalos_core.errors import check_whole, lookup
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.kinds.image_labels.details import (
+from kalos_core.fiftyone.kinds.image_labels.kind import (
+    LABEL_AGREEMENT,
+    LabelRun,
     LabelSettings,
     check_width,
     dispute_arrays,
@@ -18,7 +20,6 @@ from kalos_core.fiftyone.kinds.image_labels.details import (
     sample_schema,
     sample_values,
 )
-from kalos_core.fiftyone.kinds.image_labels.kind import LABEL_AGREEMENT, LabelRun
 from kalos_core.fiftyone.kinds.labelled import table_arrays, write_columns
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing

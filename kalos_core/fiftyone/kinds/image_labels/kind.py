@@ -2,14 +2,189 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
-from kalos_core.fiftyone.kinds.image_labels.details import LabelDetails, LabelMetrics, LabelSettings, find_all
+import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations import object_array
+from kalos_core.arrays import by_item
+from kalos_core.errors import InputError, as_number
+from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
-from kalos_core.fiftyone.kinds.labelled import read_compared, table_again, view_of_difference
+from kalos_core.fiftyone.kinds.labelled import (
+    TEXTS,
+    majority_schema,
+    majority_values,
+    read_compared,
+    table_again,
+    view_of_difference,
+)
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
-from kalos_core.nominal import LabelFindings
+from kalos_core.nominal import (
+    LabelAgreement,
+    LabelFindings,
+    LabelTable,
+    MajorityAgreement,
+    OnRepeat,
+    QuestionCurve,
+    RaterAccuracy,
+    Rejection,
+    TeamComparison,
+    label_findings,
+)
+from kalos_core.nominal.answers import split_reference
+from kalos_core.nominal.decisions import ConceptVotes
+from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, groups_from_record, teams_from_record
+from kalos_core.nominal.questions import check_comparable
+
+COMPUTED = ("reject_broken", "most_breaches", "least_accuracy", "weights", "bootstrap", "seed")
+"""Settings that `label_findings` takes as they are."""
+
+
+class LabelSettings(TypedDict):
+    """As in `compute_label_agreement`."""
+
+    groups: GroupsRecord
+    teams: list[GroupRecord] | None
+    reject_broken: bool
+    most_breaches: float | None
+    least_accuracy: float | None
+    weights: str
+    bootstrap: int
+    seed: int
+    quorum: float
+    width: float
+    on_repeat: OnRepeat
+
+
+class LabelMetrics(TypedDict):
+    """The summary of agreement on image-level labels; None for what is undefined."""
+
+    images: int
+    answers: int
+    raters: list[str]
+    questions: int
+    with_majority: dict[str, float | None]
+    accuracy: float | None
+    disputed: int
+    quorum: float
+    ties: int
+    breaches: int
+    breaches_by_rater: list[dict[str, Any]]
+    rejected: int
+
+
+@dataclass(frozen=True, eq=False)
+class LabelDetails:
+    """What lies behind agreement on image-level labels: results of the library; numbers of images are left out."""
+
+    agreement: LabelAgreement
+    majority: MajorityAgreement
+    accuracy: RaterAccuracy
+    curves: list[QuestionCurve]
+    teams: TeamComparison | None
+    rejection: Rejection | None
+
+
+def find_all(answers: LabelTable, selection: Selection, settings: LabelSettings, progress: Progress) -> LabelFindings:
+    """Everything, of the answers of raters and of the reference, with the settings of a run."""
+    table, reference = split_reference(answers, selection.reference)
+    rules: dict[str, Any] = {name: settings[name] for name in COMPUTED}  # type: ignore[literal-required]
+    teams = teams_from_record(settings["teams"])
+    return label_findings(check_comparable(table), reference=reference, teams=teams, progress=progress, **rules)
+
+
+def label_metrics(found: LabelFindings, quorum: float) -> LabelMetrics:
+    """The summary: few numbers, part of the data set's own document."""
+    table = found.table
+    return {
+        "images": len(np.unique(table.item)),
+        "answers": len(table),
+        "raters": table.raters.tolist(),
+        "questions": len(table.questions),
+        "with_majority": plain(found.majority.means),
+        "accuracy": plain(found.accuracy.mean),
+        "disputed": int(found.disputes.below(quorum).sum()),
+        "quorum": quorum,
+        "ties": int(found.agreement.ties.sum()),
+        "breaches": len(found.breaches),
+        "breaches_by_rater": [{"rater": name, "answers": times} for name, times in found.breaches.by_rater().items()],
+        "rejected": 0 if found.rejection is None else len(found.rejection),
+    }
+
+
+def label_details(found: LabelFindings) -> LabelDetails:
+    """All other numbers."""
+    rejection = found.rejection and replace(found.rejection, rejected=np.zeros(0, np.bool_))
+    majority = found.majority.without_items()
+    return LabelDetails(found.agreement, majority, found.accuracy, list(found.curves), found.teams, rejection)
+
+
+def check_width(width: object) -> float:
+    """The width of an interval that is narrow enough."""
+    number = as_number(width)
+    if number is None or not number > 0:
+        raise InputError(f"width: expected a number above 0, got {width!r}")
+    return number
+
+
+# ---- what views need ----
+
+
+def sample_schema(names: RunNames, settings: LabelSettings) -> dict[str, FieldArguments]:
+    """The fields of `sample_values`."""
+    number = {"ftype": fo.FloatField}
+    return {
+        names.agreement: number,
+        names.accuracy: number,
+        names.to_reference: number,
+        names.disputed: {"ftype": fo.BooleanField},
+        names.questions: TEXTS,
+        names.concepts: TEXTS,
+        **majority_schema(names, groups_from_record(settings["groups"])),
+    }
+
+
+def sample_values(found: LabelFindings, names: RunNames, settings: LabelSettings) -> dict[str, Iterable[Any]]:
+    """Field -> (I,) values; an image that two raters did not answer for has neither agreement nor dispute."""
+    table, disputes, votes = found.table, found.disputes, ConceptVotes.of(found.table)
+    mixed, items = votes.chose < votes.decided, len(found.table.items)
+    agreement, disputed = plain(disputes.agreement), disputes.below(settings["quorum"]).tolist()
+    return {
+        names.agreement: agreement,
+        names.accuracy: plain(found.items.accuracy),
+        names.to_reference: plain(found.items.to_reference),
+        names.disputed: [flag if value is not None else None for flag, value in zip(disputed, agreement, strict=True)],
+        names.questions: by_item(disputes.item, object_array(table.questions)[disputes.question], items),
+        names.concepts: by_item(votes.item[mixed], table.concepts[votes.concept[mixed]], items),
+        **majority_values(table, names, groups_from_record(settings["groups"])),
+    }
+
+
+def dispute_arrays(found: LabelFindings) -> dict[str, NDArray[Any]]:
+    """Answers that are rejected; images in dispute, the least agreed first, and on which question; numbers of all."""
+    disputes = found.disputes
+    order = np.lexsort((disputes.share, disputes.agreement[disputes.item]))
+    rows = order[np.sort(np.unique(disputes.item[order], return_index=True)[1])]
+    none = np.zeros(len(found.table), np.bool_)
+    return {
+        "rejected": none if found.rejection is None else found.rejection.rejected,
+        "disputed/item": disputes.item[rows],
+        "disputed/question": disputes.question[rows],
+        "agreement": disputes.agreement,
+        "item_all": found.majority.item_all,
+        "item_chosen": found.majority.item_chosen,
+    }
+
 
 LabelRun = Run[LabelSettings, LabelMetrics, LabelDetails, LabelFindings]
 
@@ -35,7 +210,6 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures="kalos_core.fiftyone.kinds.image_labels.figures",
         views={"disputes": view_of_disputes, "difference": view_of_difference},
         details=LabelDetails,
     )

@@ -36,7 +36,6 @@ NOISE: Kind[NoiseSettings, NoiseMetrics, NoiseDetails, InjectedNoise] = register
         read=read_compared,
         restore=_restore,
         written=_written,
-        figures="kalos_core.fiftyone.kinds.noise.figures",
         details=NoiseDetails,
         views={"event": view_of_event, "changes": view_of_changes},
         fixed_because="whose fields are raters of other runs; the same settings give the same labels under another key",

@@ -12,12 +12,13 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import Owned
 from kalos_core.drawing.generated import UNCHANGED
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.encoding import LabelType
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import SYNTHETIC
-from kalos_core.fiftyone.dataset.writing import Owned, Values, nested
+from kalos_core.fiftyone.dataset.writing import Values, nested
 from kalos_core.fiftyone.kinds.matched import label_schema
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.noise import GeneratedRaters, InjectedNoise

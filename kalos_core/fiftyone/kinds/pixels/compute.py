@@ -16,8 +16,7 @@ from kalos_core.fiftyone.dataset.masks import RaterMasks, open_masks
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.kinds.masked import mask_settings, with_progress
-from kalos_core.fiftyone.kinds.pixels.details import PixelSettings, pixel_metrics, result_of
-from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun
+from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, PixelRun, PixelSettings, pixel_metrics, result_of
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import STORING, analysing, new_folder, writing
 from kalos_core.fiftyone.runs.progress import Progress, Report

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kalos_core.errors import lookup
-from kalos_core.fiftyone.kinds.pixels.details import pixel_classes
-from kalos_core.fiftyone.kinds.pixels.kind import PixelRun
+from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import (
     pixel_title,

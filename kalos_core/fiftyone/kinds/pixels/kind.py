@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict
 
-from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
-from kalos_core.fiftyone.kinds.pixels.details import PixelMetrics, PixelSettings
+from kalos_core.annotations import object_array
+from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater
+from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.table import Kind, Run, register
 from kalos_core.pixels import ClassPixelAgreement, PixelAgreement
+from kalos_core.pixels.stored import MARKED
+
+
+class PixelSettings(MaskSettings):
+    """How masks were compared.
+
+    `images`: whether with the images themselves; `channels`: which of theirs, see `kalos_core.pixel_agreement`.
+    """
+
+    images: bool
+    channels: list[str] | dict[str, int] | None
+
+
+class PixelMetrics(TypedDict):
+    """The summary of a run.
+
+    `raters`: none where they have no names over the images; `rater_count`: how many there are, then such as "4 to 7";
+    `smyth_bound`: mean over the classes; `f1`: mean over pairs of raters.
+    """
+
+    raters: list[str]
+    rater_count: str
+    images: int
+    pixels: int
+    smyth_bound: float | None
+    f1: float | None
+
+
+def pixel_metrics(result: PixelAgreement | ClassPixelAgreement) -> PixelMetrics:
+    """The summary of an agreement, as plain values."""
+    found = list(pixel_classes(result).values())
+    return {
+        "raters": found[0].raters.tolist(),
+        "rater_count": max((each.rater_count for each in found), key=len),
+        "images": len(result.images),
+        "pixels": found[0].sums.pixels,
+        "smyth_bound": plain(result.smyth_bound),
+        "f1": plain(result.mean_f1),
+    }
+
+
+def pixel_classes(result: PixelAgreement | ClassPixelAgreement) -> dict[str, PixelAgreement]:
+    """Class -> agreement about it; one class of binary masks."""
+    if isinstance(result, PixelAgreement):
+        return {MARKED: result}
+    return dict(zip(result.classes.tolist(), result.by_class, strict=True))
+
+
+def result_of(found: Mapping[str, PixelAgreement]) -> PixelAgreement | ClassPixelAgreement:
+    """One agreement where masks are binary."""
+    if list(found) == [MARKED]:
+        return found[MARKED]
+    return ClassPixelAgreement(object_array(list(found)), tuple(found.values()))
+
 
 Result = PixelAgreement | ClassPixelAgreement
 PixelRun = Run[PixelSettings, PixelMetrics, Result, Result]
-
-
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    return f"{run.names.rater_count!r}, with files of its own, and {run.names.f1!r} on samples"
 
 
 PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
@@ -26,8 +78,7 @@ PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
         section="truth",
         read=read_masks_or_objects,
         restore=None,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.pixels.figures",
+        written=lambda run: f"{run.names.rater_count!r}, with files of its own, and {run.names.f1!r} on samples",
         views={"rater": view_of_mask_rater},
         details=Result,  # type: ignore[arg-type]
         newer=newer_files,

@@ -9,14 +9,15 @@ from kalos_core.errors import check_whole
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.labelled import majority_schema, majority_values, table_arrays, write_columns
-from kalos_core.fiftyone.kinds.ranking.details import (
+from kalos_core.fiftyone.kinds.ranking.kind import (
+    RANKING,
+    RankingRun,
     RankingSettings,
     SystemRecord,
     rank,
     ranking_details,
     ranking_metrics,
 )
-from kalos_core.fiftyone.kinds.ranking.kind import RANKING, RankingRun
 from kalos_core.fiftyone.kinds.ranking.scores import Systems, name_systems, read_scores
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing

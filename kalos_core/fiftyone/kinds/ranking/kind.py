@@ -2,20 +2,129 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
-from kalos_core.fiftyone.kinds.ranking.details import (
-    RankingDetails,
-    RankingMetrics,
-    RankingSettings,
-    rank,
-)
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.fiftyone.runs.table import Kind, Run, register
+from kalos_core.nominal import LabelTable, OnRepeat
 from kalos_core.nominal.answers import split_reference
-from kalos_core.ranking import SystemRanking, SystemScores
+from kalos_core.nominal.grouping import GroupRecord, GroupsRecord, teams_from_record
+from kalos_core.ranking import (
+    ConceptTruths,
+    Concordance,
+    Rankings,
+    SystemRanking,
+    SystemScores,
+    concordance,
+    rank_systems,
+)
+from kalos_core.ranking.concepts import NodeRecord, tree_from_record
+from kalos_core.ranking.systems import Missing
+
+PERMUTATIONS = 1000
+"""Random orders with which concordance is compared."""
+
+
+class SystemRecord(TypedDict):
+    """A classifier, and the field of its scores; None where they were given."""
+
+    system: str
+    field: str | None
+
+
+class RankingSettings(TypedDict):
+    """As in `rank_systems`."""
+
+    systems: list[SystemRecord]
+    groups: GroupsRecord
+    teams: list[GroupRecord] | None
+    tree: list[NodeRecord] | None
+    decision: float
+    unlisted: float | None
+    missing: Missing
+    seed: int
+    on_repeat: OnRepeat
+
+
+class LeftOut(TypedDict):
+    """Concepts that a truth finds in no image, or in all of them."""
+
+    truth: str
+    concepts: list[str]
+
+
+class RankingMetrics(TypedDict):
+    """The summary of a ranking."""
+
+    truths: list[str]
+    systems: list[str]
+    images: int
+    concepts: int
+    skipped_images: int
+    unknown_concepts: int
+    best_changes: dict[str, float | None]
+    left_out: list[LeftOut]
+
+
+@dataclass(frozen=True, eq=False)
+class RankingDetails:
+    """What lies behind a ranking, by measure; areas and equal error rates of T truths x S systems x K concepts."""
+
+    rankings: dict[str, Rankings]
+    concordance: dict[str, Concordance]
+    auc: NDArray[np.float64]
+    eer: NDArray[np.float64]
+
+
+def rank(table: LabelTable, scores: SystemScores, settings: RankingSettings) -> SystemRanking:
+    """The ranking of classifiers under each rater, each team and the majority, with the settings of a run."""
+    return rank_systems(
+        scores,
+        ConceptTruths.from_labels(table, teams=teams_from_record(settings["teams"])),
+        tree_from_record(settings["tree"]),
+        decision=settings["decision"],
+        missing=settings["missing"],
+    )
+
+
+def ranking_metrics(result: SystemRanking, unknown: int) -> RankingMetrics:
+    """The summary of a ranking."""
+    return {
+        "truths": result.truths.tolist(),
+        "systems": result.systems.tolist(),
+        "images": len(result.images),
+        "concepts": len(result.concepts),
+        "skipped_images": result.skipped_images,
+        "unknown_concepts": unknown,
+        "best_changes": {name: plain(ranking.best_changes) for name, ranking in result.rankings.items()},
+        "left_out": [
+            {"truth": truth, "concepts": result.concepts[gone].tolist()}
+            for truth, gone in zip(result.truths.tolist(), result.left_out, strict=True)
+            if gone.any()
+        ],
+    }
+
+
+def ranking_details(result: SystemRanking, seed: int) -> RankingDetails:
+    """The rankings, and how far they agree."""
+    rankings = result.rankings
+    near = {name: concordance(ranking, PERMUTATIONS, seed) for name, ranking in rankings.items()}
+    return RankingDetails(rankings, near, result.auc, result.eer)
+
+
+def stored_rankings(samples: Any, run_key: str) -> dict[str, Rankings]:
+    """The rankings of a run by each measure, as they were stored."""
+    details: RankingDetails = load_details(samples, run_key, "ranking").details
+    return details.rankings
+
 
 RankingRun = Run[RankingSettings, RankingMetrics, RankingDetails, SystemRanking]
 
@@ -29,10 +138,6 @@ def _restore(changes: Changes) -> SystemRanking:
     return rank(table, scores, settings)
 
 
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    return f"{run.names.majority!r} and {run.names.tied!r} on samples"
-
-
 RANKING: Kind[RankingSettings, RankingMetrics, RankingDetails, SystemRanking] = register(
     Kind(
         name="ranking",
@@ -41,8 +146,7 @@ RANKING: Kind[RankingSettings, RankingMetrics, RankingDetails, SystemRanking] = 
         section="labels",
         read=read_compared,
         restore=_restore,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.ranking.figures",
+        written=lambda run: f"{run.names.majority!r} and {run.names.tied!r} on samples",
         views={"difference": view_of_difference},
         details=RankingDetails,
     )

@@ -24,10 +24,6 @@ def _restore(changes: Changes) -> Result:
     return consensus_of(match_objects(annotations, settings, pairs), settings)
 
 
-def _written(run: TruthRun) -> str:
-    return f"the fields {', '.join(map(repr, run.metrics['fields'].values()))}"
-
-
 TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
     Kind(
         name="truth",
@@ -36,9 +32,7 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
         section="truth",
         read=read_masks_or_objects,
         restore=_restore,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.truth.figures",
-        views={},
+        written=lambda run: f"the fields {', '.join(map(repr, run.metrics['fields'].values()))}",
         details=TruthDetails,
         newer=newer_files,
         fixed_because=(

@@ -13,13 +13,14 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import names_in, write_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
-from kalos_core.fiftyone.kinds.variations.details import (
+from kalos_core.fiftyone.kinds.variations.kind import (
+    VARIATIONS,
+    VariationRun,
     VariationSettings,
     label_values,
     variation_details,
     variation_metrics,
 )
-from kalos_core.fiftyone.kinds.variations.kind import VARIATIONS, VariationRun
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress

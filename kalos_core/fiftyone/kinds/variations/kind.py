@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core.display import VARIATION_LABELS
+from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
-from kalos_core.fiftyone.kinds.variations.details import VariationDetails, VariationMetrics, VariationSettings
 from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
     view_of_confusion,
@@ -15,8 +20,131 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_variation,
 )
 from kalos_core.fiftyone.runs.changes import Changes
+from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.runs.records import Undefined, plain
 from kalos_core.fiftyone.runs.table import Demo, Kind, Run, register
-from kalos_core.variation import Variations, variations
+from kalos_core.variation import (
+    VARIATION_TYPES,
+    BoundaryQuality,
+    Merged,
+    Variations,
+    VariationShares,
+    boundary_quality,
+    variation_shares,
+    variations,
+)
+
+
+class VariationSettings(TypedDict):
+    """As in `kalos_core.variations`."""
+
+    similarity: str
+    threshold: float
+    max_merge: int
+
+
+class Confusion(TypedDict):
+    """Two classes taken for one another, and how often."""
+
+    category_a: str
+    category_b: str
+    count: int
+
+
+class VariationMetrics(TypedDict):
+    """The summary of a search for variations."""
+
+    counts: dict[str, int]
+    confusions: list[Confusion]
+    by_rater: dict[str, dict[str, int]]
+    identical_share: float | None
+    findings: int
+    images: int
+    annotations: int
+    raters: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class VariationDetails:
+    """What lies behind a search for variations; ``split_by``: how many wholes of others each rater split into parts."""
+
+    shares: VariationShares | Undefined
+    boundary: BoundaryQuality
+    merged: Merged
+    split_by: dict[str, int]
+
+
+def variation_metrics(result: Variations) -> VariationMetrics:
+    """The summary of a search for variations."""
+    annotations = result.annotations
+    confusions = result.confusions().to_pandas().to_dict("records")
+    return {
+        "counts": result.counts(),
+        "confusions": cast(list[Confusion], confusions),
+        "by_rater": result.counts_by_rater(),
+        "identical_share": plain(result.identical_share),
+        "findings": len(result),
+        "images": len(annotations.images),
+        "annotations": len(annotations),
+        "raters": list(annotations.raters),
+    }
+
+
+def variation_details(result: Variations, thresholds: Sequence[float]) -> VariationDetails:
+    """What lies behind a search for variations.
+
+    Parameters
+    ----------
+    result : Variations
+    thresholds : (T,) float
+        Where findings are counted, besides at the result's own; empty for none.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("a", 10), ("b", 7)]]
+    >>> found = variation_details(variations(Annotations.from_rows(rows)), [0.9])
+    >>> found.shares.threshold.tolist(), found.shares.counts.tolist()
+    ([0.5, 0.9], [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1]])
+    >>> round(found.shares.equilibrium, 4), found.boundary.findings, found.boundary.identical
+    (0.6333, 1, 0)
+    """
+    shares: VariationShares | Undefined = Undefined("thresholds: not asked for in this run")
+    if len(thresholds):
+        levels = [result.threshold, *thresholds]
+        shares = variation_shares(
+            result.annotations, levels, result.similarity_name, result.max_merge, pairs=result.pairs
+        )
+    return VariationDetails(shares, boundary_quality(result), result.merged, result.split_by())
+
+
+def label_values(result: Variations, names: RunNames) -> Values:
+    """Attributes of labels: what each is towards the others, in all its findings and in one word."""
+    annotations = result.annotations
+
+    def values(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
+        own = result.of_annotations(rows)
+        owner = np.repeat(np.arange(len(rows)), np.diff(own.start))
+        there = own.other >= 0
+        once = np.ones(len(owner), np.bool_)  # of several parts the first: they are of one class
+        once[1:] = (owner[1:] != owner[:-1]) | (own.finding[1:] != own.finding[:-1])
+        finding, count = own.finding[once], np.bincount(owner[once], minlength=len(rows))
+        raters = result.rater_a[finding], result.rater_b[finding]
+        other = np.where(annotations.rater[rows[owner[once]]] == raters[0], raters[1], raters[0])
+        classes = np.full(len(owner), "", dtype=object)
+        classes[there] = annotations.categories[annotations.category[own.other[there]]]
+        return {
+            names.main: [name or None for name in own.type.tolist()],
+            names.similarity: or_none(own.similarity),
+            names.match: nested(annotations.id[own.other[there]], np.bincount(owner[there], minlength=len(rows))),
+            names.all: nested(np.array(VARIATION_TYPES)[result.type_code[finding]], count),
+            names.raters: nested(annotations.raters[other], count),
+            names.classes: nested(classes[once], count),
+            names.similarities: nested(result.similarity[finding], count),
+        }
+
+    return values
+
 
 VariationRun = Run[VariationSettings, VariationMetrics, VariationDetails, Variations]
 
@@ -25,10 +153,6 @@ def _restore(changes: Changes) -> Variations:
     settings = changes.run.settings
     annotations, pairs = matched_again(changes, settings["similarity"])
     return variations(annotations, **settings, pairs=pairs)
-
-
-def _written(run: Run[Any, Any, Any, Any]) -> str:
-    return f"{run.names.main!r}, {run.names.all!r}, {run.names.similarity!r} and {run.names.match!r} on labels"
 
 
 def _findings(run: Run[Any, Any, Any, Any]) -> str:
@@ -44,8 +168,9 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
         section="variations",
         read=read_compared,
         restore=_restore,
-        written=_written,
-        figures="kalos_core.fiftyone.kinds.variations.figures",
+        written=lambda run: (
+            f"{run.names.main!r}, {run.names.all!r}, {run.names.similarity!r} and {run.names.match!r} on labels"
+        ),
         demo=Demo(_findings),
         views={
             "variation": view_of_variation,

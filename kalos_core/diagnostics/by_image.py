@@ -1,0 +1,113 @@
+"""Alpha of each image for its classes, each rater and each two raters: what images are sorted by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement
+from kalos_core.annotations.blocks import ByImage
+from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.rematching import rematch
+from kalos_core.reliability import Units
+
+
+@dataclass(frozen=True, eq=False)
+class PartAlphas:
+    """Alphas of I images, in E entries: one for each class that occurs in an image, image after image. R raters.
+
+    Parameters
+    ----------
+    count : (I,) int
+        How many entries each image has.
+    category : (E,) object
+        The class of each.
+    class_alpha : (E,) float64
+        Of the units in which somebody chose the class.
+    rater_alpha : (I, R) float64
+        Of the pairs of each rater with each other one; NaN where undefined. No column for raters who are local.
+    class_rater_alpha : (E, R) float64
+        Of both.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> given = [("ann", "cat"), ("bob", "dog")]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in given]
+    >>> found = AlphasByImage(agreement(Annotations.from_rows(rows))).of(0, 1)
+    >>> found.count.tolist(), found.category.tolist(), found.class_rater_alpha.tolist()
+    ([2], ['cat', 'dog'], [[0.0, 0.0], [0.0, 0.0]])
+    """
+
+    count: NDArray[np.intp]
+    category: NDArray[np.object_]
+    class_alpha: NDArray[np.float64]
+    rater_alpha: NDArray[np.float64]
+    class_rater_alpha: NDArray[np.float64]
+
+
+class AlphasByImage:
+    """Alphas of an agreement for the images of one block after another, so that memory does not grow with the data.
+
+    Parameters
+    ----------
+    agreement : Agreement
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = AlphasByImage(agreement(Annotations.from_rows(rows, images=[1, 2]))).of(0, 1)
+    >>> found.category.tolist(), found.class_alpha.tolist(), found.rater_alpha.tolist()
+    (['cat'], [1.0], [[1.0, 1.0]])
+    """
+
+    def __init__(self, agreement: Agreement) -> None:
+        self._agreement, self._by_image = agreement, ByImage(agreement.annotations)
+
+    def of(self, first: int, last: int) -> PartAlphas:
+        """Those of the images from `first` to before `last`."""
+        agreement, images = self._agreement, last - first
+        chosen = slice(*np.searchsorted(agreement.units.image, (first, last)))
+        units = Units(agreement.units.image[chosen] - first, agreement.units.values[chosen])
+        part = Part(self._by_image.table(first, last), units)
+        cells, _, codes = part.class_cells()
+        raters = 0 if agreement.annotations.raters_are_local else len(agreement.annotations.raters)
+        index = codes[cells.statistic] * images + cells.image  # ascending
+        of_raters, of_classes = np.empty((images, raters)), np.full((len(cells), raters), np.nan)
+        for rater in range(raters):
+            own = part.of_rater(rater)
+            of_raters[:, rater] = own.cells().value
+            own_cells, _, own_codes = own.class_cells()
+            at = np.searchsorted(index, own_codes[own_cells.statistic] * images + own_cells.image)
+            of_classes[at, rater] = own_cells.value
+        order = np.argsort(cells.image, kind="stable")
+        return PartAlphas(
+            count=np.bincount(cells.image, minlength=images),
+            category=agreement.annotations.categories[codes[cells.statistic[order]]],
+            class_alpha=cells.value[order],
+            rater_alpha=of_raters,
+            class_rater_alpha=of_classes[order],
+        )
+
+    @cached_property
+    def pairs(self) -> NDArray[np.float64]:
+        """(I, P) alpha of all images for each two raters, matched on these alone, ordered as `numpy.triu_indices`.
+
+        NaN where undefined; no column for raters who are local.
+        """
+        annotations = self._agreement.annotations
+        raters = 0 if annotations.raters_are_local else len(annotations.raters)
+        first, second = np.triu_indices(raters, 1)
+        found = np.full((len(annotations.images), len(first)), np.nan)
+        if raters:
+            groups = np.zeros((len(first), raters), np.bool_)
+            groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
+            cells = rematch(self._agreement, groups)
+            found[cells.image, cells.statistic] = cells.value
+        return found
