@@ -18,6 +18,7 @@ from kalos_core.annotations.build import check_records, reaching_outside
 from kalos_core.annotations.columns import TEXT
 from kalos_core.annotations.counting import overview as overview_of
 from kalos_core.annotations.joining import join
+from kalos_core.arrays import give_back_memory
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD, Assignment, named_raters
 from kalos_core.fiftyone.dataset.coordinates import CROWD, Fault, is_crowd, shapes_of
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 WITH_AREA = ("polygon", "mask", "box")
 """Shape kinds by whose area labels are selected, the most exact first."""
+
+MANY_BLOCKS = 10
+"""From so many blocks on, what reading them took is worth giving back."""
 
 NAN = float("nan")
 
@@ -171,7 +175,12 @@ def read_labels(
         check_samples(samples)
     reading = _Reading(samples, selection, kinds_compared(similarities), again)
     blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
-    return reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
+    are_many = len(blocks) > MANY_BLOCKS
+    found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
+    if are_many:
+        blocks.clear()
+        give_back_memory()
+    return found
 
 
 @dataclass
