@@ -40,6 +40,13 @@ class QuestionCurve:
         Agreement as answers arrived.
     independence : Independence
         Whether agreement depends on how many answers an item has.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": "x" if i else r} for r in "xy" for i in range(4)]
+    >>> found = label_findings(LabelTable.from_rows(rows), bootstrap=0)
+    >>> found.curves[0].question, found.curves[0].raters.tolist(), found.curves[0].cohen[0, 1].item()
+    ('label', ['x', 'y'], 0.0)
     """
 
     question: str
@@ -73,6 +80,13 @@ class LabelFindings:
         Of at most `MOST_CURVES` questions.
     teams : TeamComparison, optional
     rejection : Rejection, optional
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": r, "label": "x" if i else r} for r in "xy" for i in range(4)]
+    >>> found = label_findings(LabelTable.from_rows(rows), bootstrap=0)
+    >>> found.agreement.spa.tolist(), found.majority.means["item_all"], len(found.disputes)
+    ([0.75], 0.875, 1)
     """
 
     table: LabelTable

@@ -115,7 +115,7 @@ def test_pairs_computed_too_high_are_refused():
 def calibrated(threshold=0.7, name="box_iou", **changed):
     """A calibration whose tau* is 1 - threshold."""
     fields = {"ks": 0.9, "ks_at": 0.4, "tau": 1 - threshold, "reason": "", **changed}
-    return Separation(name, "all", np.array([0.1]), np.array([0.9]), **fields)
+    return Separation(name, "all", np.full(20, 0.1), np.array([0.9]), **fields)
 
 
 def test_the_loss_begins_at_the_calibrated_threshold():
