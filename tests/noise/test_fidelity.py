@@ -147,6 +147,18 @@ def test_one_of_a_hundred_missed_on_images_of_as_many_is_missed_as_often():
         assert found[name].inside, found[name]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_trend_of_chance_is_none(seed):
+    """Nearly all images have five annotations; who has four has them since one was missed."""
+    rng = np.random.default_rng(seed)
+    table = careful(raters=2, seed=seed, images=300)
+    table = table.select(rows=rng.random(len(table)) > 0.01)
+    model = NoiseModel.fit(table)
+    mean = (variations(table).type != "correct").sum() / 600
+    assert model.unmatched.rate.expected([3, 5, 20]) == pytest.approx([mean] * 3)
+    assert "no trend over the number of annotations" in model.provenance["unmatched.rate"].reason
+
+
 def test_boxes_of_one_size_tell_nothing_of_others():
     """40 x 40 pixels, moved by -3 to 3 of them: a shift of the size of the jitter, used on other sizes, too."""
     rng = np.random.default_rng(0)

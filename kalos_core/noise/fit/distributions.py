@@ -261,13 +261,22 @@ def _rate_rows(seen: Observations, paper: bool) -> tuple[NDArray[np.intp], NDArr
 
 
 def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
-    """The rate of unmatched annotations, of the form asked for or the one that fits better by AIC."""
+    """The rate of unmatched annotations, of the form asked for or the one that fits better by AIC.
+
+    A trend that is not worth its parameter by AIC is none: where numbers of annotations hardly vary, it would be that
+    of chance, and run away at others. The paper's form has one always.
+    """
     rows = len(seen.events)
     fits = {fit.form: fit for fit in rate_fits(seen, paper=paper)}
     if not fits:
         return constant_rate(seen, "exponential" if form == "auto" else form, paper=paper)
     best = min(fits.values(), key=lambda fit: fit.aic)
     fit = best if form == "auto" else fits[form]
+    count, _ = _rate_rows(seen, paper)
+    if not paper and fit.aic >= 2 - 2 * poisson_log_likelihood(count, np.full(len(count), count.mean())):
+        flat = constant_rate(seen, fit.form)
+        if flat.distribution is not None:
+            return flat
     aics = ", ".join(f"{name} {found.aic:,.0f}" for name, found in fits.items())
     reason = f"{counted(rows, 'image of two raters')}, {fit.form}: AIC {aics}" + (
         "" if form == "auto" else "; as asked"
@@ -310,8 +319,8 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
         reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
         return Estimate(EventRate(NEVER, 0.0, form, empty=None if paper else 0.0), rows, reason)
     reason = (
-        f"{counted(int(count.sum()), 'unmatched annotation')} on {images}, all on images of the same number of "
-        "annotations, which shows no trend: their mean"
+        f"{counted(int(count.sum()), 'unmatched annotation')} on {images}, which show no trend over the number of "
+        "annotations: their mean"
     )
     found = EventRate(float(np.log(count.mean())), 0.0, form)
     if not paper:
