@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 WITH_AREA = ("polygon", "mask", "box")
 """Shape kinds by whose area labels are selected, the most exact first."""
 
-MANY_BLOCKS = 10
-"""From so many blocks on, what reading them took is worth giving back."""
-
 NAN = float("nan")
 
 
@@ -175,9 +172,8 @@ def read_labels(
         check_samples(samples)
     reading = _Reading(samples, selection, kinds_compared(similarities), again)
     blocks = [reading.block(columns) for columns in stream(reading.view, reading.paths)]
-    are_many = len(blocks) > MANY_BLOCKS
     found = reading.joined(blocks or [reading.block({path: [] for path in reading.paths})])
-    if are_many:
+    if len(blocks) > 10:  # what reading them took is worth giving back
         blocks.clear()
         give_back_memory()
     return found

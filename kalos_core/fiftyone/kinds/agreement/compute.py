@@ -7,18 +7,20 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import fiftyone as fo
+import numpy as np
+from numpy.typing import NDArray
 
-from kalos_core._agreement import agreement, check_comparable
+from kalos_core._agreement import Agreement, agreement, check_comparable
 from kalos_core.annotations.joining import narrow
-from kalos_core.diagnostics import diagnose
+from kalos_core.diagnostics import AlphasByImage, Diagnosis, diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
+from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
-from kalos_core.fiftyone.dataset.writing import names_in, picked, write_values
+from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
-from kalos_core.fiftyone.kinds.agreement.parts import sample_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -115,7 +117,7 @@ def compute_agreement(
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         details = diagnose(result, thresholds, calibrated)
         names = RunNames(run_key)
-        values = sample_values(result, details, names)
+        values = _sample_values(result, details, names)
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
@@ -130,3 +132,31 @@ def compute_agreement(
             draft.arrays = matched_arrays(labels, result.pairs) | {"unit_of": narrow(result.unit_of)}
             draft.result = result
     return draft.run
+
+
+def _sample_values(result: Agreement, details: Diagnosis, names: RunNames) -> Values:
+    """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
+
+    Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
+    stand in the order of the raters, and of ``numpy.triu_indices``.
+    """
+    alphas, curve = AlphasByImage(result), details.sensitivity
+
+    def values(images: NDArray[np.intp]) -> dict[str, list[Any]]:
+        found = alphas.of(*((int(images[0]), int(images[-1]) + 1) if len(images) else (0, 0)))
+        made = {
+            names.alpha: or_none(result.image_alpha[images]),
+            names.class_names: nested(found.category, found.count),
+            names.class_alphas: nested(found.class_alpha, found.count),
+        }
+        if not result.annotations.raters_are_local:
+            made |= {
+                names.rater_alphas: or_none(found.rater_alpha),
+                names.class_rater_alphas: nested(found.class_rater_alpha, found.count),
+                names.pair_alphas: or_none(alphas.pairs[images]),
+            }
+        if not isinstance(curve, Undefined):
+            made[names.threshold_alphas] = or_none(curve.image_alpha.T[images])
+        return made
+
+    return values
