@@ -7,8 +7,10 @@ intervals too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,9 +69,15 @@ class Cells:
         return np.bincount(self.statistic[np.isfinite(self.value)], minlength=statistics)
 
     def mean(self, statistics: int) -> NDArray[np.float64]:
-        """(F,) mean of the defined values of each statistic; NaN without any."""
-        defined = np.isfinite(self.value)
-        sums = total(self.statistic[defined], self.value[defined], statistics)
+        """(F,) mean of the defined values of each statistic; NaN without any.
+
+        Sums are exact, so that what is equal does not differ by the order of images, raters or classes.
+        """
+        defined = np.flatnonzero(np.isfinite(self.value))
+        order = defined[np.argsort(self.statistic[defined], kind="stable")]
+        ends = np.searchsorted(self.statistic[order], np.arange(statistics + 1)).tolist()
+        ordered = self.value[order].tolist()
+        sums = np.array([math.fsum(ordered[begin:end]) for begin, end in pairwise(ends)])
         return sums / np.where(self.count(statistics), self.count(statistics), np.nan)
 
     def whole(self, statistics: int) -> NDArray[np.float64]:
