@@ -189,7 +189,7 @@ def rank_systems(
         raise InputError(_without_scores(gone, scores.systems, truths.images))
     kept = ~gone.any(axis=0) & needed.any(axis=1)
     if not kept.any():
-        raise InputError("scores: expected an image with scores of every system and a decision of a truth, got none")
+        raise InputError("scores: expected an image with scores of every classifier and a decision of a truth, got none")
     values, decisions = values[:, kept], truths.decisions[:, kept]
     measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
     means = {
@@ -255,7 +255,7 @@ def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], image
     rows = np.flatnonzero(gone.any(axis=1))
     lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr, images[gone[row]]), 3)})" for row in rows]
     return (
-        "scores: expected those of every system for every image of the truths, got images without in "
+        "scores: expected those of every classifier for every image of the truths, got images without in "
         f"{listed(lacks)}; missing='skip' leaves these images out for all systems"
     )
 

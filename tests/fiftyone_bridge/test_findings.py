@@ -91,7 +91,7 @@ class TestDetails:
 
     def test_no_thresholds(self, make: Callable[..., fo.Dataset]) -> None:
         run = kf.find_variations(make(), "found", raters=RATERS, thresholds=())
-        assert run.details.shares == Undefined("thresholds: not asked for in this run")
+        assert run.details.shares == Undefined("thresholds: none were given for this run")
         assert run.details.boundary.findings == 1
 
     @pytest.mark.parametrize("level", [0, 1.5, "high"])

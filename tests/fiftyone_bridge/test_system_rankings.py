@@ -161,7 +161,7 @@ def test_images_without_scores(answered: fo.Dataset) -> None:
         ({"systems": {"a": "net", "b": {"0.jpg": 1}}}, "expected a mapping of labels to scores, got 1"),
         ({"missing": "guess"}, "missing: expected 'raise' or 'skip'"),
         ({"unlisted": "x"}, "unlisted: expected a number or None"),
-        ({"unlisted": None, "systems": {"a": "net", "b": {"0.jpg": {"cat": 1}}}}, "expected those of every system"),
+        ({"unlisted": None, "systems": {"a": "net", "b": {"0.jpg": {"cat": 1}}}}, "expected those of every classifier"),
         ({"decision": None}, "decision: expected a number"),
         ({"raters": ("ann",)}, "at least two raters"),
     ],

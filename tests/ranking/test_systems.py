@@ -119,7 +119,7 @@ def test_systems_with_other_images(random_study):
     other = SystemScores.from_tables(tables)
     with pytest.raises(InputError, match=r"without in net: 3 \('b', 'c', 'd'\), svm: 4 \('a', 'b', 'c' and 1 more\)"):
         rank_systems(other, of_raters)
-    with pytest.raises(InputError, match="expected an image with scores of every system"):
+    with pytest.raises(InputError, match="expected an image with scores of every classifier"):
         rank_systems(other, of_raters, missing="skip")
 
 

@@ -109,7 +109,7 @@ def variation_details(result: Variations, thresholds: Sequence[float]) -> Variat
     >>> round(found.shares.equilibrium, 4), found.boundary.findings, found.boundary.identical
     (0.6333, 1, 0)
     """
-    shares: VariationShares | Undefined = Undefined("thresholds: not asked for in this run")
+    shares: VariationShares | Undefined = Undefined("thresholds: none were given for this run")
     if len(thresholds):
         levels = [result.threshold, *thresholds]
         shares = variation_shares(
