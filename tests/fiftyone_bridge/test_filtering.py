@@ -164,17 +164,6 @@ def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None
     assert set(of_cid) == {ids[number] for number in range(len(ids)) if number % 3}
 
 
-@pytest.mark.parametrize("part", [{"category": "dog"}, {"category": "cat", "rater": "cid"}])
-def test_many_samples_are_shown_as_few_are(
-    dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch, part: dict[str, str]
-) -> None:
-    few = kf.view_worst_first(dataset, "run", **part)
-    monkeypatch.setattr("kalos_core.fiftyone.kinds.agreement.views.SORTED_IN_MEMORY", 0)
-    many = kf.view_worst_first(dataset, "run", **part)
-    for name in ("id", *(f"{rater}.detections.id" for rater in THREE)):
-        assert many.values(name) == few.values(name)
-
-
 @pytest.mark.parametrize("part", [{"category": "dog"}, {"rater": "cid"}, {"category": "dog", "rater": "cid"}])
 def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, part: dict[str, str]) -> None:
     ids = dataset.values("id")

@@ -24,9 +24,6 @@ from kalos_core.similarity import check_threshold
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-SORTED_IN_MEMORY = 10_000
-"""More samples than this, each with all its labels, the database sorts on disk: they lose other labels before."""
-
 
 class PartArguments(TypedDict, total=False):
     """Which alpha of an image is meant: that of a class, of a rater's pairs, of both, or of all at another threshold.
@@ -96,10 +93,7 @@ def view_of_alpha(samples: Any, run_key: str, low: float, high: float, **part: U
 def view_worst_first(samples: Any, run_key: str, limit: int | None = None, **part: Unpack[PartArguments]) -> Any:
     """Samples of a run with a defined alpha, lowest first, with a class only the labels of that class."""
     run, view = _run_and_view(samples, run_key)
-    alpha = alpha_of(run, **part)
-    if limit is None and run.images > SORTED_IN_MEMORY:
-        view = _narrowed(view.match(alpha != None), run, part.get("category"))  # noqa: E711
-    found = _sorted(view, alpha)
+    found = _sorted(view, alpha_of(run, **part))
     return _narrowed(found if limit is None else found.limit(limit), run, part.get("category"))
 
 
