@@ -133,13 +133,12 @@ def test_not_assigned_and_saw_nothing_are_two_things():
     assert seen.alpha != away.alpha
 
 
-@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
 def test_the_mean_leaves_out_undefined_images_and_is_also_given_without_empty_ones():
     #  image 1: agreed, 1;  image 2: one of two, 0;  image 3: empty, 1;  image 4: one rater only, undefined
     result = agreement(
         table(
             ("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", HERE, 2), ("ann", "cat", HERE, 4),
-            images=(1, 2, 3, 4), assigned={4: ["ann"]},
+            images=(1, 2, 3, 4), assigned={key: ["ann", "bob"] for key in (1, 2, 3)} | {4: ["ann"]},
         ),
         bootstrap=0,
     )  # fmt: skip
@@ -308,12 +307,11 @@ def test_bands_are_those_of_both_papers(alpha, words, of_convergence):
     assert (band(alpha), convergence_band(alpha)) == (words, of_convergence)
 
 
-@pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 1 of")
 def test_the_median_is_of_defined_image_alphas():
     #  image 1: both agree, 1; image 2: ann alone, n = 2, o_cc = 0, D_e = 1 - 0 = 1, alpha 0; image 3: nobody assigned
     result = agreement(
         table(("ann", "cat", HERE), ("bob", "cat", HERE), ("ann", "cat", HERE, 2), images=(1, 2, 3, 4),
-              assigned={3: []}), bootstrap=0)  # fmt: skip
+              assigned={key: ["ann", "bob"] for key in (1, 2, 4)} | {3: []}), bootstrap=0)  # fmt: skip
     assert result.image_alpha[[0, 1, 3]].tolist() == [1, 0, 1]  # image 4 is empty for both
     assert np.isnan(result.image_alpha[2])
     assert result.median_alpha == 1

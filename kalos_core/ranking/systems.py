@@ -189,7 +189,7 @@ def rank_systems(
         raise InputError(_without_scores(gone, scores.systems, truths.images))
     kept = ~gone.any(axis=0) & needed.any(axis=1)
     if not kept.any():
-        raise InputError("scores: expected an image with scores of every classifier and a decision of a truth, got none")
+        raise InputError("scores: expected an image with scores of every classifier and a truth, got none")
     values, decisions = values[:, kept], truths.decisions[:, kept]
     measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
     means = {

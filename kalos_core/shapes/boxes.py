@@ -63,7 +63,8 @@ class Boxes:
 
     def xywh(self) -> NDArray[np.float64]:
         """(N, 4) x, y, width, height in pixels, as COCO and FiftyOne write them."""
-        return np.concatenate([self.corners[:, :2], self.corners[:, 2:] - self.corners[:, :2]], axis=1)
+        corners = np.ascontiguousarray(self.corners)  # pycocotools takes the memory of what it is given as it lies
+        return np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
 
     @cached_property
     def sides(self) -> NDArray[np.float64]:

@@ -376,7 +376,10 @@ def test_what_cannot_be_done_is_reported(arguments, message):
 
 
 def test_one_image_is_refused_with_the_reason():
-    with pytest.raises(InputError, match=r"what chance is .* at least two images with raters assigned, got 1"):
+    with pytest.raises(
+        InputError,
+        match=r"at least two images with raters assigned, as .* what chance is .*, got 1",
+    ):
         calibrate(scene(images=1))
 
 

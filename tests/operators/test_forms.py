@@ -59,8 +59,8 @@ def test_delete_run_can_be_executed_as_it_comes(fields):
     send("compute_agreement", fields)
     inputs = form("delete_run", fields)
     assert (
-        "Deletes 'agreement_alpha' on samples, with those of classes and raters, and 'agreement_unit' on labels"
-        in notices(inputs)
+        "Deletes 'agreement_alpha' on samples, with those of classes, raters and thresholds, and 'agreement_unit' on "
+        "labels" in notices(inputs)
     )
     assert post("delete_run", fields, defaults(inputs)).error is None
     assert kf.list_runs(fields) == []

@@ -397,6 +397,7 @@ def test_an_unexpected_error_is_shown_too_and_logged(name, analysed, monkeypatch
 )
 def test_a_click_in_a_run_that_is_gone_is_no_traceback(analysed, name, method, params):
     panel = Panel(name, analysed).load()
+    panel.state["asked"] = [panel.state["run"], panel.state.get("similarity")]  # its doubts were read
     for key in kf.list_runs(analysed):
         kf.delete_run(analysed, key)
     panel.send(method, **params)

@@ -22,6 +22,7 @@ from tests.fiftyone_bridge.stacks import GOOD, small
 from tests.plugin import Panel
 
 RATERS = ("ann", "bob", "cid")
+TEAMS = {"experts": ["ann"], "others": ["bob", "cid"]}
 
 IMAGES = 300
 """More than all values that the tables of a panel show."""
@@ -58,6 +59,7 @@ CONVERGENCE: list[Click] = [
     ("on_change_least", {"value": 0.7}),
     ("on_change_greatest", {"value": 0.8}),
     ("place", {}),
+    ("on_change_pool", {"value": "this data set alone"}),
     ("on_click_bar", {"y": 1}),
 ]
 NOISE: list[Click] = [
@@ -76,6 +78,8 @@ LABELS: list[Click] = [
     ("on_click_image", {"y": 0}),
     ("on_click_row", {"row": 0}),
     ("on_click_accuracy", {"x": 0, "y": 3}),
+    ("on_change_team_question", {"value": "label"}),
+    ("on_click_team", {"row": 0}),
 ]
 RANKING: list[Click] = [
     ("on_change_measure", {"value": "EER"}),
@@ -133,7 +137,7 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         kf.calibrate_threshold(objects, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
         kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
         kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
-        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20)
+        kf.compute_label_agreement(labels, "image_labels", raters=RATERS, bootstrap=20, teams=TEAMS)
         kf.rank_systems(labels, "ranking", systems=["net", "svm"], raters=RATERS)
         kf.compute_pixel_agreement(masks, "pixels")
         kf.estimate_truth(masks, "truth", methods=["any", "0.5"])
