@@ -98,11 +98,11 @@ class TruthPanel(RunPanel):
 
     @guarded
     def on_change_section(self, ctx):
-        """The App has changed the tab itself, but not what is loaded."""
+        """The App has changed the tab itself, but not what is loaded; of a run that is new it may not know yet."""
         state, section = ctx.panel.state, ctx.params["value"]
         if state.section != section:
             state.section = section
-        if KIND_OF[section] != state.kind:
+        if KIND_OF[section] != state.kind or not state.run:
             self._load_kind(ctx)
 
     def load_run(self, ctx, key):
