@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement, check_comparable
 from kalos_core.annotations.joining import narrow
+from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics import AlphasByImage, Diagnosis, diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import Undefined
@@ -114,6 +115,7 @@ def compute_agreement(
         check_comparable(labels.annotations)
         pairs = compute_pairs(labels.annotations, measure, floor)
         result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
+        give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
         details = diagnose(result, thresholds, calibrated)
         names = RunNames(run_key)
@@ -124,6 +126,7 @@ def compute_agreement(
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
         }
         settings = cast(AgreementSettings, asdict(result.configuration))
+        give_back_memory()
         report(STORING, f"Writing {len(result.units):,} units")
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
             units = picked({names.unit: result.unit_of})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
 
+from kalos_core.arrays import give_back_memory
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -104,6 +105,7 @@ def find_variations(
         labels = read_labels(samples, chosen, [measure])
         report(COMPARING, f"Comparing {len(labels.annotations):,} annotations")
         result = variations(labels.annotations, measure, threshold, max_merge)
+        give_back_memory()
         report(COUNTING, f"Counting at {len(thresholds):,} thresholds")
         details = variation_details(result, thresholds)
         settings = VariationSettings(
@@ -117,6 +119,7 @@ def find_variations(
             names.similarity: {"ftype": fo.FloatField},
             names.similarities: {"ftype": fo.ListField},
         }
+        give_back_memory()
         report(STORING, f"Writing {len(result):,} findings")
         with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
