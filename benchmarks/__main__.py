@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -78,49 +79,30 @@ class Asked:
         return content
 
 
+def _on_file(said: str, module: str, *names: str) -> Callable[[Asked], Iterator[Table]]:
+    """The tables that functions of a module of this package measure on the annotations of a file."""
+
+    def tables(asked: Asked) -> Iterator[Table]:
+        found = import_module(f"benchmarks.{module}")
+        _say(said)
+        for name in names:
+            yield getattr(found, name)(asked.coco, asked.path.stem, asked.repeats)
+
+    return tables
+
+
 def _agreement(asked: Asked) -> Iterator[Table]:
     from benchmarks import agreement
 
-    _say("agreement against the peer")
-    yield agreement.against_peer(asked.coco, asked.path.stem, asked.repeats)
+    yield from _on_file("agreement against the peer", "agreement", "against_peer")(asked)
     yield agreement.reading(asked.path, asked.repeats)
-
-
-def _diagnostics(asked: Asked) -> Iterator[Table]:
-    from benchmarks import diagnostics
-
-    _say("diagnostics")
-    yield diagnostics.against_peer(asked.coco, asked.path.stem, asked.repeats)
-
-
-def _calibration(asked: Asked) -> Iterator[Table]:
-    from benchmarks import calibration
-
-    _say("calibration")
-    yield calibration.against_peer(asked.coco, asked.path.stem, asked.repeats)
 
 
 def _convergence(asked: Asked) -> Iterator[Table]:
     from benchmarks import convergence
 
-    _say("label convergence")
-    yield convergence.against_coco(asked.coco, asked.path.stem, asked.repeats)
-    yield convergence.replicates(asked.coco, asked.path.stem, asked.repeats)
+    yield from _on_file("label convergence", "convergence", "against_coco", "replicates")(asked)
     yield convergence.memory(asked.coco, asked.path.stem)
-
-
-def _generation(asked: Asked) -> Iterator[Table]:
-    from benchmarks import generation
-
-    _say("generation of raters")
-    yield generation.speed(asked.coco, asked.path.stem, asked.repeats)
-
-
-def _noise(asked: Asked) -> Iterator[Table]:
-    from benchmarks import noise
-
-    _say("fit of the noise model")
-    yield noise.fit(asked.coco, asked.path.stem, asked.repeats)
 
 
 def _experiments(asked: Asked) -> Iterator[Table]:
@@ -181,11 +163,11 @@ def _clicks(asked: Asked) -> Iterator[Table]:
 
 BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "agreement": _agreement,
-    "diagnostics": _diagnostics,
-    "calibration": _calibration,
+    "diagnostics": _on_file("diagnostics", "diagnostics", "against_peer"),
+    "calibration": _on_file("calibration", "calibration", "against_peer"),
     "convergence": _convergence,
-    "generation": _generation,
-    "noise": _noise,
+    "generation": _on_file("generation of raters", "generation", "speed"),
+    "noise": _on_file("fit of the noise model", "noise", "fit"),
     "experiments": _experiments,
     "labels": _labels,
     "pixels": _pixels,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.consensus.fusing import Members, fuse
+from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 
@@ -251,20 +251,12 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolve
     made = sorted(_made(agreement, settled), key=lambda one: (one.unit, one.rows))
     row = np.array([row for one in made for row in one.rows], dtype=np.intp)
     owner = np.repeat(np.arange(len(made)), [len(one.rows) for one in made])
-    members = Members(source, row, owner, len(made), np.ones(len(row)))
     return Resolved(
-        annotations=Annotations(
-            image=source.image[[one.rows[0] for one in made]] if made else np.zeros(0, np.intp),
-            rater=np.zeros(len(made), np.intp),
-            category=np.array([_most_given(source.category[list(one.rows)]) for one in made], dtype=np.intp),
-            id=np.arange(1, len(made) + 1),
-            shapes=fuse(members, "vote"),
-            images=source.images,
-            files=source.files,
-            raters=object_array([NAME]),
-            categories=source.categories,
-            image_size=source.image_size,
-            assigned=np.asarray(source.assigned.any(axis=1))[:, None],
+        annotations=fused_annotations(
+            Members(source, row, owner, len(made), np.ones(len(row))),
+            np.array([source.image[one.rows[0]] for one in made], dtype=np.intp),
+            np.array([_most_given(source.category[list(one.rows)]) for one in made], dtype=np.intp),
+            NAME,
         ),
         origin=object_array([one.origin for one in made]),
         sources=tuple(tuple(source.id[list(one.rows)].tolist()) for one in made),

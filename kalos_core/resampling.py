@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +27,9 @@ REPLICATES_AT_ONCE = 100
 """Replicates that are drawn at a time, as long as they are no more than `DRAWN_AT_ONCE` images."""
 
 DRAWN_AT_ONCE = 1 << 19
+
+KEPT = 1 << 24
+"""Draws of an image that are kept for further statistics; each takes a byte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,24 +151,36 @@ class Replicates:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws that are kept, for statistics that come one after the other.
+    """The same draws for statistics that come one after the other; how often each image was drawn, some at a time.
+
+    They are kept if they are few, and drawn again for each statistic else.
 
     Parameters
     ----------
     images : (I,) int
         Ranks of the images that are drawn from, ascending.
-    times : tuple of (B', I) ints
-        How often each was drawn in each replicate, some replicates at a time.
+    replicates, seed : int
+        As in `resample`.
+
+    Examples
+    --------
+    >>> drawn = Draws(np.arange(5), replicates=3, seed=0)
+    >>> [times.sum(axis=1).tolist() for _ in range(2) for times in drawn]
+    [[5, 5, 5], [5, 5, 5]]
     """
 
     images: NDArray[np.intp]
-    times: tuple[NDArray[Any], ...]
+    replicates: int
+    seed: int
 
-    @classmethod
-    def of(cls, images: NDArray[np.intp], replicates: int, seed: int) -> Draws:
-        """As `resample` draws from images of these ranks."""
-        drawn = draws(len(images), replicates if len(images) else 0, seed)
-        return cls(images, tuple(times.astype(np.min_scalar_type(int(times.max()))) for times in drawn))
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        are_few = len(self.images) * self.replicates <= KEPT
+        return iter(self._kept) if are_few else draws(len(self.images), self.replicates, self.seed)
+
+    @cached_property
+    def _kept(self) -> list[NDArray[Any]]:
+        drawn = draws(len(self.images), self.replicates if len(self.images) else 0, self.seed)
+        return [times.astype(np.min_scalar_type(int(times.max()))) for times in drawn]
 
 
 def resample(
@@ -210,7 +226,7 @@ def resample(
     images = np.unique(image[defined | pairable]) if drawn is None else drawn.images
     if not replicates or not len(images):
         return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
-    index = np.searchsorted(images, image)
+    index = np.searchsorted(images, image).astype(np.int32)
     column, statistic_of_column = cells.columns()
     # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
     entries = (
@@ -229,7 +245,7 @@ def resample(
         shape=(len(statistic_of_column), statistics),
     )
     means, wholes = [], []
-    for times in draws(len(images), replicates, seed) if drawn is None else drawn.times:
+    for times in draws(len(images), replicates, seed) if drawn is None else drawn:
         parts = np.split(np.asarray(times.astype(np.float64, copy=False) @ table), statistics * np.arange(1, 5), axis=1)
         values, count, n, agreeing, counts = parts
         with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations
+from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import total
 from kalos_core.consensus._staple import expectation_maximisation
 from kalos_core.errors import InputError, listed
@@ -77,6 +77,26 @@ def fuse(members: Members, region: str) -> dict[str, ShapeColumn]:
     if isinstance(poses, Keypoints):
         fused["keypoints"] = fuse_poses(poses, members)
     return fused
+
+
+def fused_annotations(
+    members: Members, image: NDArray[np.intp], category: NDArray[np.intp], rater: str, region: str = "vote"
+) -> Annotations:
+    """The C fused annotations of one rater, on all images of the source; their ids are 1, 2, ..."""
+    source = members.source
+    return Annotations(
+        image=image,
+        rater=np.zeros(members.count, np.intp),
+        category=category,
+        id=np.arange(1, members.count + 1),
+        shapes=fuse(members, region),
+        images=source.images,
+        files=source.files,
+        raters=object_array([rater]),
+        categories=source.categories,
+        image_size=source.image_size,
+        assigned=np.asarray(source.assigned.any(axis=1))[:, None],
+    )
 
 
 def fuse_boxes(boxes: Boxes, members: Members) -> Boxes:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
-from kalos_core.annotations.table import object_array
 from kalos_core.arrays import as_floats, run_starts
-from kalos_core.consensus.fusing import Members, fuse
+from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.consensus.voting import check_share
 from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.sums import divide
@@ -226,7 +225,7 @@ def instance_consensus(
     members = Members.of(source, unit_of, unit, weight)
     chosen = votes[unit].argmax(axis=1) if len(unit) else np.zeros(0, np.intp)
     return InstanceConsensus(
-        annotations=_as_annotations(source, units.image[unit], chosen, members, region),
+        annotations=fused_annotations(members, units.image[unit], chosen, NAME, region),
         score=annotated[unit] / assigned[unit],
         unit=unit,
         outcome=outcome,
@@ -236,24 +235,6 @@ def instance_consensus(
         member_start=run_starts(annotated),
         member_row=order,
         source=source,
-    )
-
-
-def _as_annotations(
-    source: Annotations, image: NDArray[np.intp], category: NDArray[np.intp], members: Members, region: str
-) -> Annotations:
-    return Annotations(
-        image=image,
-        rater=np.zeros(len(image), np.intp),
-        category=category,
-        id=np.arange(1, len(image) + 1),
-        shapes=fuse(members, region),
-        images=source.images,
-        files=source.files,
-        raters=object_array([NAME]),
-        categories=source.categories,
-        image_size=source.image_size,
-        assigned=np.asarray(source.assigned.any(axis=1))[:, None],
     )
 
 

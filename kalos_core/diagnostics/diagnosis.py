@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, team_agreement
@@ -98,9 +99,11 @@ def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibr
         )
         return replace(found, calibrated=calibrated is not None)
 
+    over_thresholds = or_reason(curve, result)
+    give_back_memory()
     return Diagnosis(
         image_alpha=result.image_alpha,
-        sensitivity=or_reason(curve, result),
+        sensitivity=over_thresholds,
         class_difficulty=or_reason(class_difficulty, result),
         vitality=or_reason(rater_vitality, result),
         collaboration=or_reason(collaboration, result),

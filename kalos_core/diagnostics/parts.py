@@ -89,8 +89,10 @@ class Part:
         unit, column = np.nonzero(self.units.values >= 0)
         annotated = np.unique(unit * classes + self.units.values[unit, column])
         unit, category = annotated // classes, annotated % classes
-        occurring, statistic, count = np.unique(category, return_inverse=True, return_counts=True)
-        return self._cells(statistic.reshape(-1), unit, self.units.values[unit]), count, occurring
+        count = np.bincount(category, minlength=classes)
+        occurring = np.flatnonzero(count)
+        statistic = np.searchsorted(occurring, category)
+        return self._cells(statistic, unit, self.units.values[unit]), count[occurring], occurring
 
     def pair_cells(self, category: int) -> Cells:
         """A statistic for each two raters, ordered as `numpy.triu_indices`: units in which either chose a class."""

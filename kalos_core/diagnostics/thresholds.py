@@ -178,7 +178,7 @@ def sensitivity(
     def cells_at(value: float) -> Cells:
         return Part.of(agreement(annotations, similarity, value, solver, cost, 0, seed, pairs=pairs)).cells()
 
-    drawn = Draws.of(_drawn_from(annotations, map(cells_at, every_threshold.tolist())), replicates, seed)
+    drawn = Draws(_drawn_from(annotations, map(cells_at, every_threshold.tolist())), replicates, seed)
     curve = []
     for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
         cells = cells_at(value)

@@ -321,10 +321,6 @@ class _Measured:
         return on[np.argsort(self.rank[on])]
 
 
-def _joined(parts: list[_Sample]) -> _Sample:
-    return np.concatenate([values for values, _ in parts]), np.concatenate([images for _, images in parts])
-
-
 def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> dict[str, _Sample]:
     """Values of each distribution that is compared, and their images."""
     seen = observe(two, found)

@@ -19,6 +19,7 @@ from bson import ObjectId, json_util
 from fiftyone.core.odm.runs import RunDocument
 from numpy.typing import NDArray
 
+from kalos_core.arrays import give_back_memory
 from kalos_core.errors import InputError, KalosError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete_fields, now, refresh
 from kalos_core.fiftyone.dataset.info import read_info
@@ -154,6 +155,7 @@ def writing(
             draft = Draft(run_key, kind, settings, read)
             yield draft
             details, beside = apart(draft.details)
+            give_back_memory()
             content = {
                 "image_ids": read.images.astype("S"),
                 "hashes": read.hashes.astype("S"),
