@@ -1,5 +1,7 @@
 """One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
 
+from . import _shim
+from .workbench import WorkbenchPanel
 from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
@@ -11,6 +13,7 @@ from .variations import VariationsPanel
 
 
 def register(plugin):
+    plugin.register(WorkbenchPanel)
     plugin.register(AgreementPanel)
     plugin.register(VariationsPanel)
     plugin.register(CalibrationPanel)

@@ -1,0 +1,100 @@
+"""What happens after a click: errors without traceback, views in the grid and back, open samples, selected labels."""
+
+import functools
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
+
+import fiftyone.core.view as fov
+import fiftyone.operators.types as types
+
+from kalos_core import KalosError
+
+logger = logging.getLogger(__name__)
+
+PLUGIN = "@kalos/variation"
+
+WORKBENCH = f"{PLUGIN}/raters"
+"""The panel that all sections are part of."""
+
+Context: TypeAlias = Any
+"""FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
+
+Owner = TypeVar("Owner")
+
+Handler: TypeAlias = Callable[[Owner, Context], None]
+
+
+def guarded(handler: Handler[Owner]) -> Handler[Owner]:
+    """A handler of a panel whose errors are shown in the panel instead of replacing it with a traceback."""
+
+    @functools.wraps(handler)
+    def call(self: Owner, ctx: Context) -> None:
+        try:
+            if ctx.panel.state.problem:  # each change of the state makes the App send all its events again
+                ctx.panel.state.problem = None
+            handler(self, ctx)
+        except KalosError as error:
+            _fail(ctx, str(error))
+        except Exception as error:
+            logger.exception("The panel %s failed", type(self).__name__)
+            _fail(ctx, f"{type(error).__name__}: {error}")
+
+    call.is_handler = True  # type: ignore[attr-defined]
+    return call
+
+
+def handlers(owner: Any) -> dict[str, Callable[[Context], None]]:
+    """The handlers of an object by name."""
+    names = [name for name in dir(type(owner)) if getattr(getattr(type(owner), name), "is_handler", False)]
+    return {name: getattr(owner, name) for name in names}
+
+
+def _fail(ctx: Context, message: str) -> None:
+    ctx.panel.state.problem = message
+    ctx.ops.notify(message.splitlines()[0], variant="error")
+
+
+def add_problem(panel: types.Object, ctx: Context, retry: Any) -> None:
+    """What went wrong, with a button that tries again."""
+    panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.state.problem))
+    panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
+
+
+# ---- where clicks lead ----
+
+
+def show_view(ctx: Context, view: Any, content: str) -> None:
+    """Set the view of the grid, say what is in it, and keep the view before for *Back*."""
+    before = ctx.request_params.get("view") or []
+    ctx.panel.state.before = [*(ctx.panel.state.before or []), before][-STEPS_BACK:]
+    ctx.panel.state.in_grid = f"{len(view):,} {content}"
+    _set(ctx, view)
+
+
+STEPS_BACK = 20
+
+
+def go_back(ctx: Context) -> None:
+    """The view that was in the grid before the last click."""
+    *earlier, last = ctx.panel.state.before
+    ctx.panel.state.before, ctx.panel.state.in_grid = earlier, None
+    _set(ctx, fov.DatasetView._build(ctx.dataset, last))
+
+
+def _set(ctx: Context, view: Any) -> None:
+    if view.view() == ctx.dataset.view():  # without a stage it is no view that the App could set
+        ctx.ops.clear_view()
+    else:
+        ctx.ops.set_view(view)
+
+
+def open_sample(ctx: Context, sample_id: Any) -> None:
+    ctx.ops.open_sample(id=str(sample_id))
+
+
+def select_labels(ctx: Context, sample_id: Any, labels: Iterable[tuple[str, str]]) -> None:
+    """Select labels, pairs of an id and its field, of the open sample."""
+    ctx.ops.set_selected_labels(
+        [{"sample_id": str(sample_id), "label_id": str(label_id), "field": field} for label_id, field in labels]
+    )

@@ -1,0 +1,105 @@
+"""Tables, menus and rows of buttons, as wide as the panel."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import fiftyone.operators.types as types
+
+from .events import Context
+
+Entries: TypeAlias = Mapping[str, str] | Iterable[str]
+"""Values with their labels, or values that are their own labels."""
+
+CROWDED = 5
+"""More columns than this share the width of a panel only in smaller letters."""
+
+NARROW = {"button": {"sx": {"padding": "3px 6px", "minWidth": 0, "width": "100%"}}}
+"""Of buttons in a row of many."""
+
+
+def wrapped(least: str) -> dict[str, Any]:
+    """Properties of a row whose items are at least this wide, and go on below where the panel is narrow."""
+    columns = f"repeat(auto-fill, minmax(min({least}, 100%), 1fr))"
+    sx = {"gridAutoFlow": "row", "gridTemplateColumns": columns, "justifyContent": "stretch", "alignItems": "center"}
+    return {"grid": {"sx": sx}}
+
+
+def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The rows of a table, for `add_table`, under a name for each length.
+
+    The App lays new rows over old ones, and would keep what a shorter list leaves.
+    """
+    place = f"{name}_of_{len(rows)}"
+    ctx.panel.set_state(f"{name}_table", place)
+    ctx.panel.set_data(place, rows)
+
+
+def add_table(
+    panel: types.Object,
+    ctx: Context,
+    name: str,
+    label: str,
+    columns: Iterable[tuple[str, str]],
+    on_click_row: str | None = None,
+) -> None:
+    """A table of `put_rows` as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
+    columns = list(columns)
+    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
+    cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
+    if len(columns) > CROWDED:
+        cell |= {"fontSize": "0.8rem", "padding": "6px"}
+    parts = {
+        "table": {"sx": {"minWidth": 0}},
+        "tableHeadCell": {"sx": cell},
+        "tableBodyRow": row,
+        "tableBodyCell": {"sx": cell},
+    }
+    handler = {"on_click_row": on_click_row} if on_click_row else {}
+    view = types.TableView(**handler, componentsProps=parts)
+    for key, title in columns:
+        view.add_column(key, label=title)
+    panel.list(ctx.panel.get_state(f"{name}_table"), types.Object(), view=view, label=label)
+
+
+def dropdown(entries: Entries) -> types.DropdownView:
+    view = types.DropdownView()
+    labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
+    for value, label in labels.items():
+        view.add_choice(value, label=label)
+    return view
+
+
+def add_menu(panel: types.Object, name: str, entries: Entries, on_change: Any, label: str | None = None) -> None:
+    """A drop-down, only where there is more than one entry."""
+    view = dropdown(entries or ())
+    if len(view.values()) > 1:
+        panel.enum(name, view.values(), view=view, label=label, on_change=on_change)
+
+
+def add_row(panel: types.Object, name: str, least: str = "200px") -> types.Object:
+    """A row that wraps, of items at least this wide."""
+    row: types.Object = panel.h_stack(name, gap=1, componentsProps=wrapped(least))
+    return row
+
+
+def add_choice(panel: types.Object, name: str, entries: Entries, chosen: str, on_click: str) -> None:
+    """A row of buttons, one of which is chosen; the handler gets its value as ``value``."""
+    row = add_row(panel, name, "96px")
+    labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
+    for number, (value, label) in enumerate(labels.items()):
+        variant = "contained" if value == chosen else "outlined"
+        row.btn(
+            f"choice_{number}",
+            label=label,
+            on_click=on_click,
+            params={"value": value},
+            variant=variant,
+            componentsProps=NARROW,
+        )
+
+
+def stacked(panel: types.Object) -> types.Property:
+    """One column as wide as the panel: by default a wide table would push the rest out of sight."""
+    column = {"gridTemplateColumns": "minmax(0, 1fr)", "justifyContent": "stretch"}
+    view = types.GridView(orientation="vertical", gap=1, pad=2, componentsProps={"grid": {"sx": column}})
+    return types.Property(panel, view=view)

@@ -1,0 +1,104 @@
+"""Images and classes: where the raters disagree."""
+
+import fiftyone.operators.types as types
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_in_table, count_text, shown, with_interval
+from kalos_core.figures import alpha_bins, hardest_classes
+
+from ..parts.events import Context, guarded, open_sample
+from ..parts.figures import add_part, put_parts
+from ..parts.layout import add_row, add_table, put_rows
+from .base import Section
+
+WORST = 25
+
+COLUMNS = (("rank", "#"), ("file", "Image"), ("alpha", "α"), ("labels", "Labels"))
+
+NOTHING_YET = (
+    "**Agreement of raters**\n\nNothing is computed yet. Matching finds which labels of different raters mean the "
+    "same object; alpha then says how far they agree about the objects' existence and class, corrected for chance."
+)
+
+
+class ImagesSection(Section):
+    """The distribution of alpha, and the images that the raters agree on least."""
+
+    NAME, KIND, NOTHING_YET = "Images", "agreement", NOTHING_YET
+    FOLLOWS = ("category", "rater", "tag", "view")
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
+        lens = self.lens(ctx)
+        found = kf.narrowed_metrics(ctx.dataset, run.key, lens)
+        state.run = run.key
+        state.found = (
+            f"α {with_interval(found.alpha, found.alpha_interval)} over {count_text(found.images)} images, "
+            f"{count_text(found.units)} units"
+        )
+        parts = kf.figures_of(run, part=found)
+        put_parts(ctx, {"histogram": parts["histogram"]})
+        state.edges = alpha_bins(found.image_alpha)[0].tolist()
+        rows = kf.worst_images(ctx.dataset, run.key, WORST, lens=lens)
+        state.worst_ids = [row.sample_id for row in rows]
+        put_rows(
+            ctx,
+            "worst",
+            [
+                {"rank": rank, "file": shown(row.file), "alpha": alpha_in_table(row.alpha), "labels": row.labels}
+                for rank, row in enumerate(rows, 1)
+            ],
+        )
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        panel.md(f"**{state.found}**", name="found")
+        add_part(panel, ctx, "histogram", "Click a bar to see its images.", self.to(self.click_bar))
+        if state.worst_ids:
+            row = add_row(panel, "worst_row")
+            label = f"Show the {len(state.worst_ids):,} worst in the grid"
+            row.btn("show_worst", label=label, icon="grid_view", on_click=self.to(self.show_worst))
+            add_table(panel, ctx, "worst", "Worst images: click one to open it", COLUMNS, self.to(self.click_worst))
+
+    @guarded
+    def click_bar(self, ctx: Context) -> None:
+        low, high = ctx.panel.state.edges[ctx.params["idx"] : ctx.params["idx"] + 2]
+        lens = self.lens(ctx)
+        view = kf.view_of_alpha(ctx.dataset, ctx.panel.state.run, low, high, category=lens.category, rater=lens.rater)
+        self.show(ctx, view, f"images with α from {low:.1f} to {high:.1f}")
+
+    @guarded
+    def click_worst(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.worst_ids[ctx.params["row"]])
+
+    @guarded
+    def show_worst(self, ctx: Context) -> None:
+        lens = self.lens(ctx)
+        view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, WORST, category=lens.category, rater=lens.rater)
+        self.show(ctx, view, "images, the lowest α first")
+
+
+class ClassesSection(Section):
+    """Which classes the raters agree on least."""
+
+    NAME, KIND, NOTHING_YET = "Classes", "agreement", NOTHING_YET
+    FOLLOWS = ("rater", "tag", "view")
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
+        found = kf.narrowed_metrics(ctx.dataset, run.key, self.lens(ctx))
+        state.run, classes = run.key, found.class_difficulty
+        put_parts(ctx, {"classes": kf.figures_of(run, part=found)["classes"]})
+        order = [] if isinstance(classes, kf.Undefined) else hardest_classes(classes.alpha, classes.images)
+        state.shown_classes = [] if isinstance(classes, kf.Undefined) else classes.category[np.asarray(order)].tolist()
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        click = "Click a class to see its images, worst first."
+        add_part(panel, ctx, "classes", click, self.to(self.click_class))
+
+    @guarded
+    def click_class(self, ctx: Context) -> None:
+        name = ctx.panel.state.shown_classes[ctx.params["idx"]]
+        view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
+        self.show(ctx, view, f"images with {shown(name)}, worst first")

@@ -1,0 +1,80 @@
+"""What every section of the workbench has."""
+
+from typing import Any, ClassVar
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+
+from ..parts.events import PLUGIN, WORKBENCH, Context, Handler, show_view
+from ..parts.layout import add_choice
+
+ALL = "0"
+"""In the menus of the lens; the others are numbers from 1: a name might be anything."""
+
+LENS = ("category", "rater", "tag")
+"""The menus of the lens."""
+
+
+class Section:
+    """One section: what it loads, draws, and where its clicks lead.
+
+    A subclass says how it is called (`NAME`), of which kind the run is that it shows (`KIND`; "" where it shows the
+    analysis as a whole), which parts of the lens its figures follow (`FOLLOWS`), what stands where there is no run
+    (`NOTHING_YET`), and its pages, if it has several (`PAGES`, chosen by buttons). It puts a run into the panel's state
+    and data in `load`, and shows it in `render`. Handlers are `guarded` methods; `to` says how the App reaches one.
+    No name in the state is one of a table or a figure: with a change of a menu the App sends their data back.
+    """
+
+    NAME: ClassVar[str]
+    KIND: ClassVar[str] = ""
+    FOLLOWS: ClassVar[tuple[str, ...]] = ()
+    NOTHING_YET: ClassVar[str] = ""
+    PAGES: ClassVar[tuple[str, ...]] = ()
+
+    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+        """Whether a data set has it at all."""
+        return True
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        raise NotImplementedError
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        raise NotImplementedError
+
+    def lens(self, ctx: Context) -> kf.Lens:
+        """What the menus of the lens say, as far as this section follows them."""
+        state = ctx.panel.state
+        followed = {name for name in LENS if name in self.FOLLOWS and state.lens[name] != ALL}
+        chosen = {name: state.choices[name][int(state.lens[name])] for name in followed}
+        follows_view = "view" in self.FOLLOWS and state.lens["follow"]
+        return kf.Lens(**chosen, samples=ctx.view.values("id") if follows_view else None)
+
+    def show(self, ctx: Context, view: Any, content: str) -> None:
+        """Set the view of the grid to what a click leads to, within the tag and the view that the lens follows."""
+        state = ctx.panel.state
+        if "tag" in self.FOLLOWS and state.lens["tag"] != ALL:
+            view = view.match_tags(state.choices["tag"][int(state.lens["tag"])])
+        if "view" in self.FOLLOWS and state.lens["follow"]:
+            within, view = view, ctx.view
+            for stage in within._stages:
+                view = view.add_stage(stage)
+        show_view(ctx, view, content)
+
+    @classmethod
+    def to(cls, handler: Handler["Section"] | str) -> str:
+        """The address of a handler of this section."""
+        name = handler if isinstance(handler, str) else handler.__name__
+        return f"{WORKBENCH}#{cls.NAME.lower()}_{name}"
+
+    def page(self, ctx: Context) -> str:
+        """The page that is shown."""
+        page: str = (ctx.panel.state.pages or {}).get(self.NAME) or next(iter(self.PAGES), "")
+        return page
+
+    def add_pages(self, panel: types.Object, ctx: Context) -> None:
+        add_choice(panel, "pages_row", self.PAGES, self.page(ctx), f"{WORKBENCH}#choose_page")
+
+    def make(self, ctx: Context) -> None:
+        """The form that makes the run it shows."""
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", on_success=f"{WORKBENCH}#reload")

@@ -1,0 +1,241 @@
+"""The panel *Raters*: one analysis, one lens, and a section for each question."""
+
+import json
+import time
+from typing import Any
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+
+from .parts.events import PLUGIN, Context, add_problem, go_back, guarded, handlers
+from .parts.layout import add_choice, add_menu, add_row, stacked
+from .sections import SECTIONS
+from .sections.base import ALL, LENS, Section
+from .start import add_start, load_start
+
+LOADED_TWICE = 1.5
+"""Seconds within which a panel that was loaded is loaded again only because the App sends the event twice."""
+
+HELP = "How good are our labels, who or what is the problem, and what do we do now?"
+
+BY_NAME = {section.NAME: section for section in SECTIONS}
+
+
+class WorkbenchPanel(foo.Panel):
+    """State: the analysis, the section, the lens, and what the section has put there."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for section in SECTIONS:
+            for name, handler in handlers(section).items():
+                setattr(self, f"{section.NAME.lower()}_{name}", handler)
+
+    @property
+    def config(self) -> foo.PanelConfig:
+        return foo.PanelConfig(
+            name="raters",
+            label="Raters",
+            icon="groups",
+            help_markdown=HELP,
+            allow_multiple=True,
+            category=foo.Categories.ANALYZE,
+            priority=1_000,
+        )
+
+    def execute(self, ctx: Context) -> Any:
+        """Nothing is drawn anew for an event that changes nothing: the App sends three after every change of the state."""
+        if ctx.params.get("__method__") == "on_change_view" and not self._follows_another_view(ctx):
+            return None
+        return super().execute(ctx)
+
+    # ---- events ----
+
+    def on_load(self, ctx: Context) -> None:
+        """The App sends the event again as soon as the first answer arrives; that is not answered.
+
+        It would come late, and show what was there before over what has been chosen meanwhile.
+        """
+        loaded = ctx.panel.state.loaded
+        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
+            self.reload(ctx)
+
+    @guarded
+    def on_change_dataset(self, ctx: Context) -> None:
+        ctx.panel.state.clear()
+        ctx.panel.data.clear()
+        self._reload(ctx)
+
+    @guarded
+    def on_change_view(self, ctx: Context) -> None:
+        ctx.panel.state.view_seen = _view_of(ctx)
+        self._load_section(ctx)
+
+    @staticmethod
+    def _follows_another_view(ctx: Context) -> bool:
+        state = ctx.panel.state
+        return bool((state.lens or {}).get("follow")) and state.view_seen != _view_of(ctx)
+
+    @guarded
+    def reload(self, ctx: Context) -> None:
+        self._reload(ctx)
+
+    @guarded
+    def on_change_analysis(self, ctx: Context) -> None:
+        ctx.panel.state.analysis = ctx.params["value"]
+        ctx.panel.state.lens = None
+        self._reload(ctx)
+
+    @guarded
+    def choose_section(self, ctx: Context) -> None:
+        self.show_section(ctx, ctx.params["value"])
+
+    def show_section(self, ctx: Context, name: str) -> None:
+        """Another section; what the last one put there goes."""
+        ctx.panel.data.clear()
+        ctx.panel.state.section = name
+        ctx.panel.set_title(f"Raters: {name}")
+        self._load_section(ctx)
+
+    @guarded
+    def choose_page(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        state.pages = {**(state.pages or {}), state.section: ctx.params["value"]}
+        self._load_section(ctx)
+
+    @guarded
+    def on_change_lens(self, ctx: Context) -> None:
+        ctx.panel.state.view_seen = _view_of(ctx)
+        self._load_section(ctx)
+
+    @guarded
+    def clear_lens(self, ctx: Context) -> None:
+        ctx.panel.state.lens = _no_lens()
+        self._load_section(ctx)
+
+    @guarded
+    def explain(self, ctx: Context) -> None:
+        """Show or hide the formula behind "?"."""
+        state, name = ctx.panel.state, ctx.params["name"]
+        state.explained = None if state.explained == name else name
+
+    @guarded
+    def back(self, ctx: Context) -> None:
+        go_back(ctx)
+
+    @guarded
+    def make(self, ctx: Context) -> None:
+        BY_NAME[ctx.panel.state.section].make(ctx)
+
+    @guarded
+    def prompt(self, ctx: Context) -> None:
+        """The form of an operator of ours, with what is already known."""
+        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"), on_success=self.reload)
+
+    # ---- loading ----
+
+    def _reload(self, ctx: Context) -> None:
+        state, found = ctx.panel.state, kf.list_analyses(ctx.dataset)
+        keys = [analysis.key for analysis in found]
+        is_new = bool(keys) and state.analyses is not None and keys[0] not in state.analyses
+        if is_new or state.analysis not in keys:
+            state.analysis, state.lens = next(iter(keys), None), None
+        state.analyses = keys
+        state.menu = {analysis.key: _in_menu(analysis) for analysis in found}
+        analysis = next((entry for entry in found if entry.key == state.analysis), None)
+        state.sections = [section.NAME for section in SECTIONS if section.is_shown(ctx, analysis)]
+        if analysis is None:
+            load_start(ctx)
+        else:
+            _load_choices(ctx, analysis)
+            if state.section not in state.sections:
+                state.section = state.sections[0]
+            self._load_section(ctx, analysis)
+        state.loaded = time.time()
+
+    def _load_section(self, ctx: Context, analysis: kf.Analysis | None = None) -> None:
+        state = ctx.panel.state
+        section = BY_NAME[state.section]
+        analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
+        state.lens = state.lens or _no_lens()
+        state.has_run = not section.KIND or section.KIND in analysis.runs
+        if state.has_run:
+            section.load(ctx, analysis)
+
+    # ---- layout ----
+
+    def render(self, ctx: Context) -> types.Property:
+        panel, state = types.Object(), ctx.panel.state
+        if state.problem:
+            add_problem(panel, ctx, self.reload)
+        elif not state.analysis:
+            add_start(panel, ctx)
+        else:
+            self._add_head(panel, ctx)
+            section = BY_NAME[state.section]
+            if state.has_run:
+                if section.PAGES:
+                    section.add_pages(panel, ctx)
+                section.render(panel, ctx)
+            else:
+                panel.md(section.NOTHING_YET, name="invitation")
+                label = kf.KINDS[section.KIND].title
+                panel.btn("make", label=f"{label}: new run", icon="play_arrow", on_click=self.make, variant="contained")
+        return stacked(panel)
+
+    def _add_head(self, panel: types.Object, ctx: Context) -> None:
+        """Sections, the analysis, the lens, and what is in the grid."""
+        state = ctx.panel.state
+        add_choice(panel, "sections_row", state.sections, state.section, f"{PLUGIN}/raters#choose_section")
+        add_menu(panel, "analysis", state.menu, self.on_change_analysis, label="Analysis")
+        section = BY_NAME[state.section]
+        if section.FOLLOWS:
+            self._add_lens(panel, ctx, section)
+        if state.before:
+            row = add_row(panel, "grid_row")
+            row.btn("back", label="Back", icon="arrow_back", on_click=self.back, variant="outlined")
+            if state.in_grid:
+                row.str("grid_content", view=types.LabelValueView(label="In the grid"))
+
+    def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
+        state = ctx.panel.state
+        row = add_row(panel, "lens", "105px")
+        for name in LENS:
+            if name in section.FOLLOWS:
+                numbered = {str(number): label for number, label in enumerate(state.choices[name])}
+                add_menu(row, name, numbered, self.on_change_lens)
+        if "view" in section.FOLLOWS:
+            row.bool("follow", view=types.SwitchView(label="Follow the view"), on_change=self.on_change_lens)
+        if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
+            row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
+
+
+def _no_lens() -> dict[str, Any]:
+    return {**dict.fromkeys(LENS, ALL), "follow": False}
+
+
+def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:
+    """What the lens can be set to."""
+    run = analysis.runs.get("agreement")
+    categories = [] if run is None else kf.classes_of(ctx.dataset, run.key)
+    raters = [] if run is None else run.metrics["raters"]
+    tags = ctx.dataset.distinct("tags")
+    ctx.panel.state.choices = {
+        "category": ["all classes", *categories],
+        "rater": ["all raters", *raters],
+        "tag": ["all tags", *tags],
+    }
+
+
+def _in_menu(analysis: kf.Analysis) -> str:
+    """An analysis as the menu shows it: key, date, configuration, size, alpha."""
+    lead = next(iter(analysis.runs.values()))
+    parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", f"{lead.images:,} images"]
+    return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])
+
+
+def _view_of(ctx: Context) -> str:
+    """The view and the filters of the App, as a text to compare."""
+    asked = ctx.request_params
+    return json.dumps([asked.get("view"), asked.get("filters"), asked.get("extended")], sort_keys=True, default=str)
