@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKSPACE = "raters"
+
+KEY = "first"
+"""Of the analysis."""
+
 PLUGIN = "@kalos/variation"
 
 MADE_HERE = "made by `make demo`"
@@ -60,15 +64,16 @@ def main() -> int:
     except (KalosError, OSError) as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 2
+    shown = _shown(kf)
     for name, run in runs.items():
-        print(kf.KINDS[name].demo.headline(run))
+        print(shown[name].headline(run))
     _arrange(dataset, runs["agreement"], fo)
     if options.no_app:
         return 0
     session = fo.launch_app(
         dataset, spaces=dataset.load_workspace(WORKSPACE), port=options.port, address=options.address, remote=True
     )
-    names = {"variation": kf.RunNames("variations").main, "unit": kf.RunNames("agreement").unit}
+    names = {"variation": runs["variations"].names.main, "unit": runs["agreement"].names.unit}
     print(WHAT_TO_TRY.format(address=f"http://{options.address}:{options.port}", **names), flush=True)
     with suppress(KeyboardInterrupt):
         session.wait(-1)
@@ -140,18 +145,15 @@ def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str,
 
 
 def _analyse(dataset: Any, kf: Any) -> dict[str, Any]:
-    """A run of each kind, called like it; after the first as far as the labels have one: one image has no subsets."""
-    runs: dict[str, Any] = {}
-    for name, kind in kf.KINDS.items():
-        if kind.demo is None:
-            continue
-        try:
-            runs[name] = getattr(kf, kind.operator)(dataset, name, progress=True, **kind.demo.settings)
-        except InputError as error:
-            if not runs:
-                raise
-            print(f"Note: no {kind.title.lower()}: {error}", file=sys.stderr)
-    return runs
+    """The runs that the demo shows, with their results."""
+    settings = {name: demo.settings for name, demo in _shown(kf).items()}
+    analysis = kf.analyse(dataset, KEY, kinds=list(settings), settings=settings, progress=True)
+    return {name: kf.load_run(dataset, run.key) for name, run in analysis.runs.items()}
+
+
+def _shown(kf: Any) -> dict[str, Any]:
+    """The kinds of runs that the demo shows, and how."""
+    return {name: kind.demo for name, kind in kf.KINDS.items() if kind.demo is not None}
 
 
 def _synthetic(options: argparse.Namespace, kf: Any) -> Any:

@@ -9,11 +9,13 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
     print(run.result)
 
 * into a data set: `load_raters`, `load_label_table`, `load_mask_folders`
+* all of them at once: `analyse`, `list_analyses`, `find_analysis`, `Analysis`, `check_analysis_key`,
+  `free_analysis_key`
 * analyses, each a kind of run: `compute_agreement`, `find_variations`, `calibrate_threshold`, `estimate_convergence`,
   `compute_label_agreement`, `rank_systems`, `compute_pixel_agreement`, `estimate_truth`, `rank_detectors`,
   `inject_noise`
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
-  `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
+  `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
@@ -46,6 +48,9 @@ import inspect
 
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.errors import Undefined as Undefined
+from kalos_core.fiftyone.analyses.analysis import analyse as analyse
+from kalos_core.fiftyone.analyses.analysis import check_analysis_key as check_analysis_key
+from kalos_core.fiftyone.analyses.analysis import free_analysis_key as free_analysis_key
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
@@ -140,12 +145,17 @@ from kalos_core.fiftyone.kinds.variations.views import view_of_confusion as view
 from kalos_core.fiftyone.kinds.variations.views import view_of_copies as view_of_copies
 from kalos_core.fiftyone.kinds.variations.views import view_of_merged as view_of_merged
 from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
+from kalos_core.fiftyone.runs.analyses import Analysis as Analysis
 from kalos_core.fiftyone.runs.keys import RunNames as RunNames
 from kalos_core.fiftyone.runs.keys import check_run_key as check_run_key
 from kalos_core.fiftyone.runs.keys import free_run_key as free_run_key
+from kalos_core.fiftyone.runs.stored import STATUSES as STATUSES
 from kalos_core.fiftyone.runs.stored import count_changes as count_changes
 from kalos_core.fiftyone.runs.stored import delete_run as delete_run
+from kalos_core.fiftyone.runs.stored import describe_run as describe_run
 from kalos_core.fiftyone.runs.stored import figures_of as figures_of
+from kalos_core.fiftyone.runs.stored import find_analysis as find_analysis
+from kalos_core.fiftyone.runs.stored import list_analyses as list_analyses
 from kalos_core.fiftyone.runs.stored import list_runs as list_runs
 from kalos_core.fiftyone.runs.stored import load_details as load_details
 from kalos_core.fiftyone.runs.stored import load_metrics as load_metrics

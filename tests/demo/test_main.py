@@ -68,7 +68,7 @@ def test_the_drawn_demo(demo, tmp_path):
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
     (kept,) = data_sets(demo).values()
     assert (kept["name"], kept["persistent"]) == ("kalos-demo", True)
-    assert set(kept["runs"]) == {"agreement", "variations", "calibration", "convergence"}
+    assert set(kept["runs"]) == {"first", "first_variations", "first_calibration", "first_convergence"}
     assert len(kept["workspaces"]) == 1
 
     # once more: the earlier demo is replaced, and a plugin link to a clone that was moved is renewed

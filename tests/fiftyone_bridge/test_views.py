@@ -156,13 +156,16 @@ class TestFindings:
         (kf.view_of_alpha, ["found", 0, 1]),
         (kf.view_worst_first, ["found"]),
         (kf.worst_images, ["found"]),
-        (kf.view_of_variation, ["run", "merged"]),
-        (kf.view_of_confusion, ["run", "cat", "dog"]),
     ],
 )
 def test_a_run_of_the_other_kind(dataset: fo.Dataset, call: Any, arguments: list[Any]) -> None:
     with pytest.raises(InputError, match=rf"expected one of the \w+ runs \w+, got '{arguments[0]}'"):
         call(dataset, *arguments)
+
+
+def test_the_key_of_an_analysis_leads_to_its_variations(dataset: fo.Dataset) -> None:
+    of_run, of_analysis = (kf.view_of_variation(dataset, key, "merged") for key in ("found", "run"))
+    assert labels_in(of_analysis) == labels_in(of_run)
 
 
 def table(report: kf.ImageReport) -> list[list[tuple[str, str, list[str]]]]:
@@ -243,7 +246,7 @@ class TestSampleReport:
         assert table(self.report(own, 0)) == [[("annotated", "cat", ["correct"])] * 2]
 
     def test_keys_of_the_right_kind(self, dataset: fo.Dataset) -> None:
-        for keys in [("found",), ("run", "run"), ("eve",), ("run", "eve")]:
+        for keys in [("found",), ("found", "found"), ("eve",), ("run", "eve")]:
             with pytest.raises(InputError, match="run key: expected one of the"):
                 self.report(dataset, 0, *keys)
 

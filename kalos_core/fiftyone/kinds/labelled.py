@@ -146,10 +146,7 @@ def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -
     rater_a, rater_b : str
         Raters of the run, its reference, or "majority".
     """
-    run = load_metrics(samples, run_key)
-    if run.kind not in OF_LABELS:
-        raise InputError(f"run key: expected a run on image-level labels, got {run_key!r} of kind {run.kind!r}")
-    view = load_run_view(samples, run_key)
+    run, view = load_metrics(samples, run_key, OF_LABELS), load_run_view(samples, run_key, OF_LABELS)
     compared = [_of_rater(run, view, name) for name in (rater_a, rater_b)]
     both = ViewExpression([labels for labels, _ in compared])
     one, other = both[0], both[1]

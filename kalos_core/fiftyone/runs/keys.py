@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import Any
@@ -101,13 +101,13 @@ def is_ours(config: Any) -> bool:
     return str(config.method).startswith(f"{METHOD}/")
 
 
-def free_run_key(samples: Any, base: str) -> str:
-    """`base`, or `base` with the first number that makes it free."""
+def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:
+    """`base`, or `base` with the first number that makes it free; `check` raises where it is not."""
     _check_spelling(base)
     number, key = 1, base
     while True:
         try:
-            check_run_key(samples, key)
+            (check or check_run_key)(samples, key)
             return key
         except InputError:
             number += 1

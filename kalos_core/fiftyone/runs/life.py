@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Generic
 
@@ -31,7 +33,7 @@ from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.thresholds import forget_thresholds
-from kalos_core.fiftyone.runs.writers import is_alive, writing_now
+from kalos_core.fiftyone.runs.writers import Writer, is_alive, writing_now
 
 WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
 
@@ -57,6 +59,46 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
             raise
 
 
+@dataclass(frozen=True)
+class _Together:
+    """Runs of one analysis, which are complete at once: its key, and who writes them."""
+
+    analysis: str
+    writer: Writer
+
+
+_TOGETHER: ContextVar[_Together | None] = ContextVar("together", default=None)
+
+
+@contextmanager
+def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
+    """All runs that are written inside are of one analysis: complete when the block is left, or gone if it fails.
+
+    Until then nobody lists them; what a dead process left of them is swept, as of a single run.
+    """
+    with writing_now() as writer:
+        token = _TOGETHER.set(_Together(analysis, writer))
+        try:
+            yield
+            for key, config in _written_by(dataset, writer).items():
+                config.status = COMPLETE
+                store_config(dataset, key, config)
+        except BaseException:
+            with suppress(Exception):  # as for a single run
+                for key in _written_by(dataset, writer):
+                    remove_run(dataset, key)
+            raise
+        finally:
+            _TOGETHER.reset(token)
+
+
+def _written_by(dataset: Any, writer: Writer) -> dict[str, Any]:
+    """Key -> configuration of the runs of a writer."""
+    dataset.reload()
+    configs = {key: dataset.get_run_info(key).config for key in dataset.list_runs()}
+    return {key: config for key, config in configs.items() if is_ours(config) and config.writer == writer}
+
+
 @dataclass
 class Draft(Generic[Settings, Metrics, Details, Result]):
     """A run that is being written: what it will store besides its fields.
@@ -65,6 +107,10 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
     ----------
     key, kind, settings, read
         As they were given to `writing`.
+    made_at : datetime
+        When it was registered.
+    analysis : str, optional
+        What it is a part of.
     metrics : dict
         The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
         set reads, so they are few.
@@ -80,6 +126,8 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
     kind: Kind[Settings, Metrics, Details, Result]
     settings: Settings
     read: Read
+    made_at: datetime
+    analysis: str | None = None
     metrics: Metrics = field(init=False)
     details: Details = field(init=False)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -97,8 +145,10 @@ class Draft(Generic[Settings, Metrics, Details, Result]):
             label_fields=self.read.fields,
             images=len(self.read.images),
             read_at=self.read.read_at,
+            made_at=self.made_at,
             details=self.details,
             result=self.result,
+            analysis=self.analysis,
         )
 
 
@@ -130,8 +180,8 @@ def writing(
     Draft
         To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
     """
-    dataset = read.view._root_dataset
-    with writing_now() as writer:
+    dataset, together = read.view._root_dataset, _TOGETHER.get()
+    with writing_now() if together is None else nullcontext(together.writer) as writer:
         sweep(dataset)
         check_run_key(dataset, run_key)
         config = dataset.init_run(
@@ -148,11 +198,14 @@ def writing(
             folder=None if folder is None else str(folder),
             arrays=None,
             metrics={},
+            analysis=together and together.analysis,
+            note="",
+            review="",
         )
-        _register(read.view, run_key, config)
+        made_at = _register(read.view, run_key, config)
         try:
             declare(dataset, fields or {})
-            draft = Draft(run_key, kind, settings, read)
+            draft = Draft(run_key, kind, settings, read, made_at, config.analysis)
             yield draft
             details, beside = apart(draft.details)
             give_back_memory()
@@ -167,7 +220,7 @@ def writing(
             results = dataset.init_run_results(run_key)
             results.details = details
             dataset.save_run_results(run_key, results, cache=False)
-            config.metrics, config.status = draft.metrics, COMPLETE
+            config.metrics, config.status = draft.metrics, COMPLETE if together is None else WRITING
             store_config(dataset, run_key, config)
         except BaseException:
             with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
@@ -175,8 +228,8 @@ def writing(
             raise
 
 
-def _register(samples: Any, run_key: str, config: Any) -> None:
-    """Enter a run into the list of a data set's runs; of two processes at once the database refuses one."""
+def _register(samples: Any, run_key: str, config: Any) -> datetime:
+    """Enter a run into the list of a data set's runs, and when; of two processes the database refuses one."""
     dataset, time = samples._root_dataset, now()
     is_view = isinstance(samples, fo.DatasetView)
     stages = [json_util.dumps(stage) for stage in samples._serialize(include_uuids=False)] if is_view else None
@@ -197,6 +250,7 @@ def _register(samples: Any, run_key: str, config: Any) -> None:
         document.delete()
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
     dataset.reload()
+    return time
 
 
 def store_config(dataset: Any, run_key: str, config: Any) -> None:

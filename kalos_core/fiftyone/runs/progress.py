@@ -38,6 +38,11 @@ class Report:
             self._bar.update(round(100 * share) - self._shown)
             self._shown = round(100 * share)
 
+    def part(self, begin: float, end: float, title: str = "") -> Progress:
+        """Progress of one part of the work, which begins and ends at these shares of all; its labels follow a title."""
+        before = f"{title}: " if title else ""
+        return lambda share, label: self(begin + share * (end - begin), f"{before}{label}")
+
     def within(self, begin: float, end: float, label: str) -> Callable[[float], None]:
         """What reports the share of one part of the work, which begins and ends at these shares of all."""
         return lambda share: self(begin + share * (end - begin), label)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Literal, overload
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import copy_fields, delete_fields, refresh
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config, written_fields
 from kalos_core.fiftyone.runs.records import joined, restored
-from kalos_core.fiftyone.runs.table import KINDS, Kind, Part, Run
+from kalos_core.fiftyone.runs.table import KINDS, Part, Run
 from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
-AnyRun = Run[Any, Any, Any, Any]
+KindNames = str | Sequence[str] | None
+"""A kind of run, or several; None: any."""
+
+STATUSES = {"needs_review": "needs review", "in_review": "in review", "reviewed": "reviewed"}
+"""What a run may be marked as, as in FiftyOne's panel *Model Evaluation*, with its words."""
 
 
 @overload
@@ -46,22 +52,56 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bo
     refresh(dataset)
     for key in dead_runs(dataset):
         remove_run(dataset, key)
-    found = []
+    found: list[tuple[datetime, str, Any]] = []
     for key in dataset.list_runs():
         about = dataset.get_run_info(key)
         config = about.config
         if is_ours(config) and config.status == COMPLETE and config.method in [f"{METHOD}/{name}" for name in kinds]:
-            found.append((about.timestamp, key, config))
+            found.append((about.timestamp, key, about))
     ordered = sorted(found, key=lambda entry: entry[:2], reverse=True)
-    return [_run(key, config) for _, key, config in ordered] if info else [key for _, key, _ in ordered]
+    return [_run(about) for *_, about in ordered] if info else [key for _, key, _ in ordered]
 
 
-def load_metrics(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
+def list_analyses(samples: Any) -> list[Analysis]:
+    """The analyses of a data set, the newest first: what `analyse` made, and what lone runs make up.
+
+    A lone agreement is an analysis of its own, to which the newest lone runs of other kinds that read the same labels
+    belong. Lone runs that fit no such analysis make up their own.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> list_analyses(dataset)
+    []
+    >>> dataset.delete()
+    """
+    return analyses_of(list_runs(samples, info=True))
+
+
+def find_analysis(samples: Any, key: str) -> Analysis:
+    """The analysis of a key: its own, or that of one of its runs.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    found = list_analyses(samples)
+    of_runs = (analysis for analysis in found if key in {run.key for run in analysis.runs.values()})
+    analysis = next((analysis for analysis in found if analysis.key == key), None) or next(of_runs, None)
+    if analysis is None:
+        keys = listed((entry.key for entry in found), 20) if found else "none there yet"
+        raise InputError(f"analysis: expected the key of one ({keys}), got {key!r}")
+    return analysis
+
+
+def load_metrics(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     """A run, of a kind if given, with its settings and metrics only: quick, whatever the size of the data set."""
-    return _run(run_key, _config(samples, run_key, kind))
+    return _run(_info(samples, run_key, kind))
 
 
-def load_details(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
+def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
     """A run with all its numbers, but without its result.
 
     Raises
@@ -69,18 +109,19 @@ def load_details(samples: Any, run_key: str, kind: str | None = None) -> AnyRun:
     InputError
         If there is no such run, or what it stored is gone.
     """
-    config = _config(samples, run_key, kind)
-    run = _run(run_key, config)
-    results = samples._root_dataset.load_run_results(run_key, cache=False, load_view=False)
+    info = _info(samples, run_key, kind)
+    run = _run(info)
+    results = samples._root_dataset.load_run_results(run.key, cache=False, load_view=False)
     if results is None:
-        raise InputError(f"run key: {run_key!r}: its stored result is gone; delete the run")
-    stored = joined(results.details, StoredArrays(run_key, config.arrays))
+        raise InputError(f"run key: {run.key!r}: its stored result is gone; delete the run")
+    stored = joined(results.details, StoredArrays(run.key, info.config.arrays))
     return replace(run, details=restored(KINDS[run.kind].details, stored))
 
 
-def load_arrays(samples: Any, run_key: str, kind: str | None = None) -> StoredArrays:
+def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> StoredArrays:
     """The arrays a run stored, each fetched when it is asked for."""
-    return StoredArrays(run_key, _config(samples, run_key, kind).arrays)
+    info = _info(samples, run_key, kind)
+    return StoredArrays(info.key, info.config.arrays)
 
 
 def load_run(samples: Any, run_key: str) -> AnyRun:
@@ -117,20 +158,46 @@ def count_changes(samples: Any, run_key: str) -> int:
     return count_since(load_run_view(samples, run_key), load_metrics(samples, run_key))
 
 
-def load_run_view(samples: Any, run_key: str) -> Any:
+def load_run_view(samples: Any, run_key: str, kind: KindNames = None) -> Any:
     """The view a run was computed on."""
-    _config(samples, run_key)
-    return samples._root_dataset.load_run_view(run_key)
+    return samples._root_dataset.load_run_view(_info(samples, run_key, kind).key)
 
 
 def rename_run(samples: Any, run_key: str, new_key: str) -> None:
-    """Give a run, and everything it wrote, another key."""
-    config = _config(samples, run_key)
-    dataset = samples._root_dataset
-    reason = _kind_of(config).fixed_because
-    if reason:
-        raise InputError(f"run key: expected a run that can be renamed, got {run_key!r}, {reason}")
-    check_run_key(dataset, new_key)
+    """Give a run, and everything it wrote, another key; by the key of an analysis, all the runs made for it.
+
+    Raises
+    ------
+    InputError
+        If there is no such run, its kind cannot be renamed, or a key is taken; nothing is renamed then.
+    """
+    dataset, runs = samples._root_dataset, _runs_under(samples, run_key)
+    for run in runs:
+        reason = KINDS[run.kind].fixed_because
+        if reason:
+            raise InputError(f"run key: expected a run that can be renamed, got {run.key!r}, {reason}")
+    own = {run_key: new_key} | {kind.key_in(run_key): kind.key_in(new_key) for kind in KINDS.values()}
+    moves = {run.key: own[run.key] for run in runs if run.key in own}
+    for key in moves.values():
+        check_run_key(dataset, key)
+    moved: dict[str, str] = {}
+    try:
+        for run in runs:
+            key = moves.get(run.key, run.key)
+            if key != run.key:
+                _rename(dataset, run.key, key)
+            moved[key] = run.key
+            _set(dataset, key, analysis=new_key if run.analysis == run_key else run.analysis)
+    except BaseException:
+        for key, before in moved.items():
+            if key != before:
+                _rename(dataset, key, before)
+            _set(dataset, before, analysis=runs[0].analysis)
+        raise
+
+
+def _rename(dataset: Any, run_key: str, new_key: str) -> None:
+    config = dataset.get_run_info(run_key).config
     old, new = RunNames(run_key), RunNames(new_key)
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
     moves = {}
@@ -154,9 +221,35 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
 
 
 def delete_run(samples: Any, run_key: str) -> None:
-    """Delete a run, all it wrote, and nothing else."""
-    _config(samples, run_key)
-    remove_run(samples._root_dataset, run_key)
+    """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it."""
+    for run in _runs_under(samples, run_key):
+        remove_run(samples._root_dataset, run.key)
+
+
+def describe_run(samples: Any, run_key: str, *, note: str | None = None, status: str | None = None) -> None:
+    """Say something of a run, which stays with it under any key.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    run_key : str
+        Of a run; that of an analysis is that of the run that leads it.
+    note : str, optional
+        None: as it is; "" forgets it.
+    status : name in `STATUSES`, optional
+        None: as it is; "" forgets it.
+
+    Raises
+    ------
+    InputError
+        If there is no such run or status.
+    """
+    if note is not None and not isinstance(note, str):
+        raise InputError(f"note: expected a text, got {note!r}")
+    if status:
+        lookup(STATUSES, status, "status")
+    said = {name: value for name, value in (("note", note), ("review", status)) if value is not None}
+    _set(samples._root_dataset, _info(samples, run_key).key, **said)
 
 
 def figures_of(run: AnyRun, **options: Any) -> dict[str, Part]:
@@ -167,38 +260,55 @@ def figures_of(run: AnyRun, **options: Any) -> dict[str, Part]:
 
 def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:
     """Store other metrics for the summary of a complete run."""
-    config = _config(samples, run_key)
-    config.metrics = metrics
-    store_config(samples._root_dataset, run_key, config)
+    _set(samples._root_dataset, _info(samples, run_key).key, metrics=metrics)
 
 
-def _kind_of(config: Any) -> Kind[Any, Any, Any, Any]:
-    return KINDS[config.method.split("/", 1)[1]]
+def _set(dataset: Any, run_key: str, **entries: Any) -> None:
+    """Store other values in the configuration of a run."""
+    config = dataset.get_run_info(run_key).config
+    for name, value in entries.items():
+        setattr(config, name, value)
+    store_config(dataset, run_key, config)
 
 
 def _changes(samples: Any, run: AnyRun) -> Changes:
-    config = _config(samples, run.key)
+    config = _info(samples, run.key).config
     return Changes(run, StoredArrays(run.key, config.arrays), load_run_view(samples, run.key), config)
 
 
-def _run(run_key: str, config: Any) -> AnyRun:
+def _run(info: Any) -> AnyRun:
+    config = info.config
     return Run(
-        key=run_key,
-        kind=_kind_of(config).name,
+        key=info.key,
+        kind=config.method.split("/", 1)[1],
         settings=config.settings,
         selection=Selection.of(config.selection),
         metrics=config.metrics,
         label_fields=tuple(config.label_fields),
         images=config.images,
         read_at=config.read_at,
+        made_at=info.timestamp,
         details={},
+        analysis=config.analysis,
+        note=config.note,
+        status=config.review,
     )
 
 
-def _config(samples: Any, run_key: str, kind: str | None = None) -> Any:
-    keys = list_runs(samples, kind)
-    if run_key not in keys:
-        runs = f"the {kind} runs" if kind else "the runs"
+def _info(samples: Any, run_key: str, kind: KindNames = None) -> Any:
+    """A run as FiftyOne stores it, by its key or, of some kinds, by that of an analysis that has one."""
+    keys, found = list_runs(samples, kind), run_key
+    if run_key not in keys and kind is not None:
+        of_key = (analysis.runs for analysis in list_analyses(samples) if analysis.key == run_key)
+        found = next((run.key for runs in of_key for run in runs.values() if run.key in keys), run_key)
+    if found not in keys:
+        runs = "the runs" if kind is None else f"the {kind if isinstance(kind, str) else ' or '.join(kind)} runs"
         there = f"one of {runs} {listed(keys, 20)}" if keys else f"one of {runs}, of which there are none yet"
         raise InputError(f"run key: expected {there}, got {run_key!r}")
-    return samples._root_dataset.get_run_info(run_key).config
+    return samples._root_dataset.get_run_info(found)
+
+
+def _runs_under(samples: Any, key: str) -> list[AnyRun]:
+    """The runs made for the analysis of a key, the one that leads it last; else the run of that key."""
+    members = [run for run in list_runs(samples, info=True) if run.analysis == key]
+    return members or [load_metrics(samples, key)]

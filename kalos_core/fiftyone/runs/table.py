@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
+from kalos_core.fiftyone.dataset.raters import OBJECTS, Family
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.keys import RunNames
 
@@ -75,12 +77,18 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         How many samples it read.
     read_at : datetime
         When.
+    made_at : datetime
+        When it was begun, as FiftyOne lists it; UTC, as `read_at`.
     details : dataclass
         All other numbers; empty if only the summary was loaded.
     result : optional
         The result itself; None if only the numbers were loaded.
     stale : tuple of str
         Ids of samples whose labels have changed since the run (only known when the result is loaded).
+    analysis : str, optional
+        The key of the analysis it was made for; None: it was made alone.
+    note, status : str
+        What people say of it, see `describe_run`.
     """
 
     key: str
@@ -91,9 +99,13 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     label_fields: tuple[str, ...]
     images: int
     read_at: datetime
+    made_at: datetime
     details: Details
     result: Result | None = None
     stale: tuple[str, ...] = ()
+    analysis: str | None = None
+    note: str = ""
+    status: str = ""
 
     @property
     def names(self) -> RunNames:
@@ -154,6 +166,13 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         Why runs of this kind cannot be renamed; "" where they can.
     demo : Demo, optional
         How the demo shows it; None: it does not.
+    family : Family
+        The kind of labels it reads.
+    suffix : str
+        Of its run's key in an analysis, where it does not lead; "": it is no part of an analysis.
+    again : callable, optional
+        ``again(run)``: the arguments of its function, besides the selection, that stored such a run, which is given
+        with its details. None: the settings as they are.
     """
 
     name: str
@@ -168,6 +187,20 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     newer: Callable[..., list[str]] | None = None
     fixed_because: str = ""
     demo: Demo | None = None
+    family: Family = OBJECTS
+    suffix: str = ""
+    again: Callable[[Run[Settings, Metrics, Details, Result]], dict[str, Any]] | None = None
+
+    @property
+    def compute(self) -> Callable[..., Run[Settings, Metrics, Details, Result]]:
+        """The function that makes one, which has the name of its operator."""
+        found: Callable[..., Run[Settings, Metrics, Details, Result]]
+        found = getattr(import_module(f"kalos_core.fiftyone.kinds.{self.name}.compute"), self.operator)
+        return found
+
+    def key_in(self, analysis: str) -> str:
+        """The key of its run in an analysis that another kind leads."""
+        return f"{analysis}_{self.suffix}"
 
     @property
     def figures(self) -> str:

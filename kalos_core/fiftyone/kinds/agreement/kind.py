@@ -81,6 +81,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
         title="Agreement",
         operator="compute_agreement",
         section="agreement",
+        suffix="agreement",
         read=read_compared,
         restore=_restore,
         written=_written,

@@ -32,6 +32,7 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
     compared = set()
     if variations_key:
         named = load_metrics(samples, variations_key, "variations")
+        variations_key = named.key
         compared = set(named.metrics["raters"] if len(_one_sample(samples, variations_key, sample_id)) else ())
     (alpha,) = labels.view.values(RunNames(agreement_key).alpha)
     return image_report(labels.annotations, _findings(labels, agreement_key, variations_key), alpha, compared)

@@ -18,7 +18,8 @@ from fiftyone import ViewField as F
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.raters import label_fields
-from kalos_core.fiftyone.runs.stored import AnyRun, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.analyses import AnyRun
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.similarity import check_threshold
 
 if TYPE_CHECKING:

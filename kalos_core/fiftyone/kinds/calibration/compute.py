@@ -156,6 +156,6 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
         warnings.warn(text, KalosWarning, stacklevel=2)
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]
-    update_metrics(samples, run_key, {**run.metrics, "chosen": chosen})
-    store_threshold(samples._root_dataset, run_key, similarity, value)
+    update_metrics(samples, run.key, {**run.metrics, "chosen": chosen})
+    store_threshold(samples._root_dataset, run.key, similarity, value)
     return load_metrics(samples, run_key, "calibration")

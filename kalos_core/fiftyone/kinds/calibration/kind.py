@@ -73,6 +73,7 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibrat
         title="Calibration",
         operator="calibrate_threshold",
         section="calibration",
+        suffix="calibration",
         read=read_compared,
         restore=_restore,
         demo=Demo(lambda run: f"Calibration: {run.result.best}", {"bootstrap": 100}),  # as in the paper

@@ -22,7 +22,7 @@ from kalos_core.fiftyone.kinds.convergence.kind import CONVERGENCE, ConvergenceR
 from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceSettings, line_record, metrics_of
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
-from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation.find import TOUCHING
 
@@ -127,7 +127,7 @@ def estimate_convergence(
         touching = compute_pairs(labels.annotations, measure, TOUCHING)  # the check-list looks at all of them
         pairs = touching.at_least(min(float(levels.min()), ALMOST_ONE))
         known = COMPARING + (STORING - COMPARING) / (1 + len(tagged))  # as much work for each tag as for all images
-        result = converge(labels.annotations, settings, pairs, _within(report, COMPARING, known))
+        result = converge(labels.annotations, settings, pairs, report.part(COMPARING, known))
         study = convergence_study(
             labels.annotations,
             result,
@@ -135,7 +135,7 @@ def estimate_convergence(
             models=typed,
             predictions=scored,
             pairs=touching,
-            progress=_within(report, known, STORING),
+            progress=report.part(known, STORING),
         )
         report(STORING, "Storing label convergence")
         with writing(CONVERGENCE, labels, run_key, settings) as draft:
@@ -159,8 +159,3 @@ def _tagged(labels: Labels) -> dict[str, NDArray[np.bool_]]:
     tags_of = dict(zip(*labels.view.values(["id", "tags"]), strict=True))
     tags = [set(tags_of[image] or ()) for image in labels.annotations.images]
     return {tag: np.array([tag in own for own in tags]) for tag in sorted(set().union(*tags))}
-
-
-def _within(report: Report, begin: float, end: float) -> Progress:
-    """Progress of one part of the work."""
-    return lambda share, label: report(begin + share * (end - begin), label)

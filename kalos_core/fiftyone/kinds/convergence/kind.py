@@ -39,7 +39,7 @@ def converge(
 
 def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
     """Samples of a run that have a tag."""
-    return load_run_view(samples, run_key).match_tags(tag)
+    return load_run_view(samples, run_key, "convergence").match_tags(tag)
 
 
 def _restore(changes: Changes) -> LabelConvergence:
@@ -53,6 +53,7 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, Lab
         title="Label convergence",
         operator="estimate_convergence",
         section="convergence",
+        suffix="convergence",
         read=read_compared,
         restore=_restore,
         demo=Demo(lambda run: f"Ceiling of any model: {run.result}", {"fraction": 0.5, "tags": True}),  # of few images

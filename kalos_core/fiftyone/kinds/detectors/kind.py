@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.truth.details import ObjectTruthSettings
 from kalos_core.fiftyone.runs.changes import Changes
@@ -99,6 +100,7 @@ DETECTORS: Kind[DetectorSettings, DetectorMetrics, DetectorDetails, Result] = re
         title="Ranking of detectors",
         operator="rank_detectors",
         section="truth",
+        family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
         written=lambda run: (

@@ -14,6 +14,7 @@ from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item
 from kalos_core.errors import InputError, as_number
 from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
 from kalos_core.fiftyone.kinds.labelled import (
@@ -207,6 +208,8 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         title="Image-level labels",
         operator="compute_label_agreement",
         section="labels",
+        suffix="labels",
+        family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
         written=_written,

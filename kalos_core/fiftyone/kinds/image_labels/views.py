@@ -53,14 +53,14 @@ def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None,
     names = load_metrics(samples, run_key, "image_labels").names
     disputed = F(names.disputed) == True  # noqa: E712
     if question is not None or concept is not None:
-        details = load_details(samples, run_key).details
+        details = load_details(samples, run_key, "image_labels").details
         if question is not None:
             _check(question, "question", details.agreement.question.tolist())
             disputed = list_of(names.questions).contains([text(question)])
         else:
             _check(str(concept), "concept", details.majority.concepts.tolist())
             disputed = list_of(names.concepts).contains([text(str(concept))])
-    return load_run_view(samples, run_key).match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
+    return load_run_view(samples, run_key, "image_labels").match(disputed).sort_by([(names.agreement, 1), ("id", 1)])
 
 
 def _check(name: str, argument: str, known: list[str]) -> None:
@@ -71,11 +71,11 @@ def _check(name: str, argument: str, known: list[str]) -> None:
 def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[DisputedImage]:
     """The images of a run that raters agree on least, with what they answered, the least agreed first."""
     run = load_metrics(samples, run_key, "image_labels")
-    arrays = load_arrays(samples, run_key)
+    arrays = load_arrays(samples, run_key, "image_labels")
     items, questions = arrays["disputed/item"][:limit], arrays["disputed/question"][:limit]
     answers, _ = split_reference(stored_table(arrays), run.selection.reference)
     table = answers.without_answers(arrays["rejected"]).select(items=items)
-    files = files_of(load_run_view(samples, run_key), table.items.tolist())
+    files = files_of(load_run_view(samples, run_key, "image_labels"), table.items.tolist())
     numbers = (plain(arrays[name][items]) for name in ("agreement", "item_all", "item_chosen"))
     rows = zip(table.items.tolist(), questions.tolist(), *numbers, strict=True)
     return [

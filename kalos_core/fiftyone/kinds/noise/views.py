@@ -62,13 +62,13 @@ def view_of_event(
         condition &= F()[2] == text(rater)
     about = any_of(together(run.names.all, run.names.outcomes, run.names.fields), condition)
     fields = [*run.metrics["fields"], *run.settings["reference_fields"]]
-    return only_labels(load_run_view(samples, run_key), fields, about)
+    return only_labels(load_run_view(samples, run_key, "noise"), fields, about)
 
 
 def view_of_changes(samples: Any, run_key: str) -> Any:
     """The samples of a run with annotations missed, added, split, merged or misnamed, those with most first."""
     changes = load_metrics(samples, run_key, "noise").names.changes
-    found = load_run_view(samples, run_key).match(F(changes) > 0)
+    found = load_run_view(samples, run_key, "noise").match(F(changes) > 0)
     return found.sort_by([(changes, -1), ("id", 1)])  # of as many the first, whatever the limit
 
 
@@ -76,7 +76,7 @@ def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[N
     """The images of a run with events other than shifts, those with most first."""
     view = view_of_changes(samples, run_key)
     ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
-    stored = load_arrays(samples, run_key)
+    stored = load_arrays(samples, run_key, "noise")
     counts = dict(zip(as_texts(stored["image_ids"]), stored[f"{PREFIX}counts"].tolist(), strict=True))
     return [
         NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts are the last

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from kalos_core.annotations import object_array
+from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import MaskSettings, newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater
 from kalos_core.fiftyone.runs.records import plain
@@ -76,6 +77,8 @@ PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
         title="Agreement about pixels",
         operator="compute_pixel_agreement",
         section="truth",
+        suffix="pixels",
+        family=MASKS,
         read=read_masks_or_objects,
         restore=None,
         written=lambda run: f"{run.names.rater_count!r}, with files of its own, and {run.names.f1!r} on samples",

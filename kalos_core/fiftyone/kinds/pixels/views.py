@@ -33,7 +33,7 @@ class PixelImage:
 
 def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[PixelImage]:
     """The images of a run with a defined F1, of classes the mean, those with the least first."""
-    found, view = load_details(samples, run_key, "pixels").details, load_run_view(samples, run_key)
+    found, view = load_details(samples, run_key, "pixels").details, load_run_view(samples, run_key, "pixels")
     ids, f1, bound = found.images.tolist(), found.image_f1, found.image_bound
     order = np.argsort(f1, kind="stable")[: int(np.isfinite(f1).sum())].tolist()
     at_once = max(1, len(order) if limit is None else limit)
@@ -53,7 +53,7 @@ def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[P
 
 def view_of_mask_rater(samples: Any, run_key: str, rater: str) -> Any:
     """The samples of a run that a rater is assigned to, those that raters agree about least first."""
-    run, view = load_metrics(samples, run_key, "pixels"), load_run_view(samples, run_key)
+    run, view = load_metrics(samples, run_key, "pixels"), load_run_view(samples, run_key, "pixels")
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
     return _assigned_to(view, run.selection, rater).sort_by(F(run.names.f1).if_null(MOST))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.labelled import read_compared, stored_table, table_again, view_of_difference
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.records import plain
@@ -144,6 +145,7 @@ RANKING: Kind[RankingSettings, RankingMetrics, RankingDetails, SystemRanking] = 
         title="Ranking of classifiers",
         operator="rank_systems",
         section="labels",
+        family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,
         written=lambda run: f"{run.names.majority!r} and {run.names.tied!r} on samples",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kalos_core.consensus import CountedTruth
+from kalos_core.fiftyone.dataset.raters import MASKS
 from kalos_core.fiftyone.kinds.masked import newer_files, read_masks_or_objects
 from kalos_core.fiftyone.kinds.matched import matched_again
 from kalos_core.fiftyone.kinds.truth.details import TruthDetails, TruthMetrics, TruthSettings
@@ -30,6 +31,7 @@ TRUTH: Kind[TruthSettings, TruthMetrics, TruthDetails, Result] = register(
         title="Estimated truth",
         operator="estimate_truth",
         section="truth",
+        family=MASKS,
         read=read_masks_or_objects,
         restore=_restore,
         written=lambda run: f"the fields {', '.join(map(repr, run.metrics['fields'].values()))}",

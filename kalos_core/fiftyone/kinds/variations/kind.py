@@ -166,6 +166,7 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
         title="Variations",
         operator="find_variations",
         section="variations",
+        suffix="variations",
         read=read_compared,
         restore=_restore,
         written=lambda run: (

@@ -27,7 +27,7 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
     """
     if kind not in VARIATION_TYPES:
         raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
-    names = RunNames(run_key)
+    names = _names(samples, run_key)
     if rater is None:
         return _only(samples, run_key, list_of(names.all).contains(kind))
     towards = together(names.all, names.raters)
@@ -36,7 +36,7 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
 
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
     """Only the labels of findings in which these two classes were taken for one another."""
-    names = RunNames(run_key)
+    names = _names(samples, run_key)
     findings = together(names.all, names.classes)
 
     def taken_for(own: str, other: str) -> Any:
@@ -59,7 +59,7 @@ def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any
 
 def view_of_copies(samples: Any, run_key: str) -> Any:
     """Only the labels of correct findings with the very same outline: many of them mean that labels were copied."""
-    names = RunNames(run_key)
+    names = _names(samples, run_key)
     findings = together(names.all, names.similarities)
     return _only(samples, run_key, any_of(findings, (F()[0] == "correct") & (F()[1] == 1)))
 
@@ -67,7 +67,11 @@ def view_of_copies(samples: Any, run_key: str) -> Any:
 def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> Any:
     """Only wholes and their parts: of all findings of `merged_findings`, or of the one with this number."""
     if finding is None:
-        return _only(samples, run_key, list_of(RunNames(run_key).all).filter(F().is_in(MERGED_TYPES)).length() > 0)
+        return _only(
+            samples,
+            run_key,
+            list_of(_names(samples, run_key).all).filter(F().is_in(MERGED_TYPES)).length() > 0,
+        )
     run = load_details(samples, run_key, "variations")
     found, fields = run.details.merged, run.label_fields
     if not 0 <= finding < len(found):
@@ -75,13 +79,17 @@ def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> An
     members: dict[str, list[str]] = {field: [] for field in fields}  # by field: one that was cloned shares its ids
     for rater, ids in found.members(finding).items():
         members[fields[run.metrics["raters"].index(rater) if len(fields) > 1 else 0]] += ids
-    view = load_run_view(samples, run_key).select(found.image[finding])
+    view = load_run_view(samples, run_key, "variations").select(found.image[finding])
     return only_labels(view, fields, {field: F("_id").to_string().is_in(ids) for field, ids in members.items()})
+
+
+def _names(samples: Any, run_key: str) -> RunNames:
+    return load_metrics(samples, run_key, "variations").names
 
 
 def _only(samples: Any, run_key: str, condition: Any) -> Any:
     run = load_metrics(samples, run_key, "variations")
-    return only_labels(load_run_view(samples, run_key), run.label_fields, condition)
+    return only_labels(load_run_view(samples, run_key, "variations"), run.label_fields, condition)
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> lis
     """The findings of a run with a whole and its parts: the most parts first, of as many the least similar first."""
     found: Merged = load_details(samples, run_key, "variations").details.merged
     table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})
-    view, order = load_run_view(samples, run_key), cast(Iterator[Any], table.itertuples(index=False))
+    view, order = load_run_view(samples, run_key, "variations"), cast(Iterator[Any], table.itertuples(index=False))
     rows: list[MergedFinding] = []
     while limit is None or len(rows) < limit:  # a sample that was deleted since makes room for the next finding
         part = [row._asdict() for row in islice(order, limit)]

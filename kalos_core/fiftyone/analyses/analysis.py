@@ -1,0 +1,177 @@
+"""All analyses of some labels in one go, under one key."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from kalos_core.errors import InputError, KalosWarning, lookup
+from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
+from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
+from kalos_core.fiftyone.runs.life import writing_together
+from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.fiftyone.runs.stored import find_analysis
+from kalos_core.fiftyone.runs.table import KINDS, Kind
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kalos_core.fiftyone.dataset.selection import SelectionArguments
+
+AnyKind = Kind[Any, Any, Any, Any]
+Calls = Sequence[tuple[AnyKind, Mapping[str, Any]]]
+"""Kinds of runs, each with the arguments of its function."""
+
+
+def analyse(
+    samples: Any,
+    key: str,
+    *,
+    kinds: Sequence[str] | None = None,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Progress | bool | None = None,
+    **selection: Unpack[SelectionArguments],
+) -> Analysis:
+    """Everything there is to say about how raters agree, in one go: a run of each kind, all under one key.
+
+    The run that leads has the key itself, such as ``first``; the others are ``first_variations``,
+    ``first_calibration``, ``first_convergence``, and ``first_labels`` and ``first_pixels`` where several raters gave
+    image-level labels or masks. They appear together once all are complete; if anything fails, or the work is
+    cancelled, nothing of them stays.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        A run key that is free, with those of the other runs.
+    kinds : sequence of str, optional
+        Names in `KINDS`; None: all for which several raters have labels.
+    similarity, threshold
+        As in `compute_agreement`: how annotations are compared, the same in every run that compares them so.
+    settings : mapping of str to mapping, optional
+        Kind -> further arguments of its function, such as ``{"convergence": {"fraction": 0.5}}``.
+    progress, **selection
+        As in `compute_agreement`; all runs read the same selection.
+
+    Returns
+    -------
+    Analysis
+
+    Warns
+    -----
+    KalosWarning
+        For each run that the labels do not allow, such as label convergence of one image.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used, or labels that do not allow the run that leads; nothing is stored then.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> def boxes(x):
+    ...     return fo.Detections(detections=[fo.Detection(label="cat", bounding_box=[x, 0.1, 0.2, 0.3])])
+    >>> def image(n):
+    ...     size, x = fo.ImageMetadata(width=100, height=100), 0.05 * n
+    ...     return fo.Sample(f"{n}.jpg", metadata=size, raters=["ann", "bob"], ann=boxes(x), bob=boxes(x + 0.01))
+    >>> _ = dataset.add_samples([image(n) for n in range(12)], progress=False)
+    >>> settings = {"convergence": {"subsets": 10, "fraction": 0.5}}
+    >>> found = analyse(dataset, "first", raters=("ann", "bob"), settings=settings)
+    >>> {kind: run.key for kind, run in found.runs.items() if kind in ("agreement", "variations")}
+    {'agreement': 'first', 'variations': 'first_variations'}
+    >>> found.run("agreement").metrics["alpha"]
+    1.0
+    >>> dataset.delete()
+    """
+    chosen = Selection.of(selection)
+    check_samples(samples)
+    shared, given = {"similarity": similarity, "threshold": threshold}, settings or {}
+    members = _members(samples, chosen, kinds)
+    for name in given:
+        lookup({kind.name: kind for kind in members}, name, "settings")
+    calls = []
+    for kind in members:
+        taken = signature(kind.compute).parameters
+        own = {name: value for name, value in shared.items() if name in taken}
+        calls.append((kind, {**chosen.arguments(), **own, **given.get(kind.name, {})}))
+    return _compute(samples, key, calls, progress)
+
+
+def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) -> list[AnyKind]:
+    """The kinds of runs to be made: those named, or those for which several raters have labels."""
+    table = {name: kind for name, kind in KINDS.items() if kind.suffix}
+    if kinds is not None:
+        for name in kinds:
+            lookup(table, name, "kinds")
+        if isinstance(kinds, str) or not len(kinds):
+            raise InputError(f"kinds: expected one or more of {', '.join(table)}, got {kinds!r}")
+        return [kind for name, kind in table.items() if name in kinds]
+    found = [kind for kind in table.values() if _is_rated(samples, selection, kind.family)]
+    return found or [kind for kind in table.values() if kind.family is OBJECTS]  # whose refusal says what is missing
+
+
+def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
+    """Whether labels of a family are there of several raters."""
+    try:
+        sources = sources_of(samples, selection, family)
+    except InputError:
+        return False
+    return len(sources) > 1 or any(source.attribute is not None for source in sources)
+
+
+def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | None) -> Analysis:
+    """Make the runs of an analysis; of those after the first, what the labels do not allow is left out."""
+    dataset = samples._root_dataset
+    check_analysis_key(dataset, key)
+    made = 0
+    with Report(progress) as report, writing_together(dataset, key):
+        for number, (kind, arguments) in enumerate(calls):
+            own = kind.key_in(key) if made else key
+            part = report.part(number / len(calls), (number + 1) / len(calls), kind.title)
+            try:
+                kind.compute(samples, own, progress=part, **arguments)
+                made += 1
+            except InputError as error:
+                check_run_key(dataset, own)  # somebody else's run is no fault of the labels
+                if not made:
+                    raise
+                warnings.warn(f"{key}: no {kind.title.lower()}: {error}", KalosWarning, stacklevel=3)
+    return find_analysis(dataset, key)
+
+
+# ---- keys ----
+
+
+def _keys_of(key: str) -> Iterator[str]:
+    """All keys that an analysis may take, its own first."""
+    yield key
+    yield from (kind.key_in(key) for kind in KINDS.values() if kind.suffix)
+
+
+def check_analysis_key(samples: Any, key: str) -> None:
+    """Refuse the key of an analysis unless it and those of all its runs are free."""
+    for own in _keys_of(key):
+        check_run_key(samples, own)
+
+
+def free_analysis_key(samples: Any, base: str) -> str:
+    """`base`, or `base` with the first number that makes all keys of an analysis free.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> free_analysis_key(dataset, "raters")
+    'raters'
+    >>> dataset.delete()
+    """
+    return free_run_key(samples, base, check_analysis_key)
