@@ -78,3 +78,7 @@ class Section:
     def make(self, ctx: Context) -> None:
         """The form that makes the run it shows."""
         ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", on_success=f"{WORKBENCH}#reload")
+
+
+NOT_IN_LENS = "Of all images and raters: the lens does not reach here."
+"""Said by what the lens cannot narrow."""
