@@ -17,6 +17,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
+* from disagreement to decision: `next_dispute`, `disputed_units`, `decide` one of `DECISIONS`, `Decision`, `decisions`,
+  `count_disputes`, `view_of_queue`, `DisputedUnit`, `DisputeCount`, `QUEUED`
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
 * of the library itself: `NoisePreview`, `Undefined`, `InjectedNoise`, `LabelFindings`, `read_groups`, `Finding`,
@@ -46,6 +48,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 
 import inspect
 
+from kalos_core.decisions import DECISIONS as DECISIONS
+from kalos_core.decisions import Decision as Decision
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.errors import Undefined as Undefined
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
@@ -76,6 +80,15 @@ from kalos_core.fiftyone.dataset.samples import check_samples as check_samples
 from kalos_core.fiftyone.dataset.selection import Selection as Selection
 from kalos_core.fiftyone.dataset.similarities import default_similarity as default_similarity
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities as fitting_similarities
+from kalos_core.fiftyone.deciding.decide import decide as decide
+from kalos_core.fiftyone.deciding.decide import decisions as decisions
+from kalos_core.fiftyone.deciding.queue import QUEUED as QUEUED
+from kalos_core.fiftyone.deciding.queue import DisputeCount as DisputeCount
+from kalos_core.fiftyone.deciding.queue import DisputedUnit as DisputedUnit
+from kalos_core.fiftyone.deciding.queue import count_disputes as count_disputes
+from kalos_core.fiftyone.deciding.queue import disputed_units as disputed_units
+from kalos_core.fiftyone.deciding.queue import next_dispute as next_dispute
+from kalos_core.fiftyone.deciding.queue import view_of_queue as view_of_queue
 from kalos_core.fiftyone.importing.image_labels import LoadedLabels as LoadedLabels
 from kalos_core.fiftyone.importing.image_labels import load_label_table as load_label_table
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders

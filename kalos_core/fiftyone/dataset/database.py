@@ -23,6 +23,9 @@ BLOCK = 1000
 FETCHED = 100
 """Documents that the database sends at a time; left to itself it sends 16 MB, which become 200 MB of Python objects."""
 
+INDEXES = 60
+"""Of a data set, as many as MongoDB allows but for a few, which are left to others."""
+
 Columns = dict[str, list[Any]]
 """Path -> its value in each sample; of the labels in a list, the list of their values."""
 
@@ -152,6 +155,9 @@ def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
     present = [path for path in present if not any(path.startswith(f"{other}.") for other in present)]
     if not present:
         return
+    for name, about in collection(dataset).index_information().items():
+        if not {path for path, _ in about["key"]}.isdisjoint(present):
+            collection(dataset).drop_index(name)
     collection(dataset).update_many({}, [{"$unset": present}])
     schema, document = dataset._sample_doc_cls, dataset._doc
     schema._reload_fields()
@@ -181,7 +187,20 @@ def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
             join = {"$mergeObjects": ["$$label", attribute]}
             copied = {labels: {"$map": {"input": f"${labels}", "as": "label", "in": join}}}
         collection(dataset).update_many({path: {"$exists": True}}, [{"$set": copied}])
+    for about in list(collection(dataset).index_information().values()):
+        paths = [path for path, _ in about["key"]]
+        if not moves.keys().isdisjoint(paths):
+            add_index(dataset, [moves.get(path, path) for path in paths])
     fo.Sample._reload_docs(dataset._sample_collection_name)
+
+
+def add_index(samples: Any, paths: Sequence[str]) -> None:
+    """Let the database look samples up by some fields in their order; it goes with the first of them that is deleted.
+
+    Not where the database keeps as many indexes of the data set already as it can: whatever is asked then takes longer.
+    """
+    if len(collection(samples).index_information()) < INDEXES:
+        collection(samples).create_index([(path, 1) for path in paths], name=",".join(paths))
 
 
 def _arguments_of(field: Any) -> dict[str, Any]:

@@ -44,6 +44,10 @@ class RunNames:
     pair_alphas: str = field(init=False, metadata=SAMPLE)
     threshold_alphas: str = field(init=False, metadata=SAMPLE)
     unit: str = field(init=False, metadata=LABEL)
+    # its units in dispute: each with how far it is decided, how many are open, and all that was decided
+    queue: str = field(init=False, metadata=SAMPLE)
+    disputes: str = field(init=False, metadata=SAMPLE)
+    decisions: str = field(init=False, metadata=SAMPLE)
     # variations: of each finding of a label its type, the other rater, their class, and the similarity
     all: str = field(init=False, metadata=LABEL)
     raters: str = field(init=False, metadata=LABEL)

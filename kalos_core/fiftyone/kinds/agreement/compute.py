@@ -16,12 +16,13 @@ from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics import AlphasByImage, Diagnosis, diagnose
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import Undefined
-from kalos_core.fiftyone.dataset.database import FieldArguments
+from kalos_core.fiftyone.dataset.database import FieldArguments, add_index
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
@@ -57,7 +58,8 @@ def compute_agreement(
 
     Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
     raters, by which views are sorted, ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`, and the
-    label attribute ``<run_key>_unit``.
+    label attribute ``<run_key>_unit``; and for `decide` the units in dispute in ``<run_key>_queue``, how many of them
+    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``.
 
     Parameters
     ----------
@@ -123,6 +125,7 @@ def compute_agreement(
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
+            **{getattr(names, name): arguments for name, arguments in QUEUE.items()},
             **label_schema(labels, {names.unit: {"ftype": fo.IntField}}),
         }
         settings = cast(AgreementSettings, asdict(result.configuration))
@@ -131,6 +134,7 @@ def compute_agreement(
         with writing(AGREEMENT, labels, run_key, settings, fields) as draft:
             units = picked({names.unit: result.unit_of})
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
+            add_index(labels.view, queue_index(names))
             draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
             draft.arrays = matched_arrays(labels, result.pairs) | {"unit_of": narrow(result.unit_of)}
             draft.result = result
@@ -143,14 +147,15 @@ def _sample_values(result: Agreement, details: Diagnosis, names: RunNames) -> Va
     Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
     stand in the order of the raters, and of ``numpy.triu_indices``.
     """
-    alphas, curve = AlphasByImage(result), details.sensitivity
+    alphas, curve, queue = AlphasByImage(result), details.sensitivity, queue_values(result, names)
 
-    def values(images: NDArray[np.intp]) -> dict[str, list[Any]]:
+    def values(images: NDArray[np.intp]) -> dict[str, Any]:
         found = alphas.of(*((int(images[0]), int(images[-1]) + 1) if len(images) else (0, 0)))
-        made = {
+        made: dict[str, Any] = {
             names.alpha: or_none(result.image_alpha[images]),
             names.class_names: nested(found.category, found.count),
             names.class_alphas: nested(found.class_alpha, found.count),
+            **queue(images),
         }
         if not result.annotations.raters_are_local:
             made |= {

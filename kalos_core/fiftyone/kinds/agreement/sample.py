@@ -28,7 +28,7 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
     NotInRun
         If the image is not part of the run.
     """
-    labels = _read(samples, agreement_key, sample_id)
+    labels = read_sample(samples, agreement_key, sample_id)
     compared = set()
     if variations_key:
         named = load_metrics(samples, variations_key, "variations")
@@ -60,7 +60,7 @@ def draw_sample(samples: Any, run_key: str, sample_id: str, **options: Any) -> D
     NotInRun
         If the sample is not part of the run.
     """
-    labels = _read(samples, run_key, sample_id)
+    labels = read_sample(samples, run_key, sample_id)
     return draw_image(labels.annotations, sample_id, *labels.view.values("filepath"), **options)
 
 
@@ -90,8 +90,8 @@ def draw_unit(samples: Any, run_key: str, label_id: str, sample_id: str | None =
     """
     if sample_id is None:
         sample_id = next(iter(load_run_view(samples, run_key).match_labels(ids=[label_id]).values("id")), "")
-    labels = _read(samples, run_key, sample_id)
-    ids, units = labels.annotations.id.tolist(), [found.unit for found in _findings(labels, run_key)]
+    labels = read_sample(samples, run_key, sample_id)
+    ids, units = labels.annotations.id.tolist(), units_on(labels, run_key)
     unit = units[ids.index(label_id)] if label_id in ids else None
     if unit is None:
         raise InputError(f"label: expected one that the run {run_key!r} matched, got {label_id!r}")
@@ -99,12 +99,17 @@ def draw_unit(samples: Any, run_key: str, label_id: str, sample_id: str | None =
     return draw_members(labels.annotations, rows, *labels.view.values("filepath"), **options)
 
 
-def _read(samples: Any, run_key: str, sample_id: str) -> Labels:
+def read_sample(samples: Any, run_key: str, sample_id: str) -> Labels:
     """The labels of one sample, as an agreement read them."""
     run, view = load_metrics(samples, run_key, "agreement"), _one_sample(samples, run_key, sample_id)
     if not len(view):
         raise NotInRun(f"sample {sample_id}: not part of the run {run_key!r}")
     return read_labels(view, run.selection, [run.settings["similarity"]], again=True)
+
+
+def units_on(labels: Labels, run_key: str) -> list[int | None]:
+    """The unit of each label, as an agreement stored it; None for a label that came later."""
+    return [found.unit for found in _findings(labels, run_key)]
 
 
 def _one_sample(samples: Any, run_key: str, sample_id: str) -> Any:

@@ -1,0 +1,218 @@
+"""Decisions of people about units in dispute: checked, written so that none is lost, read, carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bson import ObjectId
+
+from kalos_core.decisions import Decision
+from kalos_core.errors import InputError, listed
+from kalos_core.fiftyone.dataset.database import collection, now, reload_samples
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.deciding.units import MatchedUnits
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+
+STATES = {"skip": OPEN, "guideline": WAITING}
+"""How far a unit is after a decision; `DECIDED` after all others."""
+
+SPLIT = ("whole", "parts")
+"""Decisions that are of a whole and its parts."""
+
+
+def decide(
+    samples: Any,
+    key: str,
+    labels: Sequence[str],
+    decision: str,
+    rater: str | None = None,
+    note: str = "",
+    who: str = "",
+    *,
+    sample_id: str | None = None,
+) -> Decision:
+    """Decide about a unit of an agreement; only its sample is read, and no label is changed.
+
+    The decision is added to all that was decided before, so that several people can decide at once. Of the decisions
+    about a unit the latest counts: ``skip`` takes an earlier one back, so that the unit is open again; with
+    ``guideline`` it waits for an answer, which is neither open (it does not come up again) nor decided, until somebody
+    decides otherwise. The run does not become stale.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    labels : sequence of str
+        Ids of labels of one unit, or of a whole and its parts. The decision is of all labels of the unit; ``whole``
+        and ``parts``, and labels of several units, of the whole and all of its parts.
+    decision : name in `DECISIONS`
+    rater : str, optional
+        With ``take``: who is right, also by having nothing there.
+    note, who : str
+    sample_id : str, optional
+        Of the labels' sample, which is looked for without it.
+
+    Returns
+    -------
+    Decision
+        As it was stored: with the ids of all labels of the unit, and when.
+
+    Raises
+    ------
+    InputError
+        For labels that the run did not match, or of several units that are no whole and its parts; for a rater who was
+        not assigned to the unit; and for ``whole`` and ``parts`` where there is neither.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement
+    >>> dataset, box = fo.Dataset(), [0.1, 0.1, 0.5, 0.5]
+    >>> cat, dog = (fo.Detection(label=name, bounding_box=box) for name in ("cat", "dog"))
+    >>> _ = dataset.add_sample(
+    ...     fo.Sample("a.jpg", ann=fo.Detections(detections=[cat]), bob=fo.Detections(detections=[dog]))
+    ... )
+    >>> _ = compute_agreement(dataset, "first", raters=("ann", "bob"), assigned="all")
+    >>> decide(dataset, "first", [cat.id], "take", "bob", "a tail").labels == (cat.id, dog.id)
+    True
+    >>> dataset.first()["first_disputes"], decisions(dataset, "first")[0].note
+    (0, 'a tail')
+    >>> dataset.delete()
+    """
+    run = load_metrics(samples, key, "agreement")
+    given = (labels,) if isinstance(labels, str) else tuple(labels)
+    asked = Decision(given, decision, rater, note, who)
+    found = _sample_of(samples, run, given) if sample_id is None else sample_id
+    matched = MatchedUnits.of_sample(samples, run, found)
+    made = replace(asked, labels=_labels_of(matched, asked, run.key))
+    (stored,) = add(samples, run, found, matched, [made])
+    return stored
+
+
+def decisions(samples: Any, key: str, *, history: bool = False) -> list[Decision]:
+    """What was decided about the units of an agreement, the earliest first.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    history : bool
+        All that was ever decided, in place of the latest about each unit.
+    """
+    found = [entry for _, stored in stored_decisions(samples, key) for entry in (stored if history else latest(stored))]
+    return [decision_of(entry) for entry in sorted(found, key=lambda entry: entry["when"])]
+
+
+def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    """Sample id and all decisions about its units, as they are stored; of the samples that have any."""
+    field = load_metrics(samples, key, "agreement").names.decisions
+    for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
+        yield str(document["_id"]), document[field]
+
+
+def latest(stored: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of the decisions about the units of one sample those that count, the earliest first, as `resolve` takes them."""
+    taken: set[str] = set()
+    found = []
+    for entry in reversed(stored):
+        if taken.isdisjoint(entry["labels"]):
+            taken.update(entry["labels"])
+            found.append(entry)
+    return found[::-1]
+
+
+def decision_of(entry: Mapping[str, Any]) -> Decision:
+    """A decision that is stored."""
+    return Decision(**{**entry, "labels": tuple(entry["labels"])})
+
+
+def _sample_of(samples: Any, run: AgreementRun, labels: Sequence[str]) -> str:
+    """The sample of the run that some labels are on."""
+    paths, view = label_fields(samples), load_run_view(samples, run.key)
+    ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
+    places = [{f"{paths[field]}._id": {"$in": ids}} for field in run.label_fields if field in paths]
+    found = collection(view).find_one({"$or": places}, {"_id": True}) if places else None
+    if found is None:
+        raise InputError(f"labels: expected ids of labels that the run {run.key!r} matched, got {_shown(labels)}")
+    return str(found["_id"])
+
+
+def _labels_of(matched: MatchedUnits, asked: Decision, run_key: str) -> tuple[str, ...]:
+    """All labels that a decision is of, those that were named first."""
+    unknown = [key for key in asked.labels if key not in matched.rows_of]
+    if unknown:
+        raise InputError(
+            f"labels: expected ids of labels of one sample that the run {run_key!r} matched, got {_shown(unknown)}"
+        )
+    units = matched.units_of(map(str, asked.labels))
+    if len(units) > 1 or asked.decision in SPLIT:
+        together = matched.together(units)
+        if len(set(matched.group[sorted(units)])) > 1:
+            raise InputError(
+                f"labels: expected those of one unit, or of a whole and its parts, got {_shown(asked.labels)} "
+                f"of {len(units)} units"
+            )
+        units = set(together)
+    if asked.decision in SPLIT and not is_split(matched, units):
+        raise InputError(
+            f"decision: expected one other than {asked.decision!r} where no rater has a whole and another its parts"
+        )
+    raters = list(matched.values(units))
+    if asked.rater is not None and asked.rater not in raters:
+        raise InputError(
+            f"rater: expected one who was assigned to this unit, {listed(map(repr, raters), 20)}, got {asked.rater!r}"
+        )
+    return tuple(dict.fromkeys([*map(str, asked.labels), *matched.labels(units)]))
+
+
+def is_split(matched: MatchedUnits, units: Iterable[int]) -> bool:
+    """Whether one rater has one annotation in some units and another several."""
+    counts = {len(classes) for classes in matched.values(units).values()}
+    return 1 in counts and max(counts, default=0) > 1
+
+
+def _shown(labels: Iterable[object]) -> str:
+    return listed(map(repr, labels), 5)
+
+
+def add(
+    samples: Any, run: AgreementRun, sample_id: str, matched: MatchedUnits, made: Sequence[Decision]
+) -> list[Decision]:
+    """Add decisions to a sample, with the states of its units: one step, done again where somebody was quicker."""
+    names, stored = run.names, collection(samples)
+    where = {"_id": ObjectId(sample_id)}
+    while True:
+        document = stored.find_one(where, {names.queue: True, names.decisions: True})
+        if document is None or document.get(names.decisions) is None:
+            load_metrics(samples, run.key, "agreement")  # says so if the run is gone
+            raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
+        before, timed = document[names.decisions], [replace(one, when=one.when or now()) for one in made]
+        entries = [{**vars(one), "labels": list(one.labels)} for one in timed]
+        states = _states(matched, [*before, *entries])
+        queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in document[names.queue]]
+        answer = stored.update_one(
+            {**where, names.decisions: {"$size": len(before)}},  # nothing is ever taken out of it
+            {
+                "$push": {names.decisions: {"$each": entries}},
+                "$set": {names.queue: queue, names.disputes: sum(entry["state"] == OPEN for entry in queue)},
+            },
+        )
+        if answer.matched_count:
+            reload_samples(samples)
+            return timed
+
+
+def _states(matched: MatchedUnits, stored: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Number of a unit -> how far it is."""
+    return {
+        int(matched.number[unit]): STATES.get(entry["decision"], DECIDED)
+        for entry in latest(stored)
+        for unit in matched.units_of(entry["labels"])
+    }

@@ -1,0 +1,189 @@
+"""The queue of units in dispute: which sample is next, what its units are, how many are left, and where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bson import ObjectId
+from fiftyone import ViewField as F
+
+from kalos_core.decisions import DECISIONS, Decision
+from kalos_core.errors import InputError, listed, lookup
+from kalos_core.fiftyone.dataset.database import collection
+from kalos_core.fiftyone.dataset.raters import label_fields
+from kalos_core.fiftyone.deciding.decide import SPLIT, decision_of, is_split, latest
+from kalos_core.fiftyone.deciding.units import MatchedUnits
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+
+QUEUED = {OPEN: "Nobody has decided", WAITING: "The guideline must say", DECIDED: "Decided"}
+"""State of a unit in dispute -> in words."""
+
+
+def next_dispute(
+    samples: Any, key: str, after: str | None = None, category: str | None = None, rater: str | None = None
+) -> str | None:
+    """The id of the next sample with units to be decided, those agreed on least first; None where none is left.
+
+    An indexed look at what the run stored: milliseconds at any size.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    after : str, optional
+        Id of the sample that was seen last; after the last of the queue comes its first again, which may be the same.
+    category : str, optional
+        Only units that somebody gave this class.
+    rater : str, optional
+        Only units where this rater stands against most of the others, or where no value has most.
+    """
+    run = load_metrics(samples, key, "agreement")
+    names, stored = run.names, collection(samples)
+    wanted = {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": _wanted(run, OPEN, category, rater)}}
+    if category is None and rater is None:
+        del wanted[names.queue]  # the index knows
+    parts: list[dict[str, Any]] = [wanted]
+    if after is not None:
+        seen = (
+            stored.find_one({"_id": ObjectId(after)}, {names.alpha: True, names.disputes: True})
+            if ObjectId.is_valid(after)
+            else None
+        )
+        if seen is None or seen.get(names.disputes) is None:
+            raise NotInRun(f"sample {after}: not part of the run {run.key!r}")
+        alpha, later = seen[names.alpha], {"_id": {"$gt": seen["_id"]}}
+        if alpha is not None:
+            beyond = [{**wanted, names.alpha: alpha, **later}, {**wanted, names.alpha: {"$gt": alpha}}]
+            parts = [*beyond, wanted]
+    order = [(names.alpha, 1), ("_id", 1)]
+    found = (stored.find_one(part, {"_id": True}, sort=order) for part in parts)
+    return next((str(document["_id"]) for document in found if document is not None), None)
+
+
+@dataclass(frozen=True)
+class DisputedUnit:
+    """A unit in dispute, or a whole and its parts, as the run matched it and with its labels as they are now.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Ids of all its labels, as `decide` takes them; empty where all of them were deleted since.
+    values : dict
+        Rater who was assigned to it -> the classes of what they annotated; empty for no object.
+    decisions : tuple of str
+        What can be decided, of `DECISIONS`.
+    decision : Decision or None
+        The latest.
+    state : str
+        "open"; "waiting" for the guideline; or "decided".
+    units : tuple of int
+        What the run calls the units; several of a whole and its parts.
+    """
+
+    labels: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]
+    decisions: tuple[str, ...]
+    decision: Decision | None
+    state: str
+    units: tuple[int, ...]
+
+
+def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]:
+    """The units of a sample in dispute, also those that are decided, in the order in which they should be.
+
+    Those first whose class has the largest share of all disputes of the run. Only this sample is read.
+
+    Raises
+    ------
+    NotInRun
+        If the sample is not part of the run.
+    """
+    run = load_metrics(samples, key, "agreement")
+    matched, names = MatchedUnits.of_sample(samples, run, sample_id), run.names
+    document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
+    stored = document or {}
+    if stored.get(names.queue) is None:
+        raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
+    code = {number: unit for unit, number in enumerate(matched.number.tolist())}
+    made = {unit: entry for entry in latest(stored[names.decisions]) for unit in matched.units_of(entry["labels"])}
+    seen: set[int] = set()
+    found = []
+    for entry in stored[names.queue]:
+        unit = code.get(entry["unit"])
+        if unit is None:
+            found.append(DisputedUnit((), {}, (), None, entry["state"], (entry["unit"],)))
+        elif unit not in seen:
+            units = matched.together([unit])
+            together = units if is_split(matched, units) else [unit]
+            seen.update(together)
+            states = [other["state"] for other in stored[names.queue] if code.get(other["unit"]) in together]
+            found.append(
+                DisputedUnit(
+                    labels=tuple(matched.labels(together)),
+                    values=matched.values(together),
+                    decisions=tuple(n for n in DECISIONS if n not in SPLIT or len(together) > 1),
+                    decision=decision_of(made[unit]) if unit in made else None,
+                    state=next(state for state in QUEUED if state in states),
+                    units=tuple(matched.number[together].tolist()),
+                )
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class DisputeCount:
+    """How many units are in dispute: ``all`` is ``decided`` and ``waiting`` for the guideline and ``open``."""
+
+    all: int
+    decided: int
+    waiting: int
+    open: int
+
+
+def count_disputes(samples: Any, key: str) -> DisputeCount:
+    """How many units of an agreement are in dispute, and how far they are; the database counts."""
+    queue = load_metrics(samples, key, "agreement").names.queue
+    stages = [{"$unwind": f"${queue}"}, {"$sortByCount": f"${queue}.state"}]
+    found = {entry["_id"]: entry["count"] for entry in collection(samples).aggregate(stages)}
+    counts = [found.get(state, 0) for state in (DECIDED, WAITING, OPEN)]
+    return DisputeCount(sum(counts), *counts)
+
+
+def view_of_queue(
+    samples: Any, key: str, category: str | None = None, rater: str | None = None, state: str = OPEN
+) -> Any:
+    """Samples with units in dispute, those agreed on least first, and only the labels of these units.
+
+    Parameters
+    ----------
+    samples, key, category, rater
+        As in `next_dispute`.
+    state : str
+        "open", "waiting" or "decided".
+    """
+    run, view = load_metrics(samples, key, "agreement"), load_run_view(samples, key)
+    names, wanted = run.names, _wanted(run, state, category, rater)
+    view = view.mongo([{"$match": {names.queue: {"$elemMatch": wanted}}}])
+    view = view.sort_by([(names.alpha, 1), ("id", 1)])
+    of_state = F(f"${names.queue}").filter(F("state") == state)
+    for field in run.label_fields:
+        if field in label_fields(view):
+            view = view.filter_labels(field, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
+    return view
+
+
+def _wanted(run: AgreementRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:
+    """What an entry of the queue has to fulfil."""
+    lookup(QUEUED, state, "state")
+    raters = run.metrics["raters"]
+    if rater is not None and rater not in raters:
+        raise InputError(f"rater: expected one of {listed(map(repr, raters), 20)}, got {rater!r}")
+    if category is not None and not isinstance(category, str):
+        raise InputError(f"category: expected the name of a class, got {category!r}")
+    given = {"classes": category, "raters": rater}
+    return {"state": state, **{name: value for name, value in given.items() if value is not None}}

@@ -1,0 +1,109 @@
+"""The units of one sample as a run matched them: who gave what, and which are a whole and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from kalos_core._agreement import Agreement, Configuration
+from kalos_core.annotations import Annotations
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.sample import read_sample, units_on
+from kalos_core.pairs import Pairs
+from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
+from kalos_core.variation import variations
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedUnits:
+    """N annotations in U units, of one image or of many.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    unit_of : (N,) int
+        0 to U - 1.
+    number : (U,) int
+        What the run calls each unit.
+    configuration : Configuration
+        How the run compares annotations.
+    pairs : Pairs, optional
+        Their similarities, where these are known.
+    """
+
+    annotations: Annotations
+    unit_of: NDArray[np.intp]
+    number: NDArray[np.intp]
+    configuration: Configuration
+    pairs: Pairs | None = None
+
+    @classmethod
+    def of_sample(cls, samples: Any, run: AgreementRun, sample_id: str) -> MatchedUnits:
+        """Those of one sample; labels that came after the run are in none."""
+        labels = read_sample(samples, run.key, sample_id)
+        stored = units_on(labels, run.key)
+        rows = [row for row, unit in enumerate(stored) if unit is not None]
+        annotations = labels.annotations.select(rows=np.array(rows, dtype=np.intp))
+        number, unit_of = np.unique(np.array([stored[row] for row in rows], dtype=np.intp), return_inverse=True)
+        return cls(annotations, unit_of, number, Configuration(**run.settings))
+
+    @classmethod
+    def of_run(cls, agreement: Agreement) -> MatchedUnits:
+        """Those of all samples of a run."""
+        number = np.arange(len(agreement.units))
+        return cls(agreement.annotations, agreement.unit_of, number, agreement.configuration, agreement.pairs)
+
+    @cached_property
+    def units(self) -> Units:
+        """Who gave what."""
+        return build_units(self.annotations, self.unit_of)
+
+    @cached_property
+    def rows_of(self) -> dict[str, list[int]]:
+        """Id of a label -> its rows, several where a field was cloned."""
+        rows: dict[str, list[int]] = {}
+        for row, key in enumerate(self.annotations.id.tolist()):
+            rows.setdefault(key, []).append(row)
+        return rows
+
+    @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """(U,) number of the whole with its parts that a unit belongs to; a unit of no such finding is alone in one."""
+        count, how = len(self.number), self.configuration
+        found = variations(self.annotations, how.similarity, how.threshold, pairs=self.pairs)
+        finding, row, other = found.members()
+        joined = found.is_merged[finding]
+        ends = self.unit_of[row[joined]], self.unit_of[other[joined]]
+        edges = csr_array((np.ones(len(ends[0])), ends), shape=(count, count))
+        return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+
+    def together(self, units: Iterable[int]) -> list[int]:
+        """All units of the wholes and parts that some units belong to."""
+        return np.flatnonzero(np.isin(self.group, self.group[sorted(units)])).tolist()
+
+    def units_of(self, labels: Iterable[str]) -> set[int]:
+        """Units of some labels; those that are not there are in none."""
+        return {int(self.unit_of[row]) for key in labels for row in self.rows_of.get(key, ())}
+
+    def labels(self, units: Iterable[int]) -> list[str]:
+        """Ids of all labels of some units."""
+        rows = np.isin(self.unit_of, sorted(units))
+        return list(dict.fromkeys(self.annotations.id[rows].tolist()))
+
+    def values(self, units: Iterable[int]) -> dict[str, tuple[str, ...]]:
+        """Rater who was assigned -> the classes of what they annotated in some units; none for no object."""
+        chosen, table = sorted(units), self.annotations
+        given: dict[str, tuple[str, ...]] = {}
+        inside = np.isin(self.unit_of, chosen)
+        for rater, name in enumerate(table.raters.tolist()):
+            if (self.units.values[chosen, rater] != NOT_ASSIGNED).any():
+                own = table.category[inside & (table.rater == rater)]
+                given[name] = tuple(table.categories[own].tolist())
+        return given

@@ -1,0 +1,380 @@
+"""Decisions about units in dispute: who decided what, what is next, and that none is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import fiftyone as fo
+import pytest
+from fiftyone.core.odm import get_db_conn
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.decisions import disputes
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.scenes import CAT, RATERS, THREE, crowded, documents, make_sample, make_samples
+
+ROOT = Path(__file__).resolve().parents[2]
+CAT_OR_DOG, ONLY_ANN, HALVES = 1, 2, 3
+"""Scenes with units in dispute; the bench and its halves are three of them."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+
+@pytest.fixture
+def dataset(make: Make) -> fo.Dataset:
+    """The six scenes with an agreement: five units in dispute."""
+    dataset = make()
+    kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+    return dataset
+
+
+def labels_of(dataset: fo.Dataset, scene: int) -> list[str]:
+    """Ids of all labels of a scene, ann's first."""
+    sample = dataset.skip(scene).first()
+    return [label.id for name in RATERS if sample[name] is not None for label in sample[name].detections]
+
+
+def scene_of(dataset: fo.Dataset, sample_id: str | None) -> int:
+    return dataset.values("id").index(sample_id)
+
+
+def counted(dataset: fo.Dataset) -> tuple[int, int, int, int]:
+    found = kf.count_disputes(dataset, "run")
+    return found.all, found.decided, found.waiting, found.open
+
+
+class TestDecide:
+    def test_it_is_of_the_whole_unit(self, dataset: fo.Dataset) -> None:
+        cat, dog = labels_of(dataset, CAT_OR_DOG)
+        made = kf.decide(dataset, "run", [dog], "take", "bob", "a tail", "eva")
+        assert made.labels == (dog, cat)
+        assert (made.decision, made.rater, made.note, made.who) == ("take", "bob", "a tail", "eva")
+        assert kf.decisions(dataset, "run") == [made]
+        assert dataset.values("run_disputes") == [0, 0, 1, 3, 0, 0]
+        assert counted(dataset) == (5, 1, 0, 4)
+
+    def test_the_latest_counts_and_all_are_kept(self, dataset: fo.Dataset) -> None:
+        labels = labels_of(dataset, ONLY_ANN)
+        steps = [("take", "bob", 4), ("guideline", None, 4), ("none", None, 4), ("skip", None, 5)]
+        for number, (decision, rater, open_) in enumerate(steps):
+            made = kf.decide(dataset, "run", labels, decision, rater)
+            assert kf.decisions(dataset, "run") == [made]
+            assert [one.decision for one in kf.decisions(dataset, "run", history=True)] == [
+                name for name, _, _ in steps[: number + 1]
+            ]
+            assert kf.count_disputes(dataset, "run").open == open_
+
+    def test_a_question_to_the_guideline_is_neither_open_nor_decided(self, dataset: fo.Dataset) -> None:
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline", note="cat or dog?")
+        assert counted(dataset) == (5, 0, 1, 4)
+        queue = {kf.next_dispute(dataset, "run", after) for after in [None, *dataset.values("id")]}
+        assert {scene_of(dataset, found) for found in queue} == {ONLY_ANN, HALVES}
+
+    @pytest.mark.parametrize("decision", ["whole", "parts", "both", "none", "consensus"])
+    def test_a_whole_and_its_parts(self, dataset: fo.Dataset, decision: str) -> None:
+        """All three units, whichever label of them is named, as soon as the decision needs them."""
+        whole, left, right = labels_of(dataset, HALVES)
+        named = [left] if decision in ("whole", "parts") else [left, whole]
+        made = kf.decide(dataset, "run", named, decision)
+        assert set(made.labels) == {whole, left, right}
+        assert counted(dataset) == (5, 3, 0, 2)
+
+    def test_one_part_can_be_decided_alone_and_takes_the_other_decision_back(self, dataset: fo.Dataset) -> None:
+        """As `resolve` has it: a decision about the whole counts as long as no unit of it was decided otherwise."""
+        whole, left, right = labels_of(dataset, HALVES)
+        kf.decide(dataset, "run", [whole, left, right], "whole")
+        made = kf.decide(dataset, "run", [left], "none")
+        assert made.labels == (left,)
+        assert kf.decisions(dataset, "run") == [made]
+        assert counted(dataset) == (5, 1, 0, 4)
+        result = kf.load_run(dataset, "run").result
+        assert len(disputes(result, kf.decisions(dataset, "run", history=True))) == 4
+
+    @pytest.mark.parametrize(
+        ("scenes", "decision", "rater", "message"),
+        [
+            ([CAT_OR_DOG, ONLY_ANN], "none", None, "labels of one sample that the run 'run' matched"),
+            ([CAT_OR_DOG], "whole", None, "no rater has a whole"),
+            ([CAT_OR_DOG], "take", "cid", "assigned to this unit, 'ann', 'bob', got 'cid'"),
+            ([5], "take", "bob", "assigned to this unit, 'ann', got 'bob'"),
+            ([CAT_OR_DOG], "take", None, "expected who is right"),
+            ([CAT_OR_DOG], "none", "ann", "expected none, as the decision"),
+            ([CAT_OR_DOG], "maybe", None, "decision"),
+            ([4], "none", None, "at least one annotation"),
+        ],
+    )
+    def test_what_is_no_unit_is_refused(
+        self, dataset: fo.Dataset, scenes: list[int], decision: str, rater: str | None, message: str
+    ) -> None:
+        before = documents(dataset)
+        with pytest.raises(InputError, match=message):
+            kf.decide(dataset, "run", [key for scene in scenes for key in labels_of(dataset, scene)], decision, rater)
+        assert documents(dataset) == before
+
+    def test_two_units_beside_each_other_are_no_whole_and_its_parts(self, make: Make) -> None:
+        """One rater has one of them and another both, which alone says nothing."""
+        far = [60, 60, 30, 30]
+        dataset = make([make_sample(0, {"ann": [("cat", CAT), ("cat", far)], "bob": [("dog", CAT)]})])
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        for decision in ("whole", "none"):
+            with pytest.raises(InputError, match="of 2 units"):
+                kf.decide(dataset, "run", labels_of(dataset, 0), decision)
+
+    @pytest.mark.parametrize("key", ["x", "0" * 24])
+    def test_labels_that_are_nowhere_are_refused(self, dataset: fo.Dataset, key: str) -> None:
+        with pytest.raises(InputError, match="labels that the run 'run' matched"):
+            kf.decide(dataset, "run", [key], "none")
+
+    def test_labels_that_came_after_the_run_are_refused(self, dataset: fo.Dataset) -> None:
+        sample = dataset.first()
+        sample.ann.detections.append(fo.Detection(label="dog", bounding_box=[0.8, 0.8, 0.1, 0.1]))
+        sample.save()
+        with pytest.raises(InputError, match="matched"):
+            kf.decide(dataset, "run", [sample.ann.detections[-1].id], "none")
+
+    def test_only_one_sample_is_read(self, make: Make) -> None:
+        dataset = make(make_samples(crowded(1, 40)))
+        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+        sample_id = kf.next_dispute(dataset, "run")
+        unit = kf.disputed_units(dataset, "run", str(sample_id))[0]
+        one, database = len(str(documents(dataset)[str(sample_id)])), get_db_conn()
+        database.command("profile", 2)
+        kf.decide(dataset, "run", unit.labels, "consensus")
+        database.command("profile", 0)
+        asked = database["system.profile"].find({"ns": f"{database.name}.{dataset._sample_collection_name}"})
+        read = [entry.get("responseLength", 0) for entry in asked]
+        database.drop_collection("system.profile")
+        assert 0 < sum(read) < 5 * one
+
+
+class TestWithOthers:
+    def test_a_decision_makes_no_run_stale_and_changes_no_label(self, dataset: fo.Dataset) -> None:
+        before, made = documents(dataset), kf.load_run(dataset, "run").result
+        kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
+        assert kf.count_changes(dataset, "run") == 0
+        assert kf.stale_samples(dataset, "run") == []
+        assert kf.load_run(dataset, "run").result.alpha == made.alpha
+        own = {"run_queue", "run_disputes", "run_decisions"}
+        changed = {
+            (key, name) for key, of in documents(dataset).items() for name in of if of[name] != before[key].get(name)
+        }
+        assert changed == {(dataset.skip(HALVES).first().id, name) for name in own}
+
+    def test_two_processes_at_once_lose_nothing(self, make: Make) -> None:
+        """Each decides fifty times about one unit of the same sample."""
+        dataset = make(persistent=True)
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        whole, left, _ = labels_of(dataset, HALVES)
+        program = """
+import sys
+import fiftyone as fo
+import kalos_core.fiftyone as kf
+name, label, who = sys.argv[1:]
+dataset = fo.load_dataset(name)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(50):
+    kf.decide(dataset, "run", [label], "none", note=str(number), who=who)
+"""
+        deciders = [
+            subprocess.Popen(
+                [sys.executable, "-c", program, dataset.name, label, who],
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for label, who in [(whole, "eva"), (left, "ida")]
+        ]
+        for decider in deciders:
+            assert decider.stdout is not None
+            assert decider.stdout.readline() == "ready\n"
+        for decider in deciders:
+            assert decider.stdin is not None
+            decider.stdin.write("go\n")
+            decider.stdin.flush()
+        for decider in deciders:
+            decider.communicate(timeout=120)
+            assert decider.returncode == 0
+        found = kf.decisions(dataset, "run", history=True)
+        for who in ("eva", "ida"):
+            assert [made.note for made in found if made.who == who] == [str(number) for number in range(50)]
+        assert sum(a.who != b.who for a, b in pairwise(found)) > 2  # they were at it together
+        assert counted(dataset) == (5, 2, 0, 3)
+
+    def test_somebody_decides_between_reading_and_writing(
+        self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from kalos_core.fiftyone.deciding import decide as module
+
+        whole, left, _ = labels_of(dataset, HALVES)
+        states, quicker = module._states, [left]
+
+        def interrupted(*given: object) -> dict[int, str]:
+            if quicker:
+                kf.decide(dataset, "run", [quicker.pop()], "none", who="ida")
+            return states(*given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(module, "_states", interrupted)
+        kf.decide(dataset, "run", [whole], "none", who="eva")
+        assert [made.who for made in kf.decisions(dataset, "run")] == ["ida", "eva"]
+        assert counted(dataset) == (5, 2, 0, 3)
+
+    def test_it_goes_with_the_run_and_follows_it(self, make: Make) -> None:
+        dataset = make()
+        before, indexes = documents(dataset), dataset.list_indexes()
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        made = kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "both")
+        assert len(dataset.list_indexes()) == len(indexes) + 1
+        kf.rename_run(dataset, "run", "other")
+        assert kf.decisions(dataset, "other") == [made]
+        assert kf.count_disputes(dataset, "other").open == 4
+        assert len(dataset.list_indexes()) == len(indexes) + 1
+        kf.delete_run(dataset, "other")
+        assert documents(dataset) == before
+        assert dataset.list_indexes() == indexes
+
+    def test_a_run_that_is_gone_meanwhile_is_told(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+        from kalos_core.fiftyone.deciding import decide as module
+
+        labels, added = labels_of(dataset, CAT_OR_DOG), module.add
+
+        def late(*given: object) -> None:
+            kf.delete_run(dataset, "run")
+            added(*given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(module, "add", late)
+        with pytest.raises(InputError, match="run key"):
+            kf.decide(dataset, "run", labels, "none")
+
+
+class TestQueue:
+    def test_the_least_agreement_first_then_the_id_and_around(self, dataset: fo.Dataset) -> None:
+        """Alphas -2/3, 0 and 0."""
+        seen, after = [], None
+        for _ in range(4):
+            after = kf.next_dispute(dataset, "run", after)
+            seen.append(scene_of(dataset, after))
+        assert seen == [HALVES, CAT_OR_DOG, ONLY_ANN, HALVES]
+
+    def test_what_is_decided_is_passed_over(self, dataset: fo.Dataset) -> None:
+        for scene in (HALVES, CAT_OR_DOG, ONLY_ANN):
+            assert scene_of(dataset, kf.next_dispute(dataset, "run")) == scene
+            kf.decide(dataset, "run", labels_of(dataset, scene), "consensus")
+        assert kf.next_dispute(dataset, "run") is None
+        assert kf.next_dispute(dataset, "run", dataset.first().id) is None
+
+    def test_of_a_class_and_of_a_rater(self, make: Make) -> None:
+        """Bob stands alone with his dog; where ann and cid see nothing he is alone, too."""
+        far = [60, 60, 30, 30]
+        scenes = [
+            {"ann": [("cat", CAT)], "bob": [("dog", CAT)], "cid": [("cat", CAT)]},
+            {"ann": [("cat", CAT)], "bob": [("cat", CAT), ("cow", far)], "cid": [("cat", CAT)]},
+            {"ann": [("cow", CAT)], "bob": [("cow", CAT)], "cid": []},
+        ]
+        dataset = make(make_samples(scenes))
+        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+        first = {
+            (category, rater): kf.next_dispute(dataset, "run", category=category, rater=rater)
+            for category, rater in [("dog", None), ("cow", "bob"), ("cow", "cid"), (None, "cid"), ("dog", "cid")]
+        }
+        assert [found and scene_of(dataset, found) for found in first.values()] == [0, 1, 2, 2, None]
+        assert kf.next_dispute(dataset, "run", rater="ann") is None
+        assert kf.next_dispute(dataset, "run", category="$cow") is None
+        view = kf.view_of_queue(dataset, "run", category="cow", rater="bob")
+        assert [scene_of(dataset, key) for key in view.values("id")] == [1]
+        assert view.values("bob.detections.label") == [["cow"]]
+        assert view.values("ann.detections.label") == [[]]
+        with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', 'cid', got 'eva'"):
+            kf.next_dispute(dataset, "run", rater="eva")
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_order_is_that_of_the_library(self, make: Make, seed: int) -> None:
+        """`disputes` of the whole agreement, image by image; ids grow with the images."""
+        dataset = make(make_samples(crowded(seed)))
+        result = kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0).result
+        assert result is not None
+        found = disputes(result)
+        expected = list(dict.fromkeys(result.annotations.images[found.image].tolist()))
+        walked = [kf.next_dispute(dataset, "run")]
+        while (after := kf.next_dispute(dataset, "run", walked[-1])) != walked[0]:
+            walked.append(after)
+        assert walked == expected
+        units = [unit for key in walked for of in kf.disputed_units(dataset, "run", str(key)) for unit in of.units]
+        assert set(found.unit.tolist()) <= set(units)
+        queue = {str(sample.id): [entry["unit"] for entry in sample["run_queue"]] for sample in dataset}
+        assert [unit for key in walked for unit in queue[str(key)]] == found.unit.tolist()
+        assert counted(dataset) == (len(found), 0, 0, len(found))
+
+    def test_samples_that_the_run_did_not_read_are_refused(self, dataset: fo.Dataset) -> None:
+        for key in ("x", "0" * 24, dataset.add_sample(fo.Sample("new.jpg"))):
+            with pytest.raises(kf.NotInRun):
+                kf.next_dispute(dataset, "run", key)
+            with pytest.raises(kf.NotInRun):
+                kf.disputed_units(dataset, "run", key)
+
+
+class TestUnits:
+    def test_what_each_rater_gave_and_what_can_be_decided(self, dataset: fo.Dataset) -> None:
+        (unit,) = kf.disputed_units(dataset, "run", dataset.skip(ONLY_ANN).first().id)
+        assert unit.values == {"ann": ("cat",), "bob": ()}
+        assert set(unit.labels) == set(labels_of(dataset, ONLY_ANN))
+        assert set(kf.DECISIONS) - set(unit.decisions) == {"whole", "parts"}
+        assert (unit.decision, unit.state) == (None, "open")
+
+    def test_a_whole_and_its_parts_are_decided_together(self, dataset: fo.Dataset) -> None:
+        sample_id = dataset.skip(HALVES).first().id
+        (unit,) = kf.disputed_units(dataset, "run", sample_id)
+        assert unit.values == {"ann": ("bench",), "bob": ("bench", "bench")}
+        assert unit.units == (3, 4, 5)
+        assert set(unit.decisions) == set(kf.DECISIONS)
+        made = kf.decide(dataset, "run", unit.labels, "parts", who="eva")
+        (unit,) = kf.disputed_units(dataset, "run", sample_id)
+        assert (unit.decision, unit.state) == (made, "decided")
+
+    def test_the_class_with_most_disputes_first(self, make: Make) -> None:
+        """Two cats and a dog are in dispute; on the last image the dog was annotated first."""
+        far = [60, 60, 30, 30]
+        scenes = [
+            {"ann": [("cat", CAT)], "bob": []},
+            {"ann": [("dog", CAT), ("cat", far)], "bob": []},
+        ]
+        dataset = make(make_samples(scenes))
+        kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
+        found = kf.disputed_units(dataset, "run", dataset.last().id)
+        assert [unit.values["ann"] for unit in found] == [("cat",), ("dog",)]
+
+    def test_agreed_units_and_images_have_none(self, dataset: fo.Dataset) -> None:
+        for scene in (0, 4, 5):
+            assert kf.disputed_units(dataset, "run", dataset.skip(scene).first().id) == []
+
+    def test_labels_that_were_deleted_leave_their_unit(self, dataset: fo.Dataset) -> None:
+        sample = dataset.skip(ONLY_ANN).first()
+        sample.ann.detections = []
+        sample.save()
+        (unit,) = kf.disputed_units(dataset, "run", sample.id)
+        assert (unit.labels, unit.decisions, unit.state) == ((), (), "open")
+
+
+class TestView:
+    def test_of_each_state(self, dataset: fo.Dataset) -> None:
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline")
+        kf.decide(dataset, "run", labels_of(dataset, HALVES)[:1], "none")
+        shown = {}
+        for state in kf.QUEUED:
+            view = kf.view_of_queue(dataset, "run", state=state)
+            shown[state] = [
+                (scene_of(dataset, sample.id), [len(sample[name].detections) for name in RATERS]) for sample in view
+            ]
+        assert shown == {
+            "open": [(HALVES, [0, 2]), (ONLY_ANN, [1, 0])],
+            "waiting": [(CAT_OR_DOG, [1, 1])],
+            "decided": [(HALVES, [1, 0])],
+        }
+        with pytest.raises(InputError, match="state"):
+            kf.view_of_queue(dataset, "run", state="done")
