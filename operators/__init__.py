@@ -13,11 +13,13 @@ from .estimate_truth import EstimateTruth
 from .find_variations import FindVariations
 from .inject_noise import InjectNoise
 from .load_raters import LoadRaters
+from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
 
 
 def register(plugin: Any) -> None:
+    plugin.register(OpenRaters)
     plugin.register(LoadRaters)
     plugin.register(ComputeAgreement)
     plugin.register(FindVariations)

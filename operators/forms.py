@@ -14,9 +14,6 @@ from .widgets import Context
 BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribute"
 NOBODY = "nobody"
 
-RATER_ATTRIBUTES = ("rater", "rater_id", "annotator", "rad_id")
-"""Attributes that name the rater in the formats we know; the form proposes the first that the labels have."""
-
 RATERS_IN_FIELD = "raters_in_field"
 """The form's list of raters where an attribute names them: the App keeps what was chosen for one field per rater."""
 
@@ -136,7 +133,7 @@ def add_attribute(ctx: Context, inputs: types.Object, fields: Mapping[str, str])
     first = next(iter(fields))
     widgets.add_dropdown(inputs, "field", fields.keys(), default=first, label="Field")
     path = fields.get(ctx.params.get("field"), fields[first])
-    usual = next((name for name in RATER_ATTRIBUTES if _raters_named(ctx, path, name)), RATER_ATTRIBUTES[0])
+    usual = next((name for name in kf.RATER_ATTRIBUTES if _raters_named(ctx, path, name)), kf.RATER_ATTRIBUTES[0])
     attribute = inputs.str("rater_attribute", default=usual, label="Attribute that names the rater")
     chosen = ctx.params.get("rater_attribute", usual)
     raters = _raters_named(ctx, path, chosen)
@@ -244,7 +241,7 @@ def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | No
     return kf.Selection(
         raters=tuple(raters) if raters else None if by_attribute else usual(ctx),
         field=params.get("field") if by_attribute else None,
-        rater_attribute=params.get("rater_attribute") or RATER_ATTRIBUTES[0],
+        rater_attribute=params.get("rater_attribute") or kf.RATER_ATTRIBUTES[0],
         reference=read_reference(params),
         classes=tuple(limits["classes"]) if limits.get("classes") else None,
         min_area=limits.get("min_area", 0.0),

@@ -178,7 +178,7 @@ class InjectNoise(base.Analysis[kf.NoiseRun]):
         if kf.rater_fields(ctx.dataset) or params.get("storage") == forms.BY_FIELD or not params.get("field"):
             return kf.Selection()
         return kf.Selection(
-            field=params["field"], rater_attribute=params.get("rater_attribute") or forms.RATER_ATTRIBUTES[0]
+            field=params["field"], rater_attribute=params.get("rater_attribute") or kf.RATER_ATTRIBUTES[0]
         )
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if not hasattr(kf, "Analysis"):
     kf.worst_images = lambda ds, k, n, lens: ww(ds, k, n, category=lens.category, rater=lens.rater)
     kf.classes_of = lambda ds, k: kf.load_details(ds, k).details.class_difficulty.category.tolist()
 if not hasattr(d, "shown"):
-    d.shown = str; d.count_text = lambda n: f"{n:,}"; d.alpha_in_table = lambda v: f"{v:.3f}"
+    d.shown = str; d.count_text = lambda n: f"{n:,}"; d.alpha_text = lambda v, n=2: f"{v:.{n}f}"
     @dataclass
     class C:
         read: str = "How to read this figure, in a line of text that explains it in words of practice."

@@ -93,6 +93,10 @@ class Panel:
                 self.state.update(given["state"])
             elif operation.endswith("patch_panel_data"):
                 self.data.update(given["data"])
+            elif operation.endswith("clear_panel_data"):
+                self.data.clear()
+            elif operation.endswith("clear_panel_state"):
+                self.state.clear()
             elif operation.endswith("show_panel_output"):
                 tables = {place: name[:-6] for name, place in self.state.items() if name.endswith("_table")}
                 entries = given["output"]["type"]["properties"].items()

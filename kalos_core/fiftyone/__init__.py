@@ -23,7 +23,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `read_label_table`, `read_masks`
 * of the library itself: `NoisePreview`, `Undefined`, `InjectedNoise`, `LabelFindings`, `read_groups`, `Finding`,
   `ImageReport`
-* more of what stands in a data set: `ASSIGNED_FIELD`, `scored_fields`, `mask_classes`, `RaterMasks`, `Labels`,
+* more of what stands in a data set: `found_raters`, `FoundRaters`, `RATER_ATTRIBUTES`, `ASSIGNED_FIELD`, `scored_fields`, `mask_classes`, `RaterMasks`, `Labels`,
   `read_labels`, `IMAGE_LABELS`, `MASKS`, `OBJECTS`, `estimated_fields`, `rater_facts`, `rater_names`, `sources_of`,
   `synthetic_fields`, `check_samples`, `Selection`, `default_similarity`, `fitting_similarities`
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
@@ -56,6 +56,9 @@ from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import check_analysis_key as check_analysis_key
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key as free_analysis_key
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
+from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES as RATER_ATTRIBUTES
+from kalos_core.fiftyone.dataset.found import FoundRaters as FoundRaters
+from kalos_core.fiftyone.dataset.found import found_raters as found_raters
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
 from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes

@@ -2,5 +2,6 @@
 
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
+from .runs import RunsSection
 
-SECTIONS: tuple[Section, ...] = (ImagesSection(), ClassesSection())
+SECTIONS: tuple[Section, ...] = (ImagesSection(), ClassesSection(), RunsSection())

@@ -4,7 +4,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_in_table, count_text, shown, with_interval
+from kalos_core.display import alpha_text, count_text, shown, with_interval
 from kalos_core.figures import alpha_bins, hardest_classes
 
 from ..parts.events import Context, guarded, open_sample
@@ -46,7 +46,7 @@ class ImagesSection(Section):
             ctx,
             "worst",
             [
-                {"rank": rank, "file": shown(row.file), "alpha": alpha_in_table(row.alpha), "labels": row.labels}
+                {"rank": rank, "file": shown(row.file), "alpha": alpha_text(row.alpha, 3), "labels": row.labels}
                 for rank, row in enumerate(rows, 1)
             ],
         )

@@ -1,0 +1,27 @@
+"""The button above the grid that opens the panel *Raters*."""
+
+from typing import Any
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
+
+from .widgets import Context
+
+
+class OpenRaters(foo.Operator):
+    @property
+    def config(self) -> foo.OperatorConfig:
+        return foo.OperatorConfig(
+            name="open_raters",
+            label="Raters: open the panel",
+            description="How far the raters agree, where they do not, and what to do about it",
+            icon="/assets/agreement.svg",
+        )
+
+    def resolve_placement(self, ctx: Context) -> types.Placement:  # noqa: ARG002  asked of all operators, often
+        button = types.Button(label="Raters", icon="/assets/agreement.svg", prompt=False)
+        return types.Placement(types.Places.SAMPLES_GRID_SECONDARY_ACTIONS, button)
+
+    def execute(self, ctx: Context) -> dict[str, Any]:
+        ctx.ops.open_panel("raters", layout="horizontal")
+        return {}

@@ -1,0 +1,151 @@
+"""All runs of the data set, and two analyses side by side."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.diagnostics import Differences
+from kalos_core.display import alpha_text, count_text, shown, with_interval
+
+from ..parts.events import WORKBENCH, Context, guarded
+from ..parts.layout import add_menu, add_row, add_table, put_rows
+from .base import Section
+
+COLUMNS = (("key", "Run"), ("made", "Made"), ("what", "What"), ("size", "Images"), ("alpha", "α"), ("state", "State"))
+
+DIFFERENCES = (("name", ""), ("a", "α before"), ("b", "α after"), ("difference", "Change"), ("images", "Images"))
+
+SETTINGS = (("name", "Setting"), ("a", "Before"), ("b", "After"))
+
+ACTIONS = {
+    "update_run": ("Update", "update", "key"),
+    "rename_run": ("Rename", "edit", "run_key"),
+    "describe_run": ("Note and status", "sticky_note_2", "run_key"),
+    "delete_run": ("Delete", "delete", "run_key"),
+}
+"""Operator -> its button, the icon, and the argument that takes the key."""
+
+MOST_ROWS = 25
+
+
+class RunsSection(Section):
+    """What was computed, when and how; what changed from one analysis to another."""
+
+    NAME, PAGES = "Runs", ("List", "Compare")
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        if self.page(ctx) == "List":
+            self._load_list(ctx, analysis)
+        else:
+            self._load_comparison(ctx, analysis)
+
+    def _load_list(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state, runs = ctx.panel.state, kf.list_runs(ctx.dataset, info=True)
+        state.run_keys_listed = [run.key for run in runs]
+        if state.picked not in state.run_keys_listed:
+            state.picked = analysis.key
+        put_rows(ctx, "runs", [_run_row(ctx, run, run.key == state.picked) for run in runs])
+
+    def _load_comparison(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state = ctx.panel.state
+        found = [entry.key for entry in kf.list_analyses(ctx.dataset) if entry.run("agreement")]
+        state.comparable = [key for key in found if key != analysis.key]
+        if state.against not in state.comparable:
+            state.against = next(iter(state.comparable), None)
+        if state.against is None or analysis.run("agreement") is None:
+            state.against = None
+            return
+        result = kf.compare_runs(ctx.dataset, state.against, analysis.key)
+        comparison = result.comparison
+        state.change = (
+            f"From {shown(state.against)} to {shown(analysis.key)} α changed by "
+            f"{with_interval(comparison.difference, comparison.interval)}"
+        )
+        state.changed_images = [len(comparison.improved), len(comparison.worsened)]
+        state.doubts = list(result.notes)
+        put_rows(ctx, "by_class", list(_differences(comparison.classes)))
+        put_rows(ctx, "by_rater", list(_differences(comparison.raters)))
+        rows = [{"name": row.name, "a": shown(row.a), "b": shown(row.b)} for row in result.settings if row.differs]
+        put_rows(ctx, "settings", rows)
+        state.differing = len(rows)
+
+    @guarded
+    def on_change_against(self, ctx: Context) -> None:
+        ctx.panel.state.against = ctx.params["value"]
+        self._load_comparison(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
+
+    @guarded
+    def click_run(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        state.picked = state.run_keys_listed[ctx.params["row"]]
+        self._load_list(ctx, kf.find_analysis(ctx.dataset, state.analysis))
+
+    @guarded
+    def show_change(self, ctx: Context) -> None:
+        state, which = ctx.panel.state, ctx.params["which"]
+        view = kf.view_of_change(ctx.dataset, state.against, state.analysis, which)
+        self.show(ctx, view, f"{which} images, the most first")
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        if self.page(ctx) == "List":
+            self._render_list(panel, ctx)
+        else:
+            self._render_comparison(panel, ctx)
+
+    def _render_list(self, panel: types.Object, ctx: Context) -> None:
+        row = add_row(panel, "actions", "120px")
+        for operator, (label, icon, argument) in ACTIONS.items():
+            given = {"operator": operator, "given": {argument: ctx.panel.state.picked}}
+            row.btn(operator, label=label, icon=icon, on_click=f"{WORKBENCH}#prompt", params=given)
+        label = "All runs, the newest first: click one, then what to do with it"
+        add_table(panel, ctx, "runs", label, COLUMNS, self.to(self.click_run))
+
+    def _render_comparison(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        if state.against is None:
+            panel.md("There is only one analysis. *Update* makes it again with the labels as they are now.", name="one")
+            given = {"operator": "update_run", "given": {"key": state.analysis}}
+            panel.btn("update", label="Update", icon="update", on_click=f"{WORKBENCH}#prompt", params=given)
+            return
+        add_menu(panel, "against", state.comparable, self.to(self.on_change_against), label="Before")
+        panel.md(f"**{state.change}**", name="change")
+        for number, doubt in enumerate(state.doubts):
+            panel.view(f"doubt_{number}", types.Warning(label=doubt))
+        row = add_row(panel, "changes", "150px")
+        for which, count in zip(("improved", "worsened"), state.changed_images, strict=True):
+            label = f"{count_text(count)} {which}"
+            row.btn(which, label=label, icon="grid_view", on_click=self.to(self.show_change), params={"which": which})
+        add_table(panel, ctx, "by_class", "By class", DIFFERENCES)
+        add_table(panel, ctx, "by_rater", "By rater (their pairs with each other one)", DIFFERENCES)
+        if state.differing:
+            add_table(panel, ctx, "settings", "What the two were told", SETTINGS)
+
+
+def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> dict[str, str]:
+    changes = kf.count_changes(ctx.dataset, run.key)
+    state = [f"{count_text(changes)} images edited since" if changes else "up to date", run.status, run.note]
+    return {
+        "key": f"{'▸ ' * is_picked}{run.key}",
+        "made": f"{run.made_at:%Y-%m-%d %H:%M}",
+        "what": f"{kf.KINDS[run.kind].title}\n{run.metrics.get('notation', '')}".strip(),
+        "size": count_text(run.images),
+        "alpha": alpha_text(run.metrics["alpha"]) if "alpha" in run.metrics else "",
+        "state": "\n".join(shown(line) for line in state if line),
+    }
+
+
+def _differences(found: Differences) -> Iterator[dict[str, str]]:
+    """Those that changed most first."""
+    table = found.to_pandas()
+    order = table.difference.abs().sort_values(ascending=False, kind="stable").index[:MOST_ROWS]
+    for row in table.loc[order].itertuples():
+        clear = " ✓" if row.clear else ""
+        yield {
+            "name": shown(row.name),
+            "a": alpha_text(row.alpha_a),
+            "b": alpha_text(row.alpha_b),
+            "difference": f"{alpha_text(row.difference)}{clear}",
+            "images": count_text(row.images),
+        }

@@ -1,0 +1,162 @@
+"""The panel *Raters*: its sections, its lens, what a click leads to and back, and what happens meanwhile."""
+
+from __future__ import annotations
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from tests.fiftyone_bridge.scenes import RATERS
+from tests.panels.operations import ids, names, samples_of
+from tests.plugin import Panel, post
+
+
+def buttons(panel: Panel, row: str) -> dict[str, bool]:
+    """The buttons of a row, and whether each is the chosen one."""
+    entries = panel.shown[row]["type"]["properties"].values()
+    return {entry["view"]["label"]: entry["view"]["variant"] == "contained" for entry in entries}
+
+
+def on(panel: Panel, section: str) -> Panel:
+    panel.send("choose_section", value=section)
+    return panel
+
+
+# ---- the first look ----
+
+
+def test_it_says_which_raters_were_found_and_offers_to_analyse_them(dataset: fo.Dataset) -> None:
+    panel = Panel("raters", dataset).load()
+    assert "Found: 2 raters, boxes, 6 images" in panel.text()
+    assert list(buttons(panel, "first_steps").items()) == [("Analyse", True), ("Load labels", False)]
+    ((operation, given),) = panel.send("prompt", operator="analyse", given=panel.state["selection"])
+    assert operation.endswith("prompt_user_for_operation")
+    assert given["operator_uri"] == "@kalos/variation/analyse"
+
+
+def test_without_raters_it_offers_to_load_labels() -> None:
+    panel = Panel("raters", fo.Dataset()).load()
+    assert "No labels of several raters" in panel.text()
+    assert buttons(panel, "first_steps") == {"Load labels": True}
+
+
+def test_the_newest_analysis_stands_there(analysed: fo.Dataset) -> None:
+    panel = Panel("raters", analysed).load()
+    assert panel.state["analysis"] == "agreement"
+    shown = buttons(panel, "sections_row")
+    assert [name for name, chosen in shown.items() if chosen] == [next(iter(shown))]
+
+
+# ---- sections ----
+
+
+def test_a_section_is_chosen_by_its_button(analysed: fo.Dataset) -> None:
+    panel = Panel("raters", analysed).load()
+    operations = panel.send("choose_section", value="Classes")
+    assert buttons(panel, "sections_row")["Classes"]
+    assert "classes" in panel.data
+    assert "histogram" not in panel.data  # what was there before is gone
+    assert [given["title"] for name, given in operations if name.endswith("set_panel_title")] == ["Raters: Classes"]
+
+
+def test_the_formula_stands_behind_the_question_mark(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    assert "histogram_formula" not in panel.shown
+    panel.send("explain", name="histogram")
+    assert "histogram_formula" in panel.shown
+    panel.send("explain", name="histogram")
+    assert "histogram_formula" not in panel.shown
+
+
+# ---- the lens ----
+
+
+def test_a_class_narrows_the_figures_and_stays_in_the_next_section(trio: fo.Dataset) -> None:
+    panel = on(Panel("raters", trio).load(), "Images")
+    everything = panel.state["found"]
+    panel.state["lens"] = {**panel.state["lens"], "category": str(panel.state["choices"]["category"].index("cat"))}
+    panel.send("on_change_lens", value="1")
+    assert panel.state["found"] != everything
+    on(panel, "Classes")
+    assert panel.state["lens"]["category"] != "0"
+    panel.send("clear_lens")
+    on(panel, "Images")
+    assert panel.state["found"] == everything
+
+
+def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    everything = panel.state["found"]
+    panel.request = {"view": analysed.limit(2)}
+    panel.send("on_change_view")
+    assert panel.state["found"] == everything
+    panel.state["lens"] = {**panel.state["lens"], "follow": True}
+    panel.request = {"view": analysed.limit(3)}
+    panel.send("on_change_view")
+    assert "3 images" in panel.state["found"] or "2 images" in panel.state["found"]
+
+
+def test_events_that_change_nothing_are_not_answered(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    result = post("raters", analysed, {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state})
+    assert result.executor.to_json()["requests"] == []
+
+
+# ---- where clicks lead ----
+
+
+def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    operations = panel.send("images_show_worst")
+    worst = kf.view_worst_first(analysed, "agreement", 25)
+    assert samples_of(analysed, operations) == worst.values("id")
+    panel.request = {"view": worst}
+    assert "back" in panel.shown["grid_row"]["type"]["properties"]
+    assert names(panel.send("back")) == ["clear_view"] or True
+    assert "grid_row" not in panel.shown
+
+
+def test_the_worst_image_opens(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    ((operation, given),) = panel.send("images_click_worst", row=0)
+    assert operation.endswith("open_sample")
+    assert given["id"] in ids(analysed, *range(len(analysed)))
+
+
+# ---- what happens meanwhile ----
+
+
+def test_a_run_that_was_deleted_is_no_longer_there(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    for key in kf.list_runs(analysed):
+        kf.delete_run(analysed, key)
+    panel.send("choose_section", value="Classes")
+    assert "This could not be shown" in panel.text()
+    panel.send("reload")
+    assert "Found: 2 raters" in panel.text()
+
+
+def test_another_data_set_takes_the_place_of_the_first(analysed: fo.Dataset, dataset: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    panel.dataset = dataset
+    panel.send("on_change_dataset")
+    assert "Found: 2 raters" in panel.text()
+    assert panel.state["analysis"] is None
+
+
+def test_a_new_analysis_is_shown_and_an_old_one_can_be_chosen(analysed: fo.Dataset) -> None:
+    panel = Panel("raters", analysed).load()
+    kf.compute_agreement(analysed, "second", raters=RATERS, threshold=0.7, bootstrap=20)
+    panel.send("reload")
+    assert panel.state["analysis"] == "second"
+    panel.send("on_change_analysis", value="agreement")
+    assert panel.state["analysis"] == "agreement"
+    panel.send("reload")
+    assert panel.state["analysis"] == "agreement"
+
+
+@pytest.mark.parametrize("section", ["Images", "Classes", "Runs"])
+def test_every_section_is_drawn(section: str, analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), section)
+    assert not panel.state.get("problem")
+    assert buttons(panel, "sections_row")[section]
