@@ -42,9 +42,10 @@ CONVERGENCE_BANDS = ((0.8, "reliable"), (0.667, "tentative"))
 
 BAND_SOURCES = (
     "KαLOS §3.3: ≥ 0.8 near perfect, ≥ 0.6 substantial, ≥ 0.4 moderate, < 0 systematic disagreement (0 to 0.4 has no "
-    "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative."
+    "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative. Kappas have the same words: the "
+    "bounds 0.8, 0.6 and 0.4 are those of Landis & Koch (1977), too, who call 0.8 almost perfect."
 )
-"""Both sources of words for an alpha, to be quoted wherever a band is shown."""
+"""The sources of words for an alpha, to be quoted wherever a band is shown."""
 
 
 def band(value: float) -> str:
