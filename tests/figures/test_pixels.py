@@ -76,7 +76,7 @@ def test_the_headline_leads_with_f1_and_the_bound_has_its_peculiarities_next_to_
     # of the third pixel, one of two errs: 1/2 of one in four
     note = figures.smyth_note(two.smyth_bound, two.smyth_notes)
     assert note.startswith("Smyth's bound: whatever the truth, raters err on at least 12\xa0% of all pixels (his limit")
-    assert "10 %, which this exceeds). Unmarked pixels count" in note
+    assert "10\xa0%, which this exceeds). Unmarked pixels count" in note
     assert note.endswith("the bound is high even where F1 is.")
     three = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]], "cid": [[1, 0]]}])
     assert "odd number of raters (3)" in figures.smyth_note(three.smyth_bound, three.smyth_notes)
