@@ -125,7 +125,7 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     title = kappa_title(names, kappa)
     if len(result) == 1:
         value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"Agreement is {result.bands[0]}: free-marginal kappa {value}"
+        title = f"Agreement is {band(result.free_marginal[0])}: free-marginal kappa {value}"
     return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 

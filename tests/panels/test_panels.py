@@ -65,7 +65,7 @@ def test_agreement_shows_its_figures(analysed):
     assert {edge: count for edge, count in counts.items() if count} == {-0.7: 1, 0.0: 2, 0.9: 2}
     assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == [
         (1, "−0.667", 3),
-        (2, "0.00", 2),
+        (2, "0.000", 2),
         (3, "0.00", 1),
         (4, "1.000", 2),
         (5, "1.000", 0),
