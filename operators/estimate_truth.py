@@ -107,4 +107,4 @@ def _object_table(truths: Truths) -> str:
 
 def _span(values: NDArray[np.float64]) -> str:
     known = values[np.isfinite(values)].tolist()
-    return f"{alpha_text(min(known))} to {alpha_text(max(known))}" if known else "undefined"
+    return f"{alpha_text(min(known), 3)} to {alpha_text(max(known), 3)}" if known else "undefined"

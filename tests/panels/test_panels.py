@@ -66,7 +66,7 @@ def test_agreement_shows_its_figures(analysed):
     assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == [
         (1, "−0.667", 3),
         (2, "0.000", 2),
-        (3, "0.00", 1),
+        (3, "0.000", 1),
         (4, "1.000", 2),
         (5, "1.000", 0),
     ]
