@@ -124,7 +124,7 @@ def test_every_operator_answers_its_metrics(masks):
     assert "| 0.5 | 3 | 0 of 2 | 0.333 to 1.000 | 0.750 to 1.000 |" in result["text"]
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), truths=["truth_any"], run_key="ranks", **params)
-    assert "| good | 1.00 (1) |" in result["text"]
+    assert "| good | 1.000 (1) |" in result["text"]
     assert kf.load_metrics(masks, "ranks").settings["skew"] == [0.1, 0.5]
     assert json.loads(json.dumps(result)) == result
     assert form("rank_detectors", masks)["detectors"].default == [
