@@ -42,9 +42,10 @@ CONVERGENCE_BANDS = ((0.8, "reliable"), (0.667, "tentative"))
 
 BAND_SOURCES = (
     "KαLOS §3.3: ≥ 0.8 near perfect, ≥ 0.6 substantial, ≥ 0.4 moderate, < 0 systematic disagreement (0 to 0.4 has no "
-    "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative."
+    "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative. Kappas have the same words: the "
+    "bounds 0.8, 0.6 and 0.4 are those of Landis & Koch (1977), too, who call 0.8 almost perfect."
 )
-"""Both sources of words for an alpha, to be quoted wherever a band is shown."""
+"""The sources of words for an alpha, to be quoted wherever a band is shown."""
 
 
 def band(value: float) -> str:
@@ -320,7 +321,30 @@ def agreement(
     elif pairs.name != measure.name:
         raise InputError(f"pairs: expected pairs of {measure.name!r}, got {pairs.name!r}")
     configuration = Configuration(measure.name, threshold, solver, cost, bootstrap, seed)
-    unit_of = correspond(annotations, pairs, threshold, solver, cost)
+    return matched(annotations, pairs, configuration, correspond(annotations, pairs, threshold, solver, cost))
+
+
+def matched(
+    annotations: Annotations, pairs: Pairs, configuration: Configuration, unit_of: NDArray[np.intp]
+) -> Agreement:
+    """The agreement of annotations whose units are known; shapes are not looked at.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    pairs : Pairs
+    configuration : Configuration
+        How they were matched; its bootstrap and seed are those of the intervals.
+    unit_of : (N,) int
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> one = agreement(Annotations.from_rows(rows))
+    >>> matched(one.annotations, one.pairs, one.configuration, np.array([0, 1])).alpha
+    -0.5
+    """
+    bootstrap, seed = configuration.bootstrap, configuration.seed
     units = build_units(annotations, unit_of)
     sums, empty = image_coincidences(annotations, units)
     image_alpha = alpha_by_group(sums)

@@ -11,6 +11,15 @@ from numpy.typing import NDArray
 Numbers = Sequence[float | None] | NDArray[np.float64]
 """Values, None or NaN where undefined."""
 
+MINUS, NO_BREAK = "\u2212", "\u00a0"
+"""The minus sign of numbers, and the space that no line breaks at."""
+
+NARROW = 0.05
+"""An interval narrower than this needs three decimals."""
+
+LEAST_PERCENT, MOST_PERCENT = 0.001, 99.5
+"""Percentages that two digits can no longer tell from none or all."""
+
 VARIATION_LABELS = {
     "correct": "correct",
     "wrong_class": "wrong class",
@@ -58,41 +67,147 @@ def rater_colour(number: int) -> str:
     return RATER_COLOURS[number % len(RATER_COLOURS)]
 
 
-def significant(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, "undefined" for None and NaN.
+def alpha_text(value: float | None, digits: int = 2) -> str:
+    """An alpha, or another coefficient or similarity, as people read it; "undefined" for None and NaN.
+
+    Two decimals in a sentence or a plot, three in a table.
 
     Examples
     --------
-    >>> significant(0.68888), significant(-0.05), significant(1.0), significant(None)
-    ('0.689', '-0.0500', '1.00', 'undefined')
+    >>> alpha_text(0.68888), alpha_text(0.68888, 3), alpha_text(-0.0154), alpha_text(-0.001), alpha_text(None)
+    ('0.69', '0.689', '−0.02', '0.00', 'undefined')
     """
-    return "undefined" if value is None or np.isnan(value) else f"{value:#.{digits}g}".rstrip(".")
+    return "undefined" if value is None or np.isnan(value) else _typeset(f"{float(value):,.{digits}f}")
 
 
-def with_interval(value: float | None, interval: Numbers) -> str:
-    """A number with its interval, as far as there is one.
+def with_interval(value: float | None, interval: Numbers, digits: int | None = None) -> str:
+    """An alpha with its interval, as far as there is one; no line breaks in it.
+
+    Without `digits` there are two decimals, three where the interval is too narrow for two (`NARROW`).
 
     Examples
     --------
-    >>> with_interval(0.689, [0.634, 0.745]), with_interval(0.689, [None, None])
-    ('0.689 [0.634, 0.745]', '0.689')
+    >>> with_interval(0.689, [0.634, 0.746]).replace(NO_BREAK, " ")
+    '0.69 [0.63, 0.75]'
+    >>> with_interval(0.798, [0.786, 0.807]).replace(NO_BREAK, " "), with_interval(0.689, [None, None])
+    ('0.798 [0.786, 0.807]', '0.69')
     """
     low, high = interval
     if low is None or high is None or np.isnan(low) or np.isnan(high):
-        return significant(value)
-    return f"{significant(value)} [{significant(low)}, {significant(high)}]"
+        return alpha_text(value, digits or 2)
+    digits = digits or (3 if high - low < NARROW else 2)
+    return f"{alpha_text(value, digits)}{NO_BREAK}{interval_text(low, high, digits)}"
+
+
+def interval_text(low: float, high: float, digits: int = 2) -> str:
+    """Both ends of an interval of alpha, without a line break in it.
+
+    Examples
+    --------
+    >>> interval_text(-0.1, 0.746).replace(NO_BREAK, " ")
+    '[−0.10, 0.75]'
+    """
+    return f"[{alpha_text(low, digits)},{NO_BREAK}{alpha_text(high, digits)}]"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign.
+    """A difference of alphas with its sign.
 
     Examples
     --------
     >>> signed(0.0412), signed(-0.02), signed(0.0), signed(None)
-    ('+0.0412', '-0.0200', '0.00', 'undefined')
+    ('+0.041', '−0.020', '0.000', 'undefined')
     """
-    text = significant(value, digits)
-    return f"+{text}" if value is not None and value > 0 else text
+    text = alpha_text(value, digits)
+    return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
+
+
+def points_text(value: float | None, digits: int = 1) -> str:
+    """A mAP in [0, 1] in points from 0 to 100, as papers print it.
+
+    Examples
+    --------
+    >>> points_text(0.66068), points_text(float("nan"))
+    ('66.1', 'undefined')
+    """
+    return alpha_text(None if value is None else 100 * value, digits)
+
+
+def count_text(count: int) -> str:
+    """A whole number.
+
+    Examples
+    --------
+    >>> count_text(1402), count_text(-3)
+    ('1,402', '−3')
+    """
+    return _typeset(f"{count:,d}")
+
+
+def percent_text(share: float | None) -> str:
+    """A share in [0, 1] as percentage: at most two significant digits, and never 0 or 100 unless it is.
+
+    Examples
+    --------
+    >>> [percent_text(share).replace(NO_BREAK, " ") for share in (0.0346, 0.123, 0.000506, 0.05, 0, 1, 0.999, 1e-7)]
+    ['3.5 %', '12 %', '0.051 %', '5 %', '0 %', '100 %', '> 99 %', '< 0.001 %']
+    """
+    if share is None or np.isnan(share):
+        return "undefined"
+    percent = 100 * abs(share)
+    if 0 < percent < LEAST_PERCENT:
+        text = f"< {LEAST_PERCENT:g}"
+    elif MOST_PERCENT <= percent < 100:
+        text = "> 99"
+    else:
+        text = significant(np.copysign(percent, share), 2)
+    return f"{text} %".replace(" ", NO_BREAK)
+
+
+def count_and_share(count: int, total: int) -> str:
+    """A part of a whole: how many, and what share; 0 has none.
+
+    Examples
+    --------
+    >>> count_and_share(1402, 11683).replace(NO_BREAK, " "), count_and_share(0, 9)
+    ('1,402 (12 %)', '0')
+    """
+    return f"{count_text(count)}{NO_BREAK}({percent_text(count / total)})" if count and total else count_text(count)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number of no fixed scale (an area, a statistic) with at most three significant digits.
+
+    Alphas and similarities are written by `alpha_text`, shares by `percent_text`.
+
+    Examples
+    --------
+    >>> significant(0.0380), significant(-1402.3), significant(100.0), significant(None)
+    ('0.038', '−1,402', '100', 'undefined')
+    """
+    if value is None or np.isnan(value):
+        return "undefined"
+    if not np.isfinite(value) or abs(value) >= 10**digits:
+        return _typeset(f"{value:,.0f}")
+    return _typeset(f"{float(value):.{digits}g}")
+
+
+def p_text(p: float | None) -> str:
+    """A probability under chance, as it stands in a sentence.
+
+    Examples
+    --------
+    >>> p_text(0.0316), p_text(0.00001), p_text(None)
+    ('p = 0.032', 'p < 0.001', 'p undefined')
+    """
+    if p is None or np.isnan(p):
+        return "p undefined"
+    return "p < 0.001" if p < 0.001 else f"p = {significant(p, 2)}"
+
+
+def _typeset(text: str) -> str:
+    """A formatted number with a minus sign in place of the hyphen; what is rounded to zero has none."""
+    return text.replace("-", "" if not text.strip("-0.,") else MINUS, 1)
 
 
 def bold(text: str) -> str:

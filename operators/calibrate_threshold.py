@@ -76,4 +76,4 @@ class CalibrateThreshold(base.Analysis[kf.CalibrationRun]):
 
 def _in_a_cell(value: float | None, interval: Sequence[float | None]) -> str:
     """A number with its interval, which does not break."""
-    return with_interval(value, interval).replace(", ", ",\u00a0")
+    return with_interval(value, interval, 3)

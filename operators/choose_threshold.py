@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, KalosWarning
-from kalos_core.figures import significant
+from kalos_core.display import alpha_text
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -59,7 +59,7 @@ class ChooseThreshold(base.Action):
         doubt = "".join(_doubt(entry) for entry in found if entry["name"] == similarity and value is None)
         value = next(entry["threshold"] for entry in run.metrics["chosen"] if entry["similarity"] == similarity)
         base.reload_panels(ctx)
-        summary = f"Later forms offer **{significant(value)}** as the threshold of {similarity}.{doubt}"
+        summary = f"Later forms offer **{alpha_text(value)}** as the threshold of {similarity}.{doubt}"
         return {"run_key": key, "similarity": similarity, "threshold": value, "text": summary}
 
 
@@ -67,7 +67,7 @@ def _finding(entry: dict[str, Any]) -> str:
     """What the calibration found of a similarity."""
     if entry["threshold"] is None:
         return f"Not calibrated: {entry['reason']}"
-    return f"Calibrated: {significant(entry['threshold'])} (KS {significant(entry['ks'])}).{_doubt(entry)}"
+    return f"Calibrated: {alpha_text(entry['threshold'])} (KS {alpha_text(entry['ks'])}).{_doubt(entry)}"
 
 
 def _doubt(entry: dict[str, Any]) -> str:

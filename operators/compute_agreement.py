@@ -7,7 +7,8 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import COSTS, usable_solvers
-from kalos_core.figures import agreement_title, significant, with_interval
+from kalos_core.display import alpha_text
+from kalos_core.figures import agreement_title, with_interval
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -49,11 +50,11 @@ class ComputeAgreement(base.Analysis[kf.AgreementRun]):
         f = run.metrics
         rows = [
             ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
-            ("Median alpha of images", significant(f["median_alpha"])),
+            ("Median alpha of images", alpha_text(f["median_alpha"])),
             ("In words", f"{f['band']} (KαLOS §3.3); {f['convergence_band']} (label convergence App. B)"),
             ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),
             ("Images", f"{f['images']:,}, {f['defined_images']:,} with an alpha"),
-            ("Empty by agreement", f"{f['empty_images']:,}; mean without them {significant(f['alpha_without_empty'])}"),
+            ("Empty by agreement", f"{f['empty_images']:,}; mean without them {alpha_text(f['alpha_without_empty'])}"),
             ("Raters", ", ".join(f["raters"])),
             ("Annotations", f"{f['annotations']:,} in {f['units']:,} units"),
             ("Configuration", f["notation"]),

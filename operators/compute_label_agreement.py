@@ -6,7 +6,8 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import doubt_of_weights, significant, with_interval
+from kalos_core.display import alpha_text
+from kalos_core.figures import band, doubt_of_weights, with_interval
 from kalos_core.nominal import LabelAgreement
 
 from . import forms, image_label_forms, widgets
@@ -116,8 +117,9 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[kf.LabelRun]):
 
 def _row(found: LabelAgreement, index: int) -> str:
     numbers = [
-        f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} {found.bands[index]}",
-        *(significant(getattr(found, name)[index]) for name in ("fleiss", "alpha", "cohen")),
+        f"{with_interval(found.free_marginal[index], found.free_marginal_interval[index])} "
+        f"{band(found.free_marginal[index])}",
+        *(alpha_text(getattr(found, name)[index], 3) for name in ("fleiss", "alpha", "cohen")),
         with_interval(found.spa[index], found.spa_interval[index]),
         f"{found.items[index]:,}",
         f"{found.ties[index]:,}",

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
-import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.figures import pixel_title, significant, smyth_note
+from kalos_core.display import alpha_text, percent_text
+from kalos_core.figures import pixel_title, smyth_note
 
 from . import mask_forms, widgets
 from .widgets import Context
@@ -45,8 +45,8 @@ class ComputePixelAgreement(mask_forms.MaskAnalysis[kf.PixelRun]):
     def summary(self, run: kf.PixelRun) -> str:
         f = run.metrics
         rows = "\n".join(
-            f"| {name} | {significant(found.mean_f1)} | {_percent(found.smyth_bound)} | {_percent(found.ratio[-1])} | "
-            f"{', '.join(found.raters[found.outliers]) or 'nobody'} |"
+            f"| {name} | {alpha_text(found.mean_f1, 3)} | {percent_text(found.smyth_bound)} | "
+            f"{percent_text(found.ratio[-1])} | {', '.join(found.raters[found.outliers]) or 'nobody'} |"
             for name, found in kf.pixel_classes(run.details).items()
         )
         return (
@@ -67,7 +67,3 @@ def read_channels(text: Any) -> Any:
     if not all(number.strip().isdigit() for _, _, number in pairs):
         raise InputError(f"channels: expected names, such as red, green, or each with its number, nir=3, got {text!r}")
     return {name.strip(): int(number) for name, _, number in pairs}
-
-
-def _percent(value: float) -> str:
-    return "undefined" if np.isnan(value) else f"{significant(100 * value)} %"

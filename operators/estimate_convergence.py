@@ -8,7 +8,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import read_models
-from kalos_core.figures import convergence_title, significant
+from kalos_core.display import alpha_text, points_text
+from kalos_core.figures import convergence_title
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -114,7 +115,7 @@ class EstimateConvergence(base.Analysis[kf.ConvergenceRun]):
             f"| {VERDICTS[line['verdict']]} | {line['criterion']} | {line['finding']} |" for line in f["checklist"]
         )
         sizes = "\n".join(
-            f"| {row.images:,} | {100 * row.convergence:.2f} | "
+            f"| {row.images:,} | {points_text(row.convergence)} | "
             f"{'all images: the number to quote' if row.share == 1 else _ends(vars(row))} |"
             for row in run.details.sizes
         )
@@ -142,4 +143,4 @@ def _ends(row: dict[str, Any]) -> str:
 def _scaled(row: dict[str, Any], name: str) -> str:
     """mAP in points, alpha as it is."""
     value = row[name]
-    return significant(value) if row.get("figure") == "alpha" or value is None else f"{100 * value:.2f}"
+    return (alpha_text if row.get("figure") == "alpha" else points_text)(value)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import significant
+from kalos_core.display import alpha_text
 
 from . import forms, mask_forms, widgets
 from .widgets import Context
@@ -95,7 +95,7 @@ def _pixel_table(truths: Truths) -> str:
 
 def _object_table(truths: Truths) -> str:
     lines = "\n".join(
-        f"| {name} | {' | '.join(f'{count:,}' for count in found.counts.values())} | {significant(found.score)} | "
+        f"| {name} | {' | '.join(f'{count:,}' for count in found.counts.values())} | {alpha_text(found.score, 3)} | "
         f"{_span(found.sensitivity)} | {_span(found.ppv)} |"
         for name, found in truths.items()
     )
@@ -107,4 +107,4 @@ def _object_table(truths: Truths) -> str:
 
 def _span(values: NDArray[np.float64]) -> str:
     known = values[np.isfinite(values)].tolist()
-    return f"{significant(min(known))} to {significant(max(known))}" if known else "undefined"
+    return f"{alpha_text(min(known), 3)} to {alpha_text(max(known), 3)}" if known else "undefined"

@@ -7,7 +7,8 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, significant, variations_title
+from kalos_core.display import percent_text
+from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -32,7 +33,7 @@ class FindVariations(base.Analysis[kf.VariationRun]):
         counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)
         table = "\n".join(
-            f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {significant(100 * counts[name] / total)} % |"
+            f"| {VARIATION_LABELS[name]} | {counts[name]:,} | {percent_text(counts[name] / total)} |"
             for name in VARIATION_TYPES
         )
         shares, boundary = run.details.shares, run.details.boundary

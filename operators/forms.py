@@ -7,6 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import SIMILARITIES, InputError
+from kalos_core.display import alpha_text
 
 from . import widgets
 from .widgets import Context
@@ -320,7 +321,7 @@ def add_similarity(ctx: Context, inputs: types.Object) -> None:
     help_text = "Least similarity, from 0 to 1, at which two annotations may be the same object"
     if calibrated is not None:  # one that was chosen from a calibration is the default
         run = _calibration_of(ctx, similarity, calibrated)
-        help_text += f". Calibrated for {similarity}: {calibrated:.3g} ({run})"
+        help_text += f". Calibrated for {similarity}: {alpha_text(calibrated)} ({run})"
     add_threshold_field(ctx, inputs, similarity, fitting[0], calibrated, help_text)
 
 

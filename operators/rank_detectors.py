@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import boundaries_title, ranking_title, significant
+from kalos_core.display import alpha_text
+from kalos_core.figures import boundaries_title, ranking_title
 
 from . import forms, mask_forms, widgets
 from .widgets import Context
@@ -164,4 +165,4 @@ def _title(run: kf.DetectorRun) -> str:
 
 def _cell(figures: Mapping[str, Any], reference: int, detector: int) -> str:
     value, rank = figures["values"][reference][detector], figures["ranks"][reference][detector]
-    return "undefined" if value is None else f"{significant(value)} ({rank:g})"
+    return "undefined" if value is None else f"{alpha_text(value, 3)} ({rank:g})"

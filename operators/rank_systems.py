@@ -8,7 +8,8 @@ import fiftyone.core.collections as foc
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import concordance_title, ranking_title, significant, tau_title
+from kalos_core.display import alpha_text
+from kalos_core.figures import concordance_title, ranking_title, tau_title
 
 from . import image_label_forms, widgets
 from .widgets import Context
@@ -88,4 +89,4 @@ def read_tree(text: str | None) -> dict[str, str] | None:
 
 
 def _value(value: float, rank: float) -> str:
-    return "undefined" if math.isnan(value) else f"{significant(value)} ({rank:g})"
+    return "undefined" if math.isnan(value) else f"{alpha_text(value, 3)} ({rank:g})"

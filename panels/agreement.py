@@ -1,7 +1,8 @@
 """How far the raters agree: mean alpha, what it is worth, and what lies behind it, by image, class and rater."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import agreement_title, alpha_bins, significant, with_interval
+from kalos_core.display import alpha_text
+from kalos_core.figures import agreement_title, alpha_bins, with_interval
 
 from . import agreement_parts
 from .common import (
@@ -71,7 +72,7 @@ class AgreementPanel(RunPanel):
             ctx,
             "worst",
             [
-                {"rank": rank, "file": row.file, "alpha": significant(row.alpha), "labels": row.labels}
+                {"rank": rank, "file": row.file, "alpha": alpha_text(row.alpha, 3), "labels": row.labels}
                 for rank, row in enumerate(rows, 1)
             ],
         )
@@ -212,11 +213,11 @@ def headline(metrics):
     title = agreement_title(metrics["alpha"], metrics["alpha_interval"])
     parts = [
         f"over {metrics['defined_images']:,} images, {metrics['units']:,} units, {len(metrics['raters'])} raters",
-        f"median {significant(metrics['median_alpha'])}",
+        f"median {alpha_text(metrics['median_alpha'])}",
         f"all units at once: {with_interval(metrics['global_alpha'], metrics['global_alpha_interval'])}",
     ]
     if metrics["empty_images"]:
-        without = significant(metrics["alpha_without_empty"])
+        without = alpha_text(metrics["alpha_without_empty"])
         parts.append(f"{metrics['empty_images']:,} images empty by agreement lift the mean; without them {without}")
     if metrics["undefined_images"]:
         parts.append(f"{metrics['undefined_images']:,} images have no alpha (fewer than two raters compared)")

@@ -1,7 +1,8 @@
 """The parts of the Agreement panel: figures with their findings, by section, and how to read them."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import BAND_SOURCES, PUBLISHED_ALPHAS, hardest_classes, significant
+from kalos_core.display import alpha_text
+from kalos_core.figures import BAND_SOURCES, PUBLISHED_ALPHAS, hardest_classes
 
 PARTS = {
     "Images": ("histogram",),
@@ -76,7 +77,7 @@ def published_rows(run):
     return [
         {
             "dataset": f"{record.dataset}\n{record.task}",
-            "alpha": significant(record.alpha, 4),
+            "alpha": alpha_text(record.alpha, 4),
             "notation": f"{record.printed}\n{record.note}".rstrip(),
             "source": record.source,
         }

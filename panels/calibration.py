@@ -7,8 +7,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
-from kalos_core.display import bold
-from kalos_core.figures import PUBLISHED_CALIBRATIONS, significant, with_interval
+from kalos_core.display import NO_BREAK, alpha_text, bold
+from kalos_core.figures import PUBLISHED_CALIBRATIONS, with_interval
 
 from .common import RunPanel, add_caption, add_figure, add_table, changed_since, guarded, put_figures, put_rows
 
@@ -83,7 +83,7 @@ class CalibrationPanel(RunPanel):
             warnings.simplefilter("ignore", KalosWarning)  # it was said
             kf.choose_threshold(ctx.dataset, state.run, state.similarity)
         self.load_run(ctx, state.run)
-        value = significant(state.defaults[state.similarity])
+        value = alpha_text(state.defaults[state.similarity])
         ctx.ops.notify(f"Later forms offer {value} for {state.similarity}", variant="success")
 
     def render_run(self, panel, ctx):
@@ -109,11 +109,11 @@ class CalibrationPanel(RunPanel):
             return
         if state.defaults[state.similarity] == threshold:
             panel.md(
-                f"{significant(threshold)} is what later forms offer as the threshold of {state.similarity}.",
+                f"{alpha_text(threshold)} is what later forms offer as the threshold of {state.similarity}.",
                 name="is_default",
             )
             return
-        label = f"Use {significant(threshold)} as the default threshold of {state.similarity}"
+        label = f"Use {alpha_text(threshold)} as the default threshold of {state.similarity}"
         if state.asked == [state.run, state.similarity]:
             doubt = types.Warning(label="Not to be trusted", description=state.doubts[state.similarity])
             panel.view("doubt", doubt)
@@ -155,7 +155,7 @@ def _row(found, state=None):
 
 def _stacked(value, interval):
     """A value with its interval below: a narrow column."""
-    return with_interval(value, interval).replace(" [", "\n[")
+    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[")
 
 
 def _published(similarity):
@@ -167,7 +167,7 @@ def _published(similarity):
             "name": record.similarity,
             "ks": _stacked(record.ks, record.ks_interval),
             "tau": _stacked(record.tau, record.tau_interval),
-            "threshold": significant(record.threshold),
+            "threshold": alpha_text(record.threshold, 3),
             "source": f"{record.source}\n{record.note}".rstrip(),
         }
         for record in records

@@ -1,13 +1,11 @@
 """How far any model can get, given how the raters differ: the interval, models against it, and what it rests on."""
 
-import math
-
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_models
 from kalos_core.convergence import FEW_IMAGES
-from kalos_core.figures import significant
+from kalos_core.display import alpha_text, points_text
 
 from .common import (
     RunPanel,
@@ -211,7 +209,7 @@ class ConvergencePanel(RunPanel):
             ("greatest", "Greatest threshold", self.on_change_greatest),
         ):
             slider = types.SliderView(
-                label=f"{label}: {state.limits[name]:.3g}",
+                label=f"{label}: {alpha_text(state.limits[name])}",
                 label_position="top",
                 value_label_display="off",  # it would cover the label, which has the value
                 min=low,
@@ -239,7 +237,7 @@ def headline(title, found):
     low, high = whole.thresholds[0], whole.thresholds[-1]
     text = (
         f"###### {title}\n\n{len(whole.map):,} subsets of {whole.images:,} images, {whole.raters} raters, "
-        f"thresholds {low:.3g} to {high:.3g}; {_route(whole)}. "
+        f"thresholds {alpha_text(low)} to {alpha_text(high)}; {_route(whole)}. "
         "It depends on how many images it is computed on: **quote the value of all images**; the interval belongs to "
         "subsets of its size."
     )
@@ -267,7 +265,7 @@ def _models(found, state):
 
 
 def _by_rater(model):
-    values = [f"{name} {_points(value)}" for name, value in model.by_rater.items()]
+    values = [f"{name} {points_text(value)}" for name, value in model.by_rater.items()]
     return f" With each rater as ground truth: {', '.join(values)}." if values else ""
 
 
@@ -275,30 +273,25 @@ def _part_row(part):
     found = part.replicates
     row = {"name": part.name, "images": f"{part.images:,}"}
     if found is None:
-        return row | {"size": "", "whole": _points(None), "mean": _points(None), "ends": part.reason}
+        return row | {"size": "", "whole": points_text(None), "mean": points_text(None), "ends": part.reason}
     spread = found.convergence
     return row | {
         "size": f"{found.images_per_replicate:,}",
-        "whole": _points(found.whole_convergence),
-        "mean": _points(spread.mean),
+        "whole": points_text(found.whole_convergence),
+        "mean": points_text(spread.mean),
         "ends": _ends(*spread.interval),
     }
 
 
 def _summary_row(row):
-    shown = significant if row["figure"] == "alpha" else _points
+    shown = alpha_text if row["figure"] == "alpha" else points_text
     name = f"▸ {row['figure']}" if row["is_convergence"] else row["figure"]
     numbers = {key: shown(row[key]) for key in ("whole", "mean", "std", "min", "max")}
     return {"figure": name, **numbers, "ends": f"{shown(row['low'])} to {shown(row['high'])}"}
 
 
-def _points(value):
-    """mAP in points, as papers print it."""
-    return "undefined" if value is None or math.isnan(value) else f"{100 * value:.2f}"
-
-
 def _ends(low, high):
-    return f"{_points(low)} to {_points(high)}"
+    return f"{points_text(low)} to {points_text(high)}"
 
 
 def _nearest(thresholds, value):

@@ -3,8 +3,8 @@
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import doubt_of_weights, majority_order, significant, with_interval
-from kalos_core.nominal import landis_koch
+from kalos_core.display import alpha_text, percent_text
+from kalos_core.figures import band, doubt_of_weights, majority_order, with_interval
 
 from .classifier_rankings import MAJORITY, RankingSection
 from .common import (
@@ -284,7 +284,7 @@ def headline(title, metrics):
     text = (
         f"###### {title}\n\n{metrics['answers']:,} answers of {len(metrics['raters'])} raters to "
         f"{metrics['images']:,} images; **{metrics['disputed']:,} in dispute**: to some question fewer than "
-        f"{100 * metrics['quorum']:.3g} % gave the leading answer."
+        f"{percent_text(metrics['quorum'])} gave the leading answer."
     )
     if metrics["rejected"]:
         text += f" {metrics['rejected']:,} answers are rejected and count nowhere."
@@ -299,11 +299,11 @@ def _question_row(found, index):
     ties = int(found.ties[index])
     spa = with_interval(found.spa[index], found.spa_interval[index])
     if found.doubtful[index]:
-        spa += f"\ndoubtful; equal weights {significant(found.spa_flat[index])}"
+        spa += f"\ndoubtful; equal weights {alpha_text(found.spa_flat[index])}"
     return {
         "question": f"{found.question[index]}\n{ties:,} {'tie' if ties == 1 else 'ties'}",
         "free_marginal": with_interval(found.free_marginal[index], found.free_marginal_interval[index])
-        + f"\n{landis_koch(found.free_marginal[index])}",
+        + f"\n{band(found.free_marginal[index])}",
         **{name: _with_band(getattr(found, name)[index]) for name in ("fleiss", "alpha", "cohen")},
         "spa": spa,
         "reason": found.reason[index],
@@ -311,7 +311,7 @@ def _question_row(found, index):
 
 
 def _with_band(value):
-    return f"{significant(value)}\n{landis_koch(value)}"
+    return f"{alpha_text(value)}\n{band(value)}"
 
 
 def _team_row(teams, row):
@@ -324,5 +324,5 @@ def _image_row(image):
         "file": image.file,
         "question": image.question,
         "answers": image.answers,
-        "agreement": significant(image.agreement),
+        "agreement": alpha_text(image.agreement, 3),
     }

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import bold
-from kalos_core.figures import BAND_SOURCES, VARIATION_LABELS, band, significant
+from kalos_core.display import alpha_text, bold
+from kalos_core.figures import BAND_SOURCES, VARIATION_LABELS, band
 
 from .common import RunPanel, add_caption, add_drawing, add_table, guarded, put_drawing, put_rows, select_labels
 
@@ -118,7 +118,7 @@ def headline(report):
     shown = f", the first {MOST_UNITS} below" if len(report.units) > MOST_UNITS else ""
     if not report.units:
         return "###### alpha 1: the raters agree that there is nothing here"
-    return f"###### alpha {significant(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
+    return f"###### alpha {alpha_text(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
 
 
 def _row(number, unit):
@@ -139,7 +139,7 @@ def _text(cell):
     for finding in cell.findings:
         towards.setdefault(VARIATION_LABELS[finding.variation], []).append(finding.rater)
     similarities = [finding.similarity for finding in cell.findings if finding.similarity is not None]
-    least = [f"{min(similarities):.2f}"] if similarities else []
+    least = [alpha_text(min(similarities))] if similarities else []
     value = cell.category if cell.state == "annotated" else cell.state
     if len(towards) > 1:
         return "\n".join([value, *(f"{name}: {', '.join(raters)}" for name, raters in towards.items()), *least])

@@ -1,6 +1,6 @@
 """The texts of the Truth panel: findings, captions, and the rows of its tables."""
 
-from kalos_core.figures import significant
+from kalos_core.display import alpha_text, percent_text, significant
 
 NOTHING_YET = {
     "pixels": (
@@ -130,7 +130,7 @@ def _consensus_title(metrics, truths):
     least, most = min(pixels, key=pixels.get), max(pixels, key=pixels.get)
     if len(pixels) < 2 or not pixels[least]:
         return f"{pixels[most]:,} pixels are true by {most}"
-    return f"{most} marks {significant(pixels[most] / pixels[least])} times as many pixels as {least}"
+    return f"{most} marks {significant(pixels[most] / pixels[least], 2)} times as many pixels as {least}"
 
 
 def consensus_rows(metrics, truths):
@@ -147,7 +147,7 @@ def _pixel_row(found):
 def _object_row(found):
     columns = {"objects": "kept", "below": "below quorum", "tied": "tied class"}
     numbers = {key: f"{found.counts[outcome]:,}" for key, outcome in columns.items()}
-    return numbers | {"score": significant(found.score)}
+    return numbers | {"score": alpha_text(found.score, 3)}
 
 
 def against_rows(metrics, found):
@@ -178,7 +178,7 @@ def rank_rows(metrics):
     return [
         {"reference": reference}
         | {
-            f"d{index}": "undefined" if value is None else f"{significant(value)} ({rank:g})"
+            f"d{index}": "undefined" if value is None else f"{alpha_text(value, 3)} ({rank:g})"
             for index, (value, rank) in enumerate(zip(values, ranks, strict=True))
         }
         for reference, values, ranks in zip(metrics["truths"], metrics["values"], metrics["ranks"], strict=True)
@@ -186,8 +186,8 @@ def rank_rows(metrics):
 
 
 def _short(value):
-    return "–" if value is None or value != value else f"{value:.3f}"
+    return "–" if value is None or value != value else alpha_text(value, 3)
 
 
 def _percent(value):
-    return "undefined" if value is None else f"{significant(100 * value)} %"
+    return "undefined" if value is None else percent_text(value)

@@ -4,10 +4,9 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES
-from kalos_core.display import bold
+from kalos_core.display import alpha_text, bold, count_and_share, count_text, percent_text, significant
 from kalos_core.figures import (
     VARIATION_LABELS,
-    significant,
     variations_title,
 )
 
@@ -132,7 +131,9 @@ class VariationsPanel(RunPanel):
         state, index = ctx.panel.state, ctx.params["idx"]
         low, high = state.edges[index : index + 2]
         view = kf.view_of_boundary(ctx.dataset, state.run, low, high)
-        show_view(ctx, view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
+        show_view(
+            ctx, view, f"images with correct labels whose outlines are {significant(low)} to {significant(high)} apart"
+        )
 
     @guarded
     def show_copies(self, ctx):
@@ -224,15 +225,18 @@ def _threshold_rows(own, chosen):
             "type": VARIATION_LABELS[name],
             "own": _with_share(own, index),
             "chosen": _with_share(chosen, index),
-            "change": f"{chosen[index] - own[index]:+,}",
+            "change": _change(chosen[index] - own[index]),
         }
         for index, name in enumerate(VARIATION_TYPES)
     ]
 
 
+def _change(count):
+    return f"+{count_text(count)}" if count > 0 else count_text(count)
+
+
 def _with_share(counts, index):
-    share = significant(100 * counts[index] / max(sum(counts), 1))
-    return f"{counts[index]:,} ({share}\u00a0%)"
+    return count_and_share(counts[index], sum(counts))
 
 
 def _merged_title(split_by):
@@ -253,7 +257,7 @@ def _merged_row(row):
         "file": row.file,
         "whole": f"{row.whole_rater}: {row.whole_category}",
         "parts": f"{row.parts_rater}: {row.parts} × {row.parts_category}",
-        "similarity": significant(row.similarity),
+        "similarity": alpha_text(row.similarity, 3),
     }
 
 
@@ -278,4 +282,4 @@ def alarm(share):
     """The warning of identical outlines, None where there are few."""
     if share is None or share < ALARMING:
         return None
-    return f"{significant(100 * share)} % of the correct pairs are identical: were labels copied?"
+    return f"{percent_text(share)} of the correct pairs are identical: were labels copied?"

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.display import interval_text
 from kalos_core.errors import InputError, as_number
 
 Z = 1.96
@@ -93,12 +94,12 @@ class Spread:
 
         Examples
         --------
-        >>> print(Spread(np.array([0.4, 0.5, 0.6])).meaning(0.1))  # doctest: +ELLIPSIS
+        >>> print(Spread(np.array([0.4, 0.5, 0.6])).meaning(0.1).replace("\u00a0", " "))  # doctest: +ELLIPSIS
         10.0 mAP is below label convergence [30.4, 69.6]. The labels are not what holds the model back: ...
         """
         where = self.position(value)
         low, high = 100 * self.interval
-        return f"{100 * value:.1f} mAP is {where} label convergence [{low:.1f}, {high:.1f}]. {MEANINGS[where]}"
+        return f"{100 * value:.1f} mAP is {where} label convergence {interval_text(low, high, 1)}. {MEANINGS[where]}"
 
     def row(self) -> dict[str, float]:
         """The columns of Table 3."""

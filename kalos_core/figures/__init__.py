@@ -6,8 +6,8 @@ whatever shows it.
 What takes a result starts with ``plot_``; the others are its parts, and their titles.
 
 * Words for alpha: `band`, `convergence_band`, `BANDS`, `BAND_SOURCES`.
-* Words and colours of plots: `signed`, `significant`, `with_interval`, `EVENT_LABELS`, `OUTCOME_LABELS`,
-  `RATER_COLOURS`, `STAGE_LABELS`, `VARIATION_LABELS`.
+* Words and colours of plots: `alpha_text`, `percent_text`, `signed`, `significant`, `with_interval`,
+  `EVENT_LABELS`, `OUTCOME_LABELS`, `RATER_COLOURS`, `STAGE_LABELS`, `VARIATION_LABELS`.
 * Agreement: `plot_agreement`, `agreement_title`, `alpha_bins`, `alpha_histogram`, `alpha_scale`, `BIN_WIDTH`.
 * Calibration: `plot_calibration`, `calibration_figure`, `calibration_title`, `OBSERVED_COLOUR`.
 * Classes: `plot_class_difficulty`, `class_difficulty_bars`, `class_difficulty_title`, `hardest_classes`, `left_out`,
@@ -51,6 +51,8 @@ from kalos_core.display import (
     RATER_COLOURS,
     STAGE_LABELS,
     VARIATION_LABELS,
+    alpha_text,
+    percent_text,
     signed,
     significant,
     with_interval,
@@ -251,6 +253,7 @@ __all__ = [
     "alpha_bins",
     "alpha_histogram",
     "alpha_scale",
+    "alpha_text",
     "band",
     "boundaries_title",
     "boundary_histogram",
@@ -296,6 +299,7 @@ __all__ = [
     "majority_order",
     "majority_title",
     "origin_rows",
+    "percent_text",
     "performance_dots",
     "performance_title",
     "pixel_title",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, band
-from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout
 from kalos_core.figures.common import (
     NEUTRAL,
@@ -30,15 +30,15 @@ BIN_WIDTH = 0.1
 
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:
-    """An agreement in one line.
+    r"""An agreement in one line.
 
     Examples
     --------
     >>> agreement_title(0.689, [0.634, 0.745])
-    'Raters agree substantially: 0.689 [0.634, 0.745]'
+    'Raters agree substantially: 0.69\xa0[0.63,\xa00.74]'
     """
     words = {
-        "near perfect": "Raters agree almost perfectly",
+        "near perfect": "Raters agree nearly perfectly",
         "substantial": "Raters agree substantially",
         "moderate": "Raters agree moderately",
         "low": "Raters agree little",
@@ -90,7 +90,7 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
     if global_alpha is not None and np.isfinite(global_alpha):
         middles.append(("all units", global_alpha, "dot"))
     edges, counts = alpha_bins(image_alpha)
-    ranges = [f"{low:.1f} to {high:.1f}" for low, high in itertools.pairwise(edges)]
+    ranges = [f"{alpha_text(low, 1)} to {alpha_text(high, 1)}" for low, high in itertools.pairwise(edges)]
     bars = go.Bar(
         x=((edges[:-1] + edges[1:]) / 2).tolist(),
         y=counts.tolist(),
@@ -130,8 +130,10 @@ def alpha_scale(
     rows = sorted(published, key=lambda record: -record.alpha)
     same = [record.similarity == similarity for record in rows]
     own = as_numbers([alpha])
-    hover = [f"<b>this run</b>: alpha {with_interval(alpha, interval)}"]
-    hover += [f"<b>{r.dataset}</b>: alpha {r.alpha:.3f}<br>{r.printed}<br>{r.note}<br>{r.source}" for r in rows]
+    hover = [f"<b>this run</b>: alpha {with_interval(alpha, interval, 3)}"]
+    hover += [
+        f"<b>{r.dataset}</b>: alpha {alpha_text(r.alpha, 3)}<br>{r.printed}<br>{r.note}<br>{r.source}" for r in rows
+    ]
     figure = go.Figure(
         go.Scatter(
             x=as_plain(own) + [record.alpha for record in rows],
@@ -182,7 +184,7 @@ def _middle_name(name: str, at: float, row: int) -> Layout:
         "yanchor": "top",
         "xanchor": "right",
         "xshift": -4,
-        "text": f"{name} {significant(at)}",
+        "text": f"{name} {alpha_text(at)}",
         "showarrow": False,
         "font": {"size": 11, "color": "#222222"},  # dark on light, in every theme
         "bgcolor": "rgba(255, 255, 255, 0.85)",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.calibration import Separation
 from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
-from kalos_core.display import significant, with_interval
+from kalos_core.display import alpha_text, with_interval
 from kalos_core.figures.common import NEUTRAL, UPRIGHT, Layout, titled
 
 OBSERVED_COLOUR = "#7A5CE0"
@@ -26,19 +26,19 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     Examples
     --------
     >>> calibration_title("box_iou", 0.831, 0.735)
-    'Beyond distance τ* = 0.735 chance is likelier: threshold τ*_s = 0.265 for box_iou (KS 0.831)'
+    'Beyond distance τ* = 0.73 chance is likelier: threshold τ*_s = 0.27 for box_iou (KS 0.83)'
     >>> calibration_title("box_iou", 0.31, 0.735, why="observed and expected distances hardly part")
-    'Threshold τ*_s = 0.265 for box_iou is not to be trusted: observed and expected distances hardly part'
+    'Threshold τ*_s = 0.27 for box_iou is not to be trusted: observed and expected distances hardly part'
     >>> calibration_title("box_iou", 0.0, None, "all 9 expected distances are 1, and have no density")
     'No threshold for box_iou: all 9 expected distances are 1, and have no density'
     """
     if tau is None or np.isnan(tau):
         return f"No threshold for {name}: {reason}"
     if why:
-        return f"Threshold τ*_s = {significant(1 - tau)} for {name} is not to be trusted: {why}"
+        return f"Threshold τ*_s = {alpha_text(1 - tau)} for {name} is not to be trusted: {why}"
     return (
-        f"Beyond distance τ* = {significant(tau)} chance is likelier: threshold τ*_s = {significant(1 - tau)} for "
-        f"{name} (KS {significant(ks)})"
+        f"Beyond distance τ* = {alpha_text(tau)} chance is likelier: threshold τ*_s = {alpha_text(1 - tau)} for "
+        f"{name} (KS {alpha_text(ks)})"
     )
 
 
@@ -174,7 +174,7 @@ def _labels(
     """The numbers at the lines, all on the side where there is more room."""
     texts = [
         (tau, f"τ* = {with_interval(tau, tau_interval)} (dashed)"),
-        (ks_at, f"largest gap at {significant(ks_at)} (dotted)"),
+        (ks_at, f"largest gap at {alpha_text(ks_at)} (dotted)"),
     ]
     known = [(at, text) for at, text in texts if at is not None and np.isfinite(at)]
     leftmost, rightmost = min((at for at, _ in known), default=0.0), max((at for at, _ in known), default=0.0)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 
@@ -46,16 +46,16 @@ def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Se
     Examples
     --------
     >>> class_difficulty_title(["car", "van", "bus"], [0.9, 0.31, None], [20, 12, 0])
-    'Raters agree least about van (0.310), best about car (0.900)'
+    'Raters agree least about van (0.31), best about car (0.90)'
     """
     values, order = as_numbers(alpha), hardest_classes(alpha, images, len(categories))
     if not len(order):
         return "No class has an alpha"
     hardest, easiest = order[0], order[-1]
-    least = f"{categories[hardest]} ({significant(values[hardest])})"
+    least = f"{categories[hardest]} ({alpha_text(values[hardest])})"
     if len(order) == 1:
         return f"Raters agree about {least}"
-    return f"Raters agree least about {least}, best about {categories[easiest]} ({significant(values[easiest])})"
+    return f"Raters agree least about {least}, best about {categories[easiest]} ({alpha_text(values[easiest])})"
 
 
 def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> str:
@@ -108,10 +108,10 @@ def class_difficulty_bars(
         names,
         values,
         [
-            f"<b>{name}</b>: alpha {with_interval(value, pair)}, {count} images"
+            f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}, {count} images"
             for name, value, pair, count in zip(names, values, ends, counts, strict=True)
         ],
-        [f"{significant(value)} ({count})" for value, count in zip(values.tolist(), counts, strict=True)],
+        [f"{alpha_text(value)} ({count})" for value, count in zip(values.tolist(), counts, strict=True)],
         axis="mean alpha of the class",
         name="alpha",
         colours=[NEUTRAL if name == selected else PALE for name in names],

@@ -21,7 +21,7 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
-from kalos_core.display import VARIATION_LABELS, Numbers, significant
+from kalos_core.display import VARIATION_LABELS, Numbers, alpha_text, percent_text, points_text, with_interval
 from kalos_core.errors import InputError, listed
 from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
 from kalos_core.figures.calibration import OBSERVED_COLOUR
@@ -68,7 +68,7 @@ class NamedLine:
 def convergence_title(
     mean: float | None, interval: Numbers, images: int | None = None, whole: float | None = None, of: int | None = None
 ) -> str:
-    """Label convergence in one line, in points of mAP as papers print it; the value of all images leads.
+    r"""Label convergence in one line, in points of mAP as papers print it; the value of all images leads.
 
     Parameters
     ----------
@@ -84,19 +84,19 @@ def convergence_title(
     Examples
     --------
     >>> convergence_title(0.7198, [0.6264, 0.8132], 20, 0.6607, 200)
-    'Label convergence 66.1 mAP on all 200 images; 72.0 [62.6, 81.3] on subsets of 20'
+    'Label convergence 66.1 mAP on all 200 images; 72.0\xa0[62.6,\xa081.3] on subsets of 20'
     >>> convergence_title(0.6508, [0.6264, 0.6752], 500)
-    'Label convergence 65.1 [62.6, 67.5] mAP on subsets of 500 images'
+    'Label convergence 65.1\xa0[62.6,\xa067.5] mAP on subsets of 500 images'
     """
     low, high = interval
     if mean is None or low is None or high is None or not np.isfinite([mean, low, high]).all():
         return "Label convergence is undefined"
-    text = f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    text = with_interval(100 * mean, [100 * low, 100 * high], 1)
     if whole is None or np.isnan(whole):
         return f"Label convergence {text} mAP" + ("" if images is None else f" on subsets of {images:,} images")
     everything = "images" if of is None else f"{of:,} images"
     subsets = "" if images is None else f" on subsets of {images:,}"
-    return f"Label convergence {100 * whole:.1f} mAP on all {everything}; {text}{subsets}"
+    return f"Label convergence {points_text(whole)} mAP on all {everything}; {text}{subsets}"
 
 
 def replicate_scatter(
@@ -201,7 +201,8 @@ def interval_bars(
     values = [*(100 * np.array(known)).tolist(), *(value for _, _, value in points)] or [0.0, 100.0]
     reach = max(max(values) - min(values), 1.0)
     hover = [
-        f"{name}: {'' if np.isnan(value) else f'{100 * value:.2f} mAP on all images; subsets '}{_map_text(mean, pair)}"
+        f"{name}: {'' if np.isnan(value) else f'{points_text(value)} mAP on all images; subsets '}"
+        + _map_text(mean, pair)
         for name, value, mean, pair in zip(names, everything, middle, ends, strict=True)
     ]
     line = {"width": 3, "color": WHISKER}
@@ -252,7 +253,7 @@ def _diamonds(points: Sequence[tuple[int, str, float]]) -> go.Scatter:
 def _map_text(mean: float, interval: NDArray[np.float64]) -> str:
     if not np.isfinite([mean, *interval]).all():
         return "undefined"
-    return f"{100 * mean:.2f} [{100 * interval[0]:.2f}, {100 * interval[1]:.2f}] mAP"
+    return f"{with_interval(100 * mean, 100 * interval, 1)} mAP"
 
 
 def shares_title(equilibrium: float | None, reason: str = "") -> str:
@@ -261,11 +262,11 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
     Examples
     --------
     >>> shares_title(0.7972), shares_title(float("nan"), "there are no findings")
-    ('From threshold 0.797 on, more annotations are unmatched than matched', 'No equilibrium: there are no findings')
+    ('From threshold 0.80 on, more annotations are unmatched than matched', 'No equilibrium: there are no findings')
     """
     if equilibrium is None or np.isnan(equilibrium):
         return f"No equilibrium: {reason}" if reason else "No equilibrium"
-    return f"From threshold {significant(equilibrium)} on, more annotations are unmatched than matched"
+    return f"From threshold {alpha_text(equilibrium)} on, more annotations are unmatched than matched"
 
 
 def shares_over_thresholds(
@@ -320,7 +321,7 @@ def shares_over_thresholds(
         showlegend=True,
         legend=LEGEND_AT_BOTTOM,
         shapes=[{**UPRIGHT, "x0": x, "x1": x, "line": {**white, "dash": dash}} for x, dash in lines],
-        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {significant(equilibrium)}"}] if known else [],
+        annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
     )
 
 
@@ -330,7 +331,7 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     Examples
     --------
     >>> boundary_title(1398, 0.121, 0)
-    'Half of 1,398 correct findings differ by 0.121 or less'
+    'Half of 1,398 correct findings differ by 0.12 or less'
     >>> boundary_title(100, 0.0, 60)
     '60 of 100 correct findings have the very same outline: labels may have been copied'
     """
@@ -338,7 +339,7 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
         return "No finding is correct: there are no boundaries to compare"
     if identical:
         return f"{identical:,} of {count:,} correct findings have the very same outline: labels may have been copied"
-    return f"Half of {count:,} correct findings differ by {significant(median)} or less"
+    return f"Half of {count:,} correct findings differ by {alpha_text(median)} or less"
 
 
 def boundary_histogram(edges: Numbers, counts: Numbers, title: str = "") -> go.Figure:
@@ -390,7 +391,7 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
     known = np.isfinite(ends).all(axis=1)
     hover = [
         f"{'all ' if row == len(x) - 1 else 'subsets of '}{count:,.0f} images: "
-        + (f"{100 * value:.2f} mAP" if np.isnan(pair).any() else _map_text(value, pair))
+        + (f"{points_text(value)} mAP" if np.isnan(pair).any() else _map_text(value, pair))
         for row, (count, value, pair) in enumerate(zip(x, y, ends, strict=True))
     ]
     around = go.Scatter(
@@ -407,7 +408,7 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
         x=x.tolist(),
         y=as_plain(100 * y),
         mode="lines+markers+text",
-        text=["" if np.isnan(value) else f"{100 * value:.1f}" for value in y],
+        text=["" if np.isnan(value) else points_text(value) for value in y],
         textposition="top center",
         line={"color": NEUTRAL, "width": 3},
         marker={
@@ -437,8 +438,8 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
     first, last = sizes[0], sizes[-1]
     title = (
-        f"Label convergence {100 * last.convergence:.1f} mAP on all {last.images:,} images, "
-        f"{100 * first.convergence:.1f} on subsets of {first.images:,}"
+        f"Label convergence {points_text(last.convergence)} mAP on all {last.images:,} images, "
+        f"{points_text(first.convergence)} on subsets of {first.images:,}"
     )
     ends = [(size.low, size.high) for size in sizes]
     return size_curve([size.images for size in sizes], [size.convergence for size in sizes], ends, title)
@@ -458,8 +459,8 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
     if line is None:
         return "No line is fitted: that takes two raters and subsets whose alpha differs"
     return (
-        f"α explains {100 * line.explained:.0f} % of the spread of mAP "
-        f"(ρ = {significant(line.correlation)}; published: ρ = 0.92)"
+        f"α explains {percent_text(line.explained)} of the spread of mAP "
+        f"(ρ = {alpha_text(line.correlation)}; published: ρ = 0.92)"
     )
 
 

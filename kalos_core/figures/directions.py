@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from kalos_core.display import points_text
 from kalos_core.figures.common import Matrix, as_matrix
 from kalos_core.figures.heatmaps import square_heatmap
 
@@ -23,7 +24,9 @@ def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
     if not np.isfinite(values).any():
         return "No two raters can be compared"
     reference, found = divmod(int(np.nanargmin(values)), len(raters))
-    return f"Lowest: {100 * values[reference, found]:.1f} mAP for {raters[found]} as detections of {raters[reference]}"
+    return (
+        f"Lowest: {points_text(values[reference, found])} mAP for {raters[found]} as detections of {raters[reference]}"
+    )
 
 
 def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -> go.Figure:
@@ -35,8 +38,8 @@ def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -
     matrix : (R, R) mAP in [0, 1], None or NaN where undefined
     title : str
     """
-    figure = square_heatmap(raters, 100 * as_matrix(matrix), "mAP", title)
+    figure = square_heatmap(raters, 100 * as_matrix(matrix), "mAP", title, digits=1)
     pairs = [[f"{found} as detections of {reference}" for found in raters] for reference in raters]
-    figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.2f} mAP<extra></extra>")
+    figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.1f} mAP<extra></extra>")
     figure.update_layout(xaxis_title_text="detections", yaxis_title_text="ground truth", margin_l=140)
     return figure

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, significant
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
@@ -34,14 +34,14 @@ def events_title(
     Examples
     --------
     >>> events_title(["ann"], 3, 60, 900, 0.013)
-    '3 synthetic raters from ann: 60 changes to 900 annotations (6.67\xa0%), signal loss 1.30\xa0%'
+    '3 synthetic raters from ann: 60 changes to 900 annotations (6.7\xa0%), signal loss 1.3\xa0%'
     >>> events_title(["ann"], 1, 0, 3, None)
-    '1 synthetic rater from ann: 0 changes to 3 annotations (0.00\xa0%)'
+    '1 synthetic rater from ann: 0 changes to 3 annotations (0\xa0%)'
     """
     who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
-    share = significant(100 * changed / max(annotations, 1))
-    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share}\u00a0%)"
-    return text if signal_loss is None else f"{text}, signal loss {significant(100 * signal_loss)}\u00a0%"
+    share = percent_text(changed / max(annotations, 1))
+    text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share})"
+    return text if signal_loss is None else f"{text}, signal loss {percent_text(signal_loss)}"
 
 
 def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:
@@ -133,7 +133,7 @@ def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:
     --------
     >>> one = np.array([1])
     >>> stage_rows(SignalLoss(("first three",), done=3 * one, lost=one, impossible=0 * one))[0]["share"]
-    '25.0\xa0%'
+    '25\xa0%'
     """
     columns = ("attempted", "done", "lost", "impossible")
     counts = zip(*(getattr(loss, name).tolist() for name in columns), strict=True)
@@ -141,7 +141,7 @@ def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:
         {
             "stage": STAGE_LABELS[stage],
             **{name: f"{count:,}" for name, count in zip(columns, own, strict=True)},
-            "share": "none attempted" if np.isnan(share) else f"{significant(100 * share)}\u00a0%",
+            "share": "none attempted" if np.isnan(share) else percent_text(share),
         }
         for stage, own, share in zip(loss.stage, counts, loss.share.tolist(), strict=True)
     ]

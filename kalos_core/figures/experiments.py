@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from kalos_core.display import rater_colour, significant
+from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
 from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
@@ -105,18 +105,18 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
 
 
 def loss_title(table: SignalLossTable) -> str:
-    """Signal loss at magnitude 1 beside what the paper prints for it.
+    r"""Signal loss at magnitude 1 beside what the paper prints for it.
 
     Examples
     --------
     >>> loss_title(SignalLossTable(np.array([1.0]), np.array([0.0346]), np.array([999]), np.array([0.042])))
-    'Signal loss at λ = 1: 3.46 %, the paper 4.2 %'
+    'Signal loss at λ = 1: 3.5\xa0%, the paper 4.2\xa0%'
     """
     rows = np.flatnonzero(table.magnitude == 1)
     if not len(rows):
         return "Signal loss"
     return (
-        f"Signal loss at λ = 1: {significant(100 * table.ratio[rows[0]])} %, the paper {100 * table.paper[rows[0]]:g} %"
+        f"Signal loss at λ = 1: {percent_text(table.ratio[rows[0]])}, the paper {100 * table.paper[rows[0]]:g}\u00a0%"
     )
 
 
@@ -125,7 +125,7 @@ def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
     return [
         {
             "magnitude": f"{magnitude:g}",
-            "here": "none attempted" if np.isnan(ratio) else f"{significant(100 * ratio)}\u00a0%",
+            "here": "none attempted" if np.isnan(ratio) else percent_text(ratio),
             "paper": "not printed" if np.isnan(paper) else f"{100 * paper:g}\u00a0%",
         }
         for magnitude, ratio, paper in zip(table.magnitude, table.ratio, table.paper, strict=True)

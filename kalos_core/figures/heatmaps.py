@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import significant
+from kalos_core.display import alpha_text
 from kalos_core.figures.common import Layout, as_plain, margin, shortened, titled
 
 LIGHT = 0.45
@@ -19,7 +19,7 @@ MOST_VALUES_WRITTEN = 7
 
 
 def square_heatmap(
-    names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "", below: str = ""
+    names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "", below: str = "", digits: int = 2
 ) -> go.Figure:
     """A number for each two of n names; cells of NaN stay empty.
 
@@ -32,8 +32,10 @@ def square_heatmap(
     title : str
     below : str
         What those below the diagonal are, where it is another quantity.
+    digits : int
+        Decimals.
     """
-    texts = [["" if np.isnan(value) else significant(value) for value in row] for row in values]
+    texts = [["" if np.isnan(value) else alpha_text(value, digits) for value in row] for row in values]
     hover = [
         [
             f"<b>{a}</b> and <b>{b}</b>: {below if below and x < y else quantity} {text}" if text else ""

@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, rater_colour, significant, with_interval
+from kalos_core._agreement import band
+from kalos_core.display import Numbers, alpha_text, percent_text, rater_colour, with_interval
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
     LEGEND_AT_BOTTOM,
@@ -32,7 +33,6 @@ from kalos_core.nominal import (
     RaterAccuracy,
     Rejection,
     TeamComparison,
-    landis_koch,
 )
 
 MOST_ROWS = 40
@@ -73,7 +73,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     Examples
     --------
     >>> kappa_title(["place", "season", "snow"], [0.85, 0.35, None])
-    '1 of 2 questions above 0.6; raters agree least on season (0.350, fair)'
+    '1 of 2 questions above 0.6; raters agree least on season (0.35, low)'
     """
     order = least_first(kappa)
     values = as_numbers(kappa)
@@ -82,7 +82,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
         return "No question can be compared"
     least = values[order[0]]
     noun = "question" if known == 1 else "questions"
-    where = f"{questions[order[0]]} ({significant(least)}, {landis_koch(least)})"
+    where = f"{questions[order[0]]} ({alpha_text(least)}, {band(least)})"
     return f"{int((values > 0.6).sum())} of {known} {noun} above 0.6; raters agree least on {where}"
 
 
@@ -106,7 +106,7 @@ def kappa_bars(
         names,
         values,
         [f"<b>{name}</b>: kappa {text}" for name, text in zip(names, texts, strict=True)],
-        [f"{significant(value)} {landis_koch(value)}" for value in values],
+        [f"{alpha_text(value)} {band(value)}" for value in values],
         axis=f"free-marginal kappa{how_many(kappa)}",
         name="kappa",
         colours=PALE,
@@ -125,7 +125,7 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     title = kappa_title(names, kappa)
     if len(result) == 1:
         value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"Agreement is {result.bands[0]}: free-marginal kappa {value}"
+        title = f"Agreement is {band(result.free_marginal[0])}: free-marginal kappa {value}"
     return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 
@@ -135,8 +135,7 @@ def doubt_of_weights(result: LabelAgreement) -> str:
     if not rows:
         return ""
     shown = [
-        f"{result.question[row]} {significant(result.spa[row])} ({significant(result.spa_flat[row])})"
-        for row in rows[:5]
+        f"{result.question[row]} {alpha_text(result.spa[row])} ({alpha_text(result.spa_flat[row])})" for row in rows[:5]
     ]
     more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
     return (
@@ -151,7 +150,7 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     Examples
     --------
     >>> cohen_title("place", ["ann", "bob"], [[None, 0.5], [0.5, None]])
-    "Cohen's κ on place is 0.500 on average; least between ann and bob (0.500)"
+    "Cohen's κ on place is 0.50 on average; least between ann and bob (0.50)"
     """
     first, second = np.triu_indices(len(raters), 1)
     pairs = as_matrix(cohen)[first, second]
@@ -159,8 +158,8 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
         return f"No two raters can be compared on {question}"
     least = int(np.nanargmin(pairs))
     return (
-        f"Cohen's κ on {question} is {significant(float(np.nanmean(pairs)))} on average; least between "
-        f"{raters[first[least]]} and {raters[second[least]]} ({significant(float(pairs[least]))})"
+        f"Cohen's κ on {question} is {alpha_text(float(np.nanmean(pairs)))} on average; least between "
+        f"{raters[first[least]]} and {raters[second[least]]} ({alpha_text(float(pairs[least]))})"
     )
 
 
@@ -171,19 +170,19 @@ def plot_cohen(result: QuestionCurve) -> go.Figure:
 
 
 def majority_title(everywhere: float | None, where_selected: float | None, what: str = "concept") -> str:
-    """Agreement with the majority in one line.
+    r"""Agreement with the majority in one line.
 
     Examples
     --------
     >>> majority_title(0.933, 0.796)
-    'Per concept 93.3 % of raters decide as the majority, 79.6 % where somebody chose it'
+    'Per concept 93\xa0% of raters decide as the majority, 80\xa0% where somebody chose it'
     """
     values = as_numbers([everywhere, where_selected])
     if np.isnan(values).any():
         return f"Per {what}, nobody chose anything that could be compared"
     return (
-        f"Per {what} {100 * values[0]:.1f} % of raters decide as the majority, "
-        f"{100 * values[1]:.1f} % where somebody chose it"
+        f"Per {what} {percent_text(values[0])} of raters decide as the majority, "
+        f"{percent_text(values[1])} where somebody chose it"
     )
 
 
@@ -252,12 +251,12 @@ def plot_majority(result: MajorityAgreement) -> go.Figure:
 
 
 def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
-    """Pairwise accuracy in one line.
+    r"""Pairwise accuracy in one line.
 
     Examples
     --------
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
-    'Raters label alike in 85.0 % of questions: ann and bob most (0.900), ann and cid least (0.800)'
+    'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
     values = as_matrix(accuracy)
     a, b = np.triu_indices(len(raters), 1)
@@ -266,10 +265,10 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     if not len(known):
         return "No two raters decided on the same"
     best, least = known[pairs[known].argmax()], known[pairs[known].argmin()]
-    parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({significant(pairs[k])})" for k, word in ((best, "most"),)]
+    parts = [f"{raters[a[k]]} and {raters[b[k]]} {word} ({alpha_text(pairs[k])})" for k, word in ((best, "most"),)]
     if least != best:
-        parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({significant(pairs[least])})")
-    return f"Raters label alike in {100 * pairs[known].mean():.1f} % of questions: {', '.join(parts)}"
+        parts.append(f"{raters[a[least]]} and {raters[b[least]]} least ({alpha_text(pairs[least])})")
+    return f"Raters label alike in {percent_text(pairs[known].mean())} of questions: {', '.join(parts)}"
 
 
 def accuracy_heatmap(
@@ -307,7 +306,7 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     reference = {result.reference: result.to_reference} if result.reference else None
     if reference and np.isfinite(result.to_reference).any():
         best = int(np.nanargmax(result.to_reference))
-        value = significant(float(result.to_reference[best]))
+        value = alpha_text(float(result.to_reference[best]))
         title += f"; nearest to {result.reference} is {raters[best]} ({value})"
     return accuracy_heatmap(raters, result.accuracy, result.to_majority, title, reference)
 
@@ -328,7 +327,7 @@ def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None
         names,
         numbers,
         [f"<b>{name}</b>: {text}" for name, text in zip(names, texts, strict=True)],
-        [significant(value) for value in numbers],
+        [alpha_text(value) for value in numbers],
         axis="free-marginal kappa",
         name="kappa",
         colours=[rater_colour(number) if number < 2 else NEUTRAL for number in range(len(names))],
@@ -350,9 +349,9 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
 
 def rejection_title(result: Rejection) -> str:
     """How much is rejected and what that does to kappa, in one line."""
-    before, after = (significant(value) for value in result.means)
+    before, after = (alpha_text(value) for value in result.means)
     answers, gone = int(result.answers.sum()), result.rejected_raters
-    share = f"{len(result):,} of {answers:,} answers are rejected ({100 * len(result) / max(answers, 1):.1f} %)"
+    share = f"{len(result):,} of {answers:,} answers are rejected ({percent_text(len(result) / max(answers, 1))})"
     whose = f", all of {shortened(', '.join(gone), 40)}" if gone else ""
     return f"{share}{whose}: mean kappa {before} before, {after} after"
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import RATER_COLOURS, significant
+from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, p_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.noise.fidelity import Fidelity, plain
@@ -95,7 +95,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     gaps = {name: ks_of_shift(found, size, shifts.area).statistic for name, found in fits.items()}
     best, other = sorted(gaps, key=lambda name: gaps[name])
     title = (
-        f"Residuals of {subject}: {best} fits better (KS {significant(gaps[best])}, {other} {significant(gaps[other])})"
+        f"Residuals of {subject}: {best} fits better (KS {alpha_text(gaps[best])}, {other} {alpha_text(gaps[other])})"
     )
     residual = size - fits["Student t"].intercept - fits["Student t"].slope * shifts.area
     low, high = np.quantile(residual, SHOWN_RESIDUALS)
@@ -103,7 +103,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     figure = _figure([bars], title, f"residual: {MEASURED[part]} less the trend", "density")
     points = np.linspace(low, high, CURVE_POINTS)
     for (name, found), colour in zip(fits.items(), (STUDENT_COLOUR, NORMAL_COLOUR), strict=True):
-        label = f"{name}: KS {significant(gaps[name])}, AIC {found.aic:,.0f}"
+        label = f"{name}: KS {alpha_text(gaps[name])}, AIC {found.aic:,.0f}"
         figure.add_trace(_line(label, colour, points, _residual_density(found, fits["Student t"], points, shifts.area)))
     return figure
 
@@ -133,7 +133,7 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
         return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
     rank = float(scipy.stats.spearmanr(shifts.area, size).statistic) if np.ptp(size) and np.ptp(shifts.area) else 0.0
     word = "fall" if rank < 0 else "grow"
-    title = f"Changes of {part} {word} with the area (Spearman {significant(rank)}, {len(size):,} {SHIFTED[group]})"
+    title = f"Changes of {part} {word} with the area (Spearman {alpha_text(rank)}, {len(size):,} {SHIFTED[group]})"
     step = max(1, len(size) // MOST_POINTS)
     points = go.Scatter(
         x=shifts.area[::step].tolist(),
@@ -211,7 +211,7 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
                 mode="markers",
                 marker={"color": colour, "size": 10, "symbol": symbol},
                 customdata=[
-                    f"{plain(one)} against {plain(real)} [{plain(low)}, {plain(high)}]"
+                    f"{plain(one)} against {plain(real)}{NO_BREAK}{_ends(low, high)}"
                     for one, real, low, high in numbers
                 ],
                 hovertemplate="%{y}: %{customdata}<extra></extra>",
@@ -224,18 +224,18 @@ def fidelity_dots(found: Fidelity, title: str = "") -> go.Figure:
 
 
 def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
-    """A row for each quantity as people read it: ``quantity``, ``real`` with its interval, ``generated``, ``inside``.
+    r"""A row for each quantity as people read it: ``quantity``, ``real`` with its interval, ``generated``, ``inside``.
 
     Examples
     --------
     >>> real, low, high = np.array([[0.7], [0.6], [0.8]])
     >>> list(fidelity_rows(Fidelity(np.array(["alpha"]), real, low, high, np.array([[0.75]]), 1, 9))[0].values())
-    ['mean alpha', '0.700 [0.600, 0.800]', '0.750', 'yes']
+    ['mean alpha', '0.700\xa0[0.600,\xa00.800]', '0.750', 'yes']
     """
     return [
         {
             "quantity": FIDELITY_LABELS.get(name, name),
-            "real": f"{plain(real)} [{plain(low)}, {plain(high)}]",
+            "real": f"{plain(real)}{NO_BREAK}{_ends(low, high)}",
             "generated": plain(synthetic),
             "inside": "yes" if inside else "no",
         }
@@ -250,7 +250,7 @@ def fit_rows(tests: FitTests) -> list[dict[str, str]]:
             "test": str(test),
             "model": str(model),
             "statistic": plain(statistic),
-            "p": "" if np.isnan(p_value) else _p_value(p_value).removeprefix("p ").removeprefix("= "),
+            "p": "" if np.isnan(p_value) else p_text(p_value).removeprefix("p ").removeprefix("= "),
             "note": str(note),
         }
         for test, model, statistic, p_value, note in zip(
@@ -296,7 +296,7 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     larger = test.statistic / (len(own) * len(others))
     sure = "are larger" if larger > 0.5 else "are smaller"
     verb = sure if test.pvalue < DOUBTFUL else "may be of any size"
-    title = f"{name.capitalize()} {verb} (Mann-Whitney U, {_p_value(float(test.pvalue))})"
+    title = f"{name.capitalize()} {verb} (Mann-Whitney U, {p_text(float(test.pvalue))})"
     figure = _figure([], title, "area (share of the image, log scale)", "share of annotations at most as large")
     for (label, areas), colour in zip(named, (COLOURS["wrong_class"], COLOURS["missing"]), strict=True):
         share = np.linspace(0, 1, min(len(areas), CURVE_POINTS) + 1)
@@ -337,7 +337,7 @@ def plot_confusions(
         title += (
             "; Mantel not applicable"
             if found is None
-            else (f"; Mantel r = {significant(found.statistic)}, {_p_value(found.p_value)}")
+            else (f"; Mantel r = {alpha_text(found.statistic)}, {p_text(found.p_value)}")
         )
         matrices.append(("similarity", alike[np.ix_(shown, shown)], "alike"))
     return _heatmaps(matrices, names, title)
@@ -454,5 +454,5 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
     return figure
 
 
-def _p_value(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {significant(value)}"
+def _ends(low: float, high: float) -> str:
+    return f"[{plain(low)},{NO_BREAK}{plain(high)}]"

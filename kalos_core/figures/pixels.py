@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
-from kalos_core.display import Numbers, rater_colour, signed, significant
+from kalos_core.display import Numbers, alpha_text, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -38,29 +38,29 @@ def pixel_title(mean_f1: float | None, raters: str | int) -> str:
     Examples
     --------
     >>> pixel_title(0.5098, 6), pixel_title(None, 6)
-    ('6 raters agree at a mean F1 of 0.510', 'How far 6 raters agree is undefined')
+    ('6 raters agree at a mean F1 of 0.51', 'How far 6 raters agree is undefined')
     """
     if mean_f1 is None or np.isnan(mean_f1):
         return f"How far {raters} raters agree is undefined"
-    return f"{raters} raters agree at a mean F1 of {significant(mean_f1)}"
+    return f"{raters} raters agree at a mean F1 of {alpha_text(mean_f1)}"
 
 
 def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
-    """Smyth's bound in a sentence or two, with its peculiarities: `PixelAgreement.smyth_notes`.
+    r"""Smyth's bound in a sentence or two, with its peculiarities: `PixelAgreement.smyth_notes`.
 
     Examples
     --------
     >>> smyth_note(0.00919)  # doctest: +NORMALIZE_WHITESPACE
-    "Smyth's bound: whatever the truth, raters err on at least 0.919 % of all pixels (his limit for experiments:
-    10 %). Unmarked pixels count, so that it is low wherever little is marked."
+    "Smyth's bound: whatever the truth, raters err on at least 0.92\xa0% of all pixels (his limit for experiments:
+    10\xa0%). Unmarked pixels count, so that it is low wherever little is marked."
     """
     if bound is None or np.isnan(bound):
         return "Smyth's bound is undefined."
     above = ", which this exceeds" if bound > LIMIT else ""
     text = (
-        f"Smyth's bound: whatever the truth, raters err on at least {significant(100 * bound)} % of all pixels (his "
-        f"limit for experiments: {100 * LIMIT:.0f} %{above}). Unmarked pixels count, so that it is low wherever little "
-        "is marked."
+        f"Smyth's bound: whatever the truth, raters err on at least {percent_text(bound)} of all pixels (his "
+        f"limit for experiments: {percent_text(LIMIT)}{above}). Unmarked pixels count, so that it is low wherever "
+        "little is marked."
     )
     return " ".join([text, *notes])
 
@@ -141,17 +141,17 @@ def rater_tree(
 
 
 def ratio_title(ratio: Numbers) -> str:
-    """How much of what anybody marked all raters marked, in one line.
+    r"""How much of what anybody marked all raters marked, in one line.
 
     Examples
     --------
     >>> ratio_title([1.0, 0.4, 0.006979]), ratio_title([1.0, None])
-    ('All 3 raters agree on 0.698 % of what anybody marked', 'What all 2 raters agree on is undefined')
+    ('All 3 raters agree on 0.7\xa0% of what anybody marked', 'What all 2 raters agree on is undefined')
     """
     values = as_numbers(ratio)
     if not len(values) or np.isnan(values[-1]):
         return f"What all {len(values)} raters agree on is undefined"
-    return f"All {len(values)} raters agree on {significant(100 * values[-1])} % of what anybody marked"
+    return f"All {len(values)} raters agree on {percent_text(values[-1])} of what anybody marked"
 
 
 def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str = "") -> go.Figure:
@@ -196,15 +196,15 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     Examples
     --------
     >>> performance_title(["ann", "bob", "cid"], [0.8, 0.5, None])
-    'ann is closest to the consensus (κ 0.800), bob furthest (κ 0.500)'
+    'ann is closest to the consensus (κ 0.80), bob furthest (κ 0.50)'
     """
     values = as_numbers(kappa)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return "Nobody can be compared with the consensus"
     best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
-    closest = f"{raters[best]} is closest to the consensus (κ {significant(values[best])})"
-    return closest if best == least else f"{closest}, {raters[least]} furthest (κ {significant(values[least])})"
+    closest = f"{raters[best]} is closest to the consensus (κ {alpha_text(values[best])})"
+    return closest if best == least else f"{closest}, {raters[least]} furthest (κ {alpha_text(values[least])})"
 
 
 def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: str = "") -> go.Figure:
@@ -279,11 +279,11 @@ def significance(p: float | None) -> str:
     Examples
     --------
     >>> significance(0.0), significance(0.0316), significance(None)
-    (', significant (p < 0.0001)', ', not significant (p 0.0316)', '')
+    (', significant (p < 0.001)', ', not significant (p = 0.032)', '')
     """
     if p is None or np.isnan(p):
         return ""
-    return f", {'' if p < SIGNIFICANT else 'not '}significant (p {f'{p:.4f}' if p >= 0.0001 else '< 0.0001'})"
+    return f", {'' if p < SIGNIFICANT else 'not '}significant ({p_text(p)})"
 
 
 def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:

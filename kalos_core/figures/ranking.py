@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, rater_colour, signed, significant
+from kalos_core.display import Numbers, alpha_text, rater_colour, signed
 from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -100,7 +100,7 @@ def bump_chart(
     figure = go.Figure()
     for number, model in enumerate(models):
         hover = [
-            f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {significant(value)}"
+            f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {alpha_text(value)}"
             for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
         ]
         colour = rater_colour(number)
@@ -161,14 +161,14 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     Examples
     --------
     >>> tau_title(["ann", "bob", "eve"], [[1, 0.9, 0.5], [0.9, 1, 0.7], [0.5, 0.7, 1]])
-    'Rankings agree at τ 0.700 on average; least under ann and eve (0.500)'
+    'Rankings agree at τ 0.70 on average; least under ann and eve (0.50)'
     """
     values = as_matrix(tau)
     values[np.tril_indices(len(values))] = np.nan
     if not np.isfinite(values).any():
         return "No two references rank the same models"
     first, second = divmod(int(np.nanargmin(values)), len(references))
-    mean, least = significant(float(np.nanmean(values))), significant(float(values[first, second]))
+    mean, least = alpha_text(float(np.nanmean(values))), alpha_text(float(values[first, second]))
     if np.isfinite(values).sum() == 1:
         return f"{references[first]} and {references[second]} rank alike at τ {least}"
     if np.nanmin(values) == np.nanmax(values):
@@ -285,12 +285,12 @@ def bounds_bars(
     title : str
     """
     ends = as_intervals(bounds, len(detectors))
-    texts = ["undefined" if np.isnan(low) else f"{significant(low)} to {significant(high)}" for low, high in ends]
+    texts = ["undefined" if np.isnan(low) else f"{alpha_text(low)} to {alpha_text(high)}" for low, high in ends]
     names = [f"<b>{name}</b>: {text}" for name, text in zip(detectors, texts, strict=True)]
     row, column = np.nonzero(np.isfinite(areas))
     values = areas[row, column]
     hover = [
-        f"<b>{detectors[detector]}</b> under {raters[rater]}: {significant(value)}"
+        f"<b>{detectors[detector]}</b> under {raters[rater]}: {alpha_text(value)}"
         for rater, detector, value in zip(row.tolist(), column.tolist(), values, strict=True)
     ]
     line = {"width": 2, "color": [rater_colour(rater) for rater in row.tolist()]}
@@ -453,13 +453,13 @@ def curves_title(detector: str, areas: Numbers) -> str:
     Examples
     --------
     >>> curves_title("net", [0.62, None, 0.81])
-    'net reaches 0.620 to 0.810, depending on the reference'
+    'net reaches 0.62 to 0.81, depending on the reference'
     """
     values = as_numbers(areas)
     values = values[np.isfinite(values)]
     if not len(values):
         return f"{detector} cannot be measured: no reference has both marked and unmarked pixels"
-    low, high = significant(float(values.min())), significant(float(values.max()))
+    low, high = alpha_text(float(values.min())), alpha_text(float(values.max()))
     return (
         f"{detector} reaches {low} under every reference"
         if low == high
@@ -501,7 +501,7 @@ def precision_curves(
                 mode="lines",
                 line={"color": colour, "width": 2, "dash": dash},
                 hovertemplate=f"<b>{name}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {significant(area)}",
+                name=f"{shortened(name)}: {alpha_text(area)}",
             )
         )
     axis = {"range": [0, 1.02], "zeroline": False}
@@ -538,17 +538,17 @@ def agreement_curves_title(detector: str, areas: Numbers) -> str:
     Examples
     --------
     >>> agreement_curves_title("net", [0.42, 0.55, 0.71]), agreement_curves_title("net", [0.5, 0.7, 0.6])
-    ('The more raters agree, the better net does: 0.420 to 0.710', 'net does best at threshold 2 of 3: 0.700')
+    ('The more raters agree, the better net does: 0.42 to 0.71', 'net does best at threshold 2 of 3: 0.70')
     """
     values = as_numbers(areas)
     known = values[np.isfinite(values)]
     if not len(known):
         return f"{detector} cannot be measured: no threshold leaves both marked and unmarked pixels"
     if len(known) > 1 and (np.diff(known) >= 0).all() and known[-1] > known[0]:
-        span = f"{significant(float(known[0]))} to {significant(float(known[-1]))}"
+        span = f"{alpha_text(float(known[0]))} to {alpha_text(float(known[-1]))}"
         return f"The more raters agree, the better {detector} does: {span}"
     best = int(np.nanargmax(values))
-    return f"{detector} does best at threshold {best + 1} of {len(values)}: {significant(float(values[best]))}"
+    return f"{detector} does best at threshold {best + 1} of {len(values)}: {alpha_text(float(values[best]))}"
 
 
 def plot_agreement_curves(result: DetectorRanking, detector: str) -> go.Figure:
@@ -586,13 +586,13 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
     Examples
     --------
     >>> reference_title("0.5", ["Gauss", "2D GWLC", "C-S"], [0.5, 0.6, None])
-    'Under 0.5: 2D GWLC (0.600) before Gauss (0.500)'
+    'Under 0.5: 2D GWLC (0.60) before Gauss (0.50)'
     """
     values = as_numbers(areas)
     order = [index for index in np.argsort(-values, kind="stable") if np.isfinite(values[index])]
     if not order:
         return f"No detector can be measured under {reference}: it has no marked or no unmarked pixels"
-    shown = [f"{detectors[index]} ({significant(float(values[index]))})" for index in order[:3]]
+    shown = [f"{detectors[index]} ({alpha_text(float(values[index]))})" for index in order[:3]]
     more = f", then {len(order) - 3} more" if len(order) > 3 else ""
     return f"Under {reference}: {' before '.join(shown)}{more}"
 
@@ -612,13 +612,13 @@ def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> st
     Examples
     --------
     >>> boundaries_title(["gPb-ucm", "REN"], [0.726, 0.739], [0.757, 0.758])
-    'REN finds boundaries best: F1 0.739 at one threshold (ODS), 0.758 at the best of each image (OIS)'
+    'REN finds boundaries best: F1 0.74 at one threshold (ODS), 0.76 at the best of each image (OIS)'
     """
     values = as_numbers(ods)
     if not np.isfinite(values).any():
         return "No detector of boundaries can be measured"
     best = int(np.nanargmax(values))
-    scores = f"F1 {significant(values[best])} at one threshold (ODS), {significant(as_numbers(ois)[best])}"
+    scores = f"F1 {alpha_text(values[best])} at one threshold (ODS), {alpha_text(as_numbers(ois)[best])}"
     return f"{detectors[best]} finds boundaries best: {scores} at the best of each image (OIS)"
 
 
@@ -636,7 +636,7 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
                 mode="lines",
                 line={"color": colour, "width": 2},
                 hovertemplate=f"{who} at %{{customdata}}: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-                name=f"{shortened(name)}: {significant(row['ods'])}",
+                name=f"{shortened(name)}: {alpha_text(row['ods'])}",
             )
         )
         traces.append(
@@ -645,7 +645,7 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
                 y=as_plain(as_numbers([row["precision"]])),
                 mode="markers",
                 marker={"color": colour, "size": 11},
-                hovertemplate=f"{who}: ODS {significant(row['ods'])}, OIS {significant(row['ois'])}<extra></extra>",
+                hovertemplate=f"{who}: ODS {alpha_text(row['ods'])}, OIS {alpha_text(row['ois'])}<extra></extra>",
                 showlegend=False,
             )
         )

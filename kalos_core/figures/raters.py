@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import Numbers, rater_colour, signed, significant, with_interval
+from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
@@ -22,9 +22,9 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     Examples
     --------
     >>> vitality_title(["ann", "bob"], [0.04, -0.02])
-    'Without bob the others agree better (-0.0200); ann holds them together (+0.0400)'
+    'Without bob the others agree better (−0.020); ann holds them together (+0.040)'
     >>> vitality_title(["ann", "bob"], [0.04, 0.02])
-    'Every rater adds to agreement, ann most (+0.0400)'
+    'Every rater adds to agreement, ann most (+0.040)'
     """
     values = as_numbers(vitality)
     if not np.isfinite(values).any():
@@ -103,7 +103,8 @@ def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figu
 
 
 def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
-    return signed(value) if np.isnan(ends).any() else f"{signed(value)} [{signed(ends[0])}, {signed(ends[1])}]"
+    text = signed(value)
+    return text if np.isnan(ends).any() else f"{text}{NO_BREAK}[{signed(ends[0])},{NO_BREAK}{signed(ends[1])}]"
 
 
 def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
@@ -112,7 +113,7 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     Examples
     --------
     >>> collaboration_title(["ann", "bob", "eve"], [[None, 0.95, 0.7], [0.95, None, 0.8], [0.7, 0.8, None]])
-    'ann and bob agree most (0.950), ann and eve least (0.700)'
+    'ann and bob agree most (0.95), ann and eve least (0.70)'
     """
     values = _upper(alpha)
     if not np.isfinite(values).any():
@@ -120,8 +121,8 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     best, least = (divmod(int(find(values)), len(raters)) for find in (np.nanargmax, np.nanargmin))
     pair, other = (f"{raters[first]} and {raters[second]}" for first, second in (best, least))
     if best == least:
-        return f"{pair} agree at {significant(values[best])}"
-    return f"{pair} agree most ({significant(values[best])}), {other} least ({significant(values[least])})"
+        return f"{pair} agree at {alpha_text(values[best])}"
+    return f"{pair} agree most ({alpha_text(values[best])}), {other} least ({alpha_text(values[least])})"
 
 
 def _upper(alpha: Matrix) -> NDArray[np.float64]:
@@ -176,7 +177,7 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
     Examples
     --------
     >>> session_title(["ann", "bob"], [0.91, 0.55])
-    'ann is most consistent over sessions (0.910), bob least (0.550)'
+    'ann is most consistent over sessions (0.91), bob least (0.55)'
     """
     found = _best_and_least(names, alpha)
     if found is None:
@@ -193,7 +194,7 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
     Examples
     --------
     >>> team_title(["1", "2"], [0.55, 0.91])
-    'The team agrees best in session 2 (0.910), least in session 1 (0.550)'
+    'The team agrees best in session 2 (0.91), least in session 1 (0.55)'
     """
     found = _best_and_least(sessions, alpha)
     if found is None:
@@ -211,7 +212,7 @@ def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, st
     if not len(known):
         return None
     best, least = (int(known[find(values[known])]) for find in (np.argmax, np.argmin))
-    return (names[best], significant(values[best])), (names[least], significant(values[least]))
+    return (names[best], alpha_text(values[best])), (names[least], alpha_text(values[least]))
 
 
 def session_bars(
@@ -236,14 +237,14 @@ def session_bars(
     values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
     counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(names)
     hover = [
-        f"<b>{name}</b>: alpha {with_interval(value, pair)}{count}"
+        f"<b>{name}</b>: alpha {with_interval(value, pair, 3)}{count}"
         for name, value, pair, count in zip(names, values, ends, counts, strict=True)
     ]
     return value_bars(
         names,
         values,
         hover,
-        [significant(value) for value in values],
+        [alpha_text(value) for value in values],
         axis=axis,
         name="raters",
         colours=NEUTRAL,

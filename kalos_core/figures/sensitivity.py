@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Sensitivity
-from kalos_core.display import Numbers, significant, with_interval
+from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.common import (
     NEUTRAL,
     UPRIGHT,
@@ -25,22 +25,26 @@ BAND = "rgba(128, 128, 128, 0.25)"
 
 
 def sensitivity_title(delta: float | None, anchor: float, strict: float, interval: Numbers = (None, None)) -> str:
-    """A sensitivity in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
+    r"""A sensitivity in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
 
     Examples
     --------
     >>> sensitivity_title(0.128, 0.5, 0.75, [0.1, 0.155])
-    'Alpha falls by 0.128 [0.100, 0.155] from threshold 0.5 to 0.75'
+    'Alpha falls by 0.13\xa0[0.10,\xa00.15] from threshold 0.50 to 0.75'
     >>> sensitivity_title(-0.02, 0.5, 0.75), sensitivity_title(None, 0.5, 0.75)
-    ('Alpha rises by 0.0200 from threshold 0.5 to 0.75', 'How alpha depends on the threshold is undefined')
+    ('Alpha rises by 0.02 from threshold 0.50 to 0.75', 'How alpha depends on the threshold is undefined')
     """
     if delta is None or np.isnan(delta):
         return "How alpha depends on the threshold is undefined"
     if delta < 0:
         low, high = interval
         ends = [None if end is None else -end for end in (high, low)]
-        return f"Alpha rises by {with_interval(-delta, ends)} from threshold {anchor:.3g} to {strict:g}"
-    return f"Alpha falls by {with_interval(delta, interval)} from threshold {anchor:.3g} to {strict:g}"
+        return (
+            f"Alpha rises by {with_interval(-delta, ends)} from threshold {alpha_text(anchor)} to {alpha_text(strict)}"
+        )
+    return (
+        f"Alpha falls by {with_interval(delta, interval)} from threshold {alpha_text(anchor)} to {alpha_text(strict)}"
+    )
 
 
 def sensitivity_curve(
@@ -87,7 +91,8 @@ def sensitivity_curve(
             {**UPRIGHT, "x0": at, "x1": at, "line": {"color": WHISKER, "width": 1.5, "dash": "dot"}} for at, _ in lines
         ],
         annotations=[
-            _line_name(at, f"{name} {at:.3g}", x, y) | {"yshift": 13 * row} for row, (at, name) in enumerate(lines)
+            _line_name(at, f"{name} {alpha_text(at)}", x, y) | {"yshift": 13 * row}
+            for row, (at, name) in enumerate(lines)
         ],
     )
 
@@ -143,7 +148,7 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64], ends: NDArray[np.float
 def _line_name(at: float, name: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Layout:
     """What a marked threshold is, with the alpha there."""
     there = y[np.isclose(x, at)]
-    text = f"{name}: {significant(float(there[0]))}" if len(there) else name
+    text = f"{name}: {alpha_text(float(there[0]))}" if len(there) else name
     return {
         "xref": "x",
         "yref": "paper",

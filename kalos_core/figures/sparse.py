@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers, rater_colour, significant, with_interval
+from kalos_core.display import Numbers, alpha_text, rater_colour, with_interval
 from kalos_core.figures.common import (
     LEGEND_BELOW,
     NEUTRAL,
@@ -29,12 +29,12 @@ SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
 
 
 def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals, narrow_from: int | None) -> str:
-    """A running curve in one line.
+    r"""A running curve in one line.
 
     Examples
     --------
     >>> running_title([100, 200], [0.7, 0.71], [[0.6, 0.8], [0.66, 0.76]], 1)
-    'Agreement 0.710 [0.660, 0.760] after 200 annotations; narrow enough from 200 on'
+    'Agreement 0.71\xa0[0.66,\xa00.76] after 200 annotations; narrow enough from 200 on'
     """
     values = as_numbers(spa)
     if not len(values) or np.isnan(values[-1]):
@@ -126,7 +126,7 @@ def plot_removal(result: RemovalExperiment) -> go.Figure:
         name=f"any number, {result.weights[shown]}",
     )
     gap = float(np.nanmax(np.abs(result.mean[shown] - result.full[shown])))
-    title = f"Fewer annotations, more variance; the mean stays within {significant(gap)}"
+    title = f"Fewer annotations, more variance; the mean stays within {alpha_text(gap)}"
     return _curves([*curves, any_number], "annotations in usable items", "variance", title).update_yaxes(type="log")
 
 
@@ -174,7 +174,7 @@ def plot_independence(result: Independence) -> go.Figure:
     """
     error = 1.96 * result.deviation / np.sqrt(result.items)
     texts = [
-        f"{significant(mean)} of {items:,} items with {n:,} annotations"
+        f"{alpha_text(mean)} of {items:,} items with {n:,} annotations"
         for mean, items, n in zip(result.agreement, result.items.tolist(), result.annotations.tolist(), strict=True)
     ]
     level = float((result.agreement * result.items).sum() / max(result.items.sum(), 1))

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from kalos_core.display import VARIATION_LABELS, significant
+from kalos_core.display import VARIATION_LABELS, count_and_share, percent_text
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
 from kalos_core.variation import VARIATION_TYPES, Variations
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
-    """A search for variations in one line.
+    r"""A search for variations in one line.
 
     Examples
     --------
     >>> variations_title({"correct": 70, "missing": 20, "additional": 10})
-    '30.0 % of 100 findings are differences, most often missing (20)'
+    '30\xa0% of 100 findings are differences, most often missing (20)'
     """
     total = sum(counts.values())
     differences = {name: count for name, count in counts.items() if name != "correct" and count}
@@ -27,11 +27,8 @@ def variations_title(counts: Mapping[str, int]) -> str:
     if not differences:
         return f"All {total:,} findings are correct"
     most = max(differences, key=lambda name: differences[name])
-    share = 100 * sum(differences.values()) / total
-    return (
-        f"{significant(share)} % of {total:,} findings are differences, most often "
-        f"{VARIATION_LABELS[most]} ({differences[most]:,})"
-    )
+    share = percent_text(sum(differences.values()) / total)
+    return f"{share} of {total:,} findings are differences, most often {VARIATION_LABELS[most]} ({differences[most]:,})"
 
 
 def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
@@ -45,7 +42,7 @@ def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
         [COLOURS[name] for name in names],
         "%{text} findings<extra>click to see the labels</extra>",
         "findings",
-        text=[f"{value:,} ({significant(100 * value / total)} %)" for value in values],
+        text=[count_and_share(value, total) for value in values],
         textposition="outside",
         cliponaxis=False,
     )

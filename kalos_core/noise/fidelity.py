@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import agreement, image_coincidences
 from kalos_core.annotations import Annotations, object_array
-from kalos_core.display import significant
+from kalos_core.display import alpha_text, significant
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
 from kalos_core.noise.generation import generate_raters
@@ -45,9 +45,6 @@ COUNTED = ("correct", "merged", "merged_wrong_class", "wrong_class", "unmatched"
 
 NUMBERS = ("alpha", "global_alpha", *COUNTED, "unmatched_per_image")
 """The quantities that are numbers, not distances of distributions."""
-
-LEAST_WHOLE = 1000
-"""From here on a number is shown without decimals."""
 
 DECIMALS = 9
 """Of the values that are compared: beyond is rounding, by which copies would be far from copies."""
@@ -166,14 +163,14 @@ class Fidelity:
 
 
 def plain(value: float) -> str:
-    """Three significant digits; a whole number from 1,000 on.
+    """Three decimals below 10, three digits above.
 
     Examples
     --------
     >>> plain(0.7), plain(1398.0), plain(-0.083)
-    ('0.700', '1,398', '-0.0830')
+    ('0.700', '1,398', '−0.083')
     """
-    return f"{value:,.0f}" if abs(value) >= LEAST_WHOLE else significant(value)
+    return alpha_text(value, 3) if abs(value) < 10 else significant(value)
 
 
 def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, draws: int, seed: int) -> Fidelity:

@@ -16,7 +16,7 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import WORKSPACE
 from demo.files import LABELS
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, significant, variations_title
+from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, alpha_text, variations_title
 from tests.browser.conftest import GRID, brightness, expect, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
@@ -159,7 +159,7 @@ def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
     worst = kf.worst_images(analysed, "agreement")
     table = app.panel("agreement").locator("table")
     expect(table.locator("tbody tr")).to_have_count(len(worst))
-    expected = [[str(n), row.file, significant(row.alpha), str(row.labels)] for n, row in enumerate(worst, 1)]
+    expected = [[str(n), row.file, alpha_text(row.alpha, 3), str(row.labels)] for n, row in enumerate(worst, 1)]
     assert rows(table) == expected
     table.locator("tbody tr").nth(1).click()
     app.expect_open_sample(worst[1].file)
@@ -191,7 +191,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.picture("30-sample-open")
     panel = app.sample_panel()
     report = kf.sample_report(analysed, ids[FARM], "agreement", "variations")
-    expect(panel).to_contain_text(f"alpha {significant(report.alpha)}")
+    expect(panel).to_contain_text(f"alpha {alpha_text(report.alpha)}")
     table = panel.locator("table").first  # of units; annotations split into parts have another
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
     assert [" ".join(cell.split()) for cell in table.locator("th").all_inner_texts()] == ["#", *report.raters]
@@ -213,7 +213,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.page.keyboard.press("ArrowRight")
     app.expect_open_sample(Path(paths[FARM + 1]).name)
     following = kf.sample_report(analysed, ids[FARM + 1], "agreement", "variations")
-    expect(panel).to_contain_text(f"alpha {significant(following.alpha)}")
+    expect(panel).to_contain_text(f"alpha {alpha_text(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))
     assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(following)
     expect(unit).to_have_count(0)

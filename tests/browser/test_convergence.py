@@ -40,7 +40,7 @@ def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
     panel = app.panel("convergence")
     panel.locator("input[type=range]").nth(place).focus()
     app.page.keyboard.press(key)
-    expect(panel).to_contain_text(f"thresholds {least:.3g} to {greatest:.3g};")
+    expect(panel).to_contain_text(f"thresholds {least:.2f} to {greatest:.2f};")
 
 
 def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:

@@ -12,12 +12,12 @@ from demo.__main__ import WORKSPACE
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.figures import (
     alpha_bins,
+    alpha_text,
     calibration_title,
     class_difficulty_title,
     collaboration_title,
     hardest_classes,
     sensitivity_title,
-    significant,
     vitality_title,
 )
 from tests.browser.conftest import GRID, expect, rows
@@ -54,10 +54,10 @@ def test_from_nothing_to_a_calibrated_threshold(app: Any, loaded: fo.Dataset) ->
     table.locator("tbody tr").nth(0).click()
 
     # its threshold becomes the default of the next form
-    panel.get_by_role("button", name=f"Use {significant(best['threshold'])} as the default").click()
+    panel.get_by_role("button", name=f"Use {alpha_text(best['threshold'])} as the default").click()
     expect(panel).to_contain_text(f"is what later forms offer as the threshold of {best['name']}")
     form = app.start_operator("Match raters and compute agreement")
-    expect(form).to_contain_text(f"Calibrated for {best['name']}: {best['threshold']:.3g} (run calibration)")
+    expect(form).to_contain_text(f"Calibrated for {best['name']}: {alpha_text(best['threshold'])} (run calibration)")
     field = form.get_by_text("Threshold τ_s", exact=True).locator("xpath=following::input[1]")
     expect(field).to_have_value(str(round(best["threshold"], 3)))
     field.scroll_into_view_if_needed()

@@ -31,7 +31,7 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
         level: dict(zip(VARIATION_TYPES, row, strict=True))
         for level, row in zip(shares.threshold.tolist(), shares.counts.tolist(), strict=True)
     }
-    assert [row[1].split(" ")[0] for row in rows(table)] == [f"{at[0.5][name]:,}" for name in VARIATION_TYPES]
+    assert [row[1].split("\xa0")[0] for row in rows(table)] == [f"{at[0.5][name]:,}" for name in VARIATION_TYPES]
 
     # a click on the plot chooses the threshold below the mouse
     plot = panel.locator(".js-plotly-plot")
@@ -44,7 +44,7 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
     app.page.mouse.click(x, y)
     expect(table.locator("th").nth(2)).to_contain_text("At 0.75")
     expected = [[VARIATION_LABELS[name], f"{at[0.5][name]:,}", f"{at[0.75][name]:,}"] for name in VARIATION_TYPES]
-    assert [[row[0], row[1].split(" ")[0], row[2].split(" ")[0]] for row in rows(table)] == expected
+    assert [[row[0], row[1].split("\xa0")[0], row[2].split("\xa0")[0]] for row in rows(table)] == expected
     app.scroll_to(table)
     app.picture("72-threshold-clicked")
     app.expect_nothing_cut_off("variations")

@@ -15,12 +15,12 @@ from kalos_core.figures import agreement_title, alpha_bins, alpha_histogram, plo
 @pytest.mark.parametrize(
     ("alpha", "title"),
     [
-        (0.9, "Raters agree almost perfectly: 0.900"),
-        (0.8, "Raters agree almost perfectly: 0.800"),
-        (0.7, "Raters agree substantially: 0.700"),
-        (0.5, "Raters agree moderately: 0.500"),
-        (0.1, "Raters agree little: 0.100"),
-        (-0.1, "Raters disagree systematically: -0.100"),
+        (0.9, "Raters agree nearly perfectly: 0.90"),
+        (0.8, "Raters agree nearly perfectly: 0.80"),
+        (0.7, "Raters agree substantially: 0.70"),
+        (0.5, "Raters agree moderately: 0.50"),
+        (0.1, "Raters agree little: 0.10"),
+        (-0.1, "Raters disagree systematically: −0.10"),
         (None, "Agreement is undefined"),
         (math.nan, "Agreement is undefined"),
     ],
@@ -70,7 +70,7 @@ def test_the_histogram_shows_the_bins(alphas):
     (bars,) = figure.data
     assert list(bars.y) == counts.tolist()
     assert list(bars.x) == pytest.approx((edges[:-1] + 0.05).tolist())
-    assert bars.customdata[0] == f"{edges[0]:.1f} to {edges[1]:.1f}"
+    assert bars.customdata[0] == f"{edges[0]:.1f} to {edges[1]:.1f}".replace("-", "−")
     assert figure.layout.title.text == "title"
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("alpha of the image", "images")
 
@@ -94,7 +94,7 @@ def test_mean_median_and_all_units_are_marked():
     figure = alpha_histogram([0.2, 0.9, None, 1.0, 1.0], global_alpha=0.6)
     assert lines_of(figure) == {"solid": pytest.approx(0.775), "dash": pytest.approx(0.95), "dot": 0.6}
     texts = [note.text for note in figure.layout.annotations]
-    assert texts[-3:] == ["mean 0.775", "median 0.950", "all units 0.600"]
+    assert texts[-3:] == ["mean 0.78", "median 0.95", "all units 0.60"]
 
 
 def test_a_result_is_drawn_with_its_three_numbers(lvis):

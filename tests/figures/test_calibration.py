@@ -45,11 +45,11 @@ def test_a_curve_is_the_density_times_the_width_of_a_bin():
     [
         (
             ("box_iou", 0.8, 0.25),
-            "Beyond distance τ* = 0.250 chance is likelier: threshold τ*_s = 0.750 for box_iou (KS 0.800)",
+            "Beyond distance τ* = 0.25 chance is likelier: threshold τ*_s = 0.75 for box_iou (KS 0.80)",
         ),
         (
             ("box_iou", 0.8, 0.25, "", "its interval is wide"),
-            "Threshold τ*_s = 0.750 for box_iou is not to be trusted: its interval is wide",
+            "Threshold τ*_s = 0.75 for box_iou is not to be trusted: its interval is wide",
         ),
         (("pose", None, None, "there are no annotations"), "No threshold for pose: there are no annotations"),
         (("pose", math.nan, math.nan, "why"), "No threshold for pose: why"),
@@ -85,8 +85,8 @@ def test_lines_stand_at_tau_and_at_the_largest_gap():
         ("line", 0.48, 0.48),
     ]
     assert [label.text for label in layout.annotations] == [
-        "τ* = 0.480 [0.400, 0.600] (dashed)",
-        "largest gap at 0.300 (dotted)",
+        "τ* = 0.48\xa0[0.40,\xa00.60] (dashed)",
+        "largest gap at 0.30 (dotted)",
     ]
 
 

@@ -59,10 +59,9 @@ def test_what_is_left_out_is_said():
 
 def test_the_title_names_the_hardest_and_the_easiest():
     assert (
-        class_difficulty_title(NAMES, ALPHAS, IMAGES)
-        == "Raters agree least about gull (-0.100), best about car (0.900)"
+        class_difficulty_title(NAMES, ALPHAS, IMAGES) == "Raters agree least about gull (−0.10), best about car (0.90)"
     )
-    assert class_difficulty_title(["car"], [0.5], [9]) == "Raters agree about car (0.500)"
+    assert class_difficulty_title(["car"], [0.5], [9]) == "Raters agree about car (0.50)"
     assert class_difficulty_title(["car"], [None], [0]) == "No class has an alpha"
     assert class_difficulty_title([], [], []) == "No class has an alpha"
 
@@ -73,15 +72,15 @@ def test_a_bar_says_its_class_value_interval_and_count():
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [
-        "<b>gull</b>: alpha -0.100, 5 images",
-        "<b>van</b>: alpha 0.200 [0.100, 0.300], 8 images",
-        "<b>car</b>: alpha 0.900 [0.850, 0.950], 20 images",
+        "<b>gull</b>: alpha −0.100, 5 images",
+        "<b>van</b>: alpha 0.200\xa0[0.100,\xa00.300], 8 images",
+        "<b>car</b>: alpha 0.900\xa0[0.850,\xa00.950], 20 images",
     ]
     assert list(bars.error_x.array) == pytest.approx([0, 0.1, 0.05])
     assert list(bars.error_x.arrayminus) == pytest.approx([0, 0.1, 0.05])
     assert [colour == NEUTRAL for colour in bars.marker.color] == [False, True, False]
     assert list(figure.layout.yaxis.ticktext) == ["gull", "van", "car"]
-    assert [note.text for note in figure.layout.annotations] == ["-0.100 (5)", "0.200 (8)", "0.900 (20)"]
+    assert [note.text for note in figure.layout.annotations] == ["−0.10 (5)", "0.20 (8)", "0.90 (20)"]
     low, high = figure.layout.xaxis.range
     assert low < -0.1
     assert high > 0.95

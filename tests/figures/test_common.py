@@ -19,6 +19,7 @@ from kalos_core import (
     sensitivity,
     variations,
 )
+from kalos_core.display import alpha_text, count_and_share, count_text, p_text, percent_text, points_text, signed
 from kalos_core.figures import (
     COLOURS,
     RATER_COLOURS,
@@ -45,12 +46,14 @@ NO_VARIATIONS = dict.fromkeys(VARIATION_TYPES, 0)
     ("value", "text"),
     [
         (0.68888, "0.689"),
-        (1, "1.00"),
-        (0, "0.00"),
+        (1, "1"),
+        (0, "0"),
+        (0.0380, "0.038"),
+        (1402.4, "1,402"),
         (100.0, "100"),
         (12.345, "12.3"),
-        (-2 / 3, "-0.667"),
-        (0.9999, "1.00"),
+        (-2 / 3, "−0.667"),
+        (0.9999, "1"),
         (None, "undefined"),
         (math.nan, "undefined"),
     ],
@@ -59,9 +62,49 @@ def test_three_significant_digits(value, text):
     assert significant(value) == text
 
 
+def test_numbers_of_one_kind_are_written_one_way():
+    assert [alpha_text(value) for value in (0.68888, 1, -0.0154, -0.004, None)] == [
+        "0.69",
+        "1.00",
+        "−0.02",
+        "0.00",
+        "undefined",
+    ]
+    assert [signed(value) for value in (0.0412, -0.0154, 0.0001)] == ["+0.041", "−0.015", "0.000"]
+    assert [points_text(value) for value in (0.66068, None)] == ["66.1", "undefined"]
+    assert [count_text(value) for value in (1402, -1402)] == ["1,402", "−1,402"]
+    assert [p_text(value) for value in (0.0316, 0.2, 1e-9)] == ["p = 0.032", "p = 0.2", "p < 0.001"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.000506, "0.051\xa0%"),
+        (0.333, "33\xa0%"),
+        (0.994, "99\xa0%"),
+        (0.9999, ">\xa099\xa0%"),
+        (1.0, "100\xa0%"),
+        (0.0, "0\xa0%"),
+        (1e-9, "<\xa00.001\xa0%"),
+        (None, "undefined"),
+    ],
+)
+def test_shares_have_two_digits_and_are_never_rounded_to_all_or_none(share, text):
+    assert percent_text(share) == text
+
+
+def test_a_part_of_a_whole_is_its_count_and_its_share():
+    assert count_and_share(1402, 11683) == "1,402\xa0(12\xa0%)"
+    assert count_and_share(0, 9) == count_and_share(0, 0) == "0"
+
+
+def test_a_narrow_interval_has_a_decimal_more():
+    assert with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"
+
+
 def test_an_interval_is_written_as_far_as_there_is_one():
-    assert with_interval(0.5, np.array([0.25, 0.75])) == "0.500 [0.250, 0.750]"
-    assert with_interval(0.5, [math.nan, math.nan]) == "0.500"
+    assert with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
+    assert with_interval(0.5, [math.nan, math.nan]) == "0.50"
     assert with_interval(None, [None, None]) == "undefined"
 
 

@@ -56,13 +56,13 @@ def example():
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        (convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0 [63.7, 80.4] mAP"),
+        (convergence_title(0.72, [0.637, 0.804]), "Label convergence 72.0\xa0[63.7,\xa080.4] mAP"),
         (convergence_title(math.nan, [math.nan, math.nan]), "Label convergence is undefined"),
         (convergence_title(0.7, [None, None], 20), "Label convergence is undefined"),
         (shares_title(None), "No equilibrium"),
-        (shares_title(0.75), "From threshold 0.750 on, more annotations are unmatched than matched"),
+        (shares_title(0.75), "From threshold 0.75 on, more annotations are unmatched than matched"),
         (boundary_title(0, math.nan, 0), "No finding is correct: there are no boundaries to compare"),
-        (boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.100 or less"),
+        (boundary_title(10, 0.1, 0), "Half of 10 correct findings differ by 0.10 or less"),
     ],
 )
 def test_titles(title, expected):
@@ -93,7 +93,7 @@ def test_bars_reach_from_end_to_end():
     bars, means, models = figure.data
     assert bars.base == pytest.approx((40, 65))
     assert bars.x == pytest.approx((20, 10))
-    assert bars.customdata[0] == "a: 50.00 [40.00, 60.00] mAP"
+    assert bars.customdata[0] == "a: 50.0\xa0[40.0,\xa060.0] mAP"
     assert means.x == pytest.approx((50, 70))
     assert (models.x, models.y, models.text) == ((62.0,), (0,), ("net",))
     low, high = figure.layout.xaxis.range
@@ -116,7 +116,7 @@ def test_shares_are_stacked_in_the_colours_of_the_types():
     assert figure.data[4].customdata == (1, 2)
     assert {trace.stackgroup for trace in figure.data} == {"types"}
     assert figure.layout.shapes[0].x0 == 0.6
-    assert figure.layout.annotations[0].text == "equilibrium: 0.600"
+    assert figure.layout.annotations[0].text == "equilibrium: 0.60"
     assert not shares_over_thresholds([0.5], counts[:1], math.nan).layout.shapes
 
 
@@ -168,7 +168,7 @@ def test_the_curve_over_sizes_ends_with_all_images():
     np.testing.assert_allclose(curve.y, 100 * table["convergence"])
     assert len(band.x) == 4  # all images have no interval
     assert curve.marker.symbol[-1] == "diamond"
-    assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.2f} mAP"
+    assert curve.customdata[-1] == f"all 20 images: {100 * result.whole.mean:.1f} mAP"
     assert figure.layout.title.text.startswith(f"Label convergence {100 * result.whole.mean:.1f} mAP on all 20 images")
     plain(figure)
 
@@ -203,5 +203,5 @@ def test_the_value_of_all_images_stands_on_its_interval():
     figure = interval_bars(["a", "b"], [0.7, 0.6], [[0.6, 0.8], [0.5, 0.7]], wholes=[0.55, None])
     whole = figure.data[2]
     assert (whole.name, list(whole.x)) == ("all images", [pytest.approx(55.0), None])
-    assert figure.data[0].customdata[0] == "a: 55.00 mAP on all images; subsets 70.00 [60.00, 80.00] mAP"
+    assert figure.data[0].customdata[0] == "a: 55.0 mAP on all images; subsets 70.0\xa0[60.0,\xa080.0] mAP"
     assert figure.layout.xaxis.range[0] < 50

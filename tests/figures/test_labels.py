@@ -69,7 +69,7 @@ def test_undefined_kappas_are_left_out():
     (bars,) = plain(kappa_bars(["a", "b"], [None, 0.5]))
     assert bars["x"] == [0.5]
     assert kappa_title(["a"], [None]) == "No question can be compared"
-    assert kappa_title(["a"], [0.7]) == "1 of 1 question above 0.6; raters agree least on a (0.700, substantial)"
+    assert kappa_title(["a"], [0.7]) == "1 of 1 question above 0.6; raters agree least on a (0.70, substantial)"
 
 
 def test_majorities_in_both_readings(table):

@@ -46,7 +46,7 @@ def test_ones_own_value_stands_on_top_and_the_same_similarity_out():
     (points,) = figure.data
     assert points.x[0] == 0.75
     assert list(points.x[1:]) == sorted((record.alpha for record in PUBLISHED_ALPHAS), reverse=True)
-    assert points.customdata[0] == "<b>this run</b>: alpha 0.750 [0.700, 0.800]"
+    assert points.customdata[0] == "<b>this run</b>: alpha 0.750\xa0[0.700,\xa00.800]"
     assert "τ=0.08" in points.customdata[2]
     assert "CVPR 2026" in points.customdata[2]
     alike = [record.similarity == "polygon_iou" for record in sorted(PUBLISHED_ALPHAS, key=lambda r: -r.alpha)]

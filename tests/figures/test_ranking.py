@@ -67,7 +67,7 @@ def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
     assert [list(trace.y) for trace in figure.data] == [[1, 2], [2, 1], [3, None]]
     top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
     assert top < 1 < 3 < bottom
-    assert figure.data[0].customdata[1] == "<b>net</b> under truth 1: rank 2, AUC 0.200"
+    assert figure.data[0].customdata[1] == "<b>net</b> under truth 1: rank 2, AUC 0.20"
     assert figure.data[1].line.color == RATER_COLOURS[1]
     assert figure.layout.title.text == ranking_title(result)
 
@@ -77,8 +77,8 @@ def test_tau_is_drawn_without_its_diagonal():
     figure = plot_tau(result)
     assert figure.data[0].z[0][0] is None
     assert figure.data[0].z[0][1] == pytest.approx(1 / 3)
-    assert figure.data[0].customdata[0][1] == "<b>truth 0</b> and <b>truth 1</b>: Kendall's τ 0.333"
-    assert figure.layout.title.text.startswith("Rankings agree at τ -0.333 on average; least under truth 0 and truth 2")
+    assert figure.data[0].customdata[0][1] == "<b>truth 0</b> and <b>truth 1</b>: Kendall's τ 0.33"
+    assert figure.layout.title.text.startswith("Rankings agree at τ −0.33 on average; least under truth 0 and truth 2")
 
 
 def test_concordance_has_its_distance_above_and_p_below_the_diagonal():
@@ -98,7 +98,7 @@ def test_concordance_has_its_distance_above_and_p_below_the_diagonal():
 
 def test_titles_of_tau():
     assert tau_title(["ann"], [[1]]) == "No two references rank the same models"
-    assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.500"
+    assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.50"
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
 
 def test_bounds_that_are_undefined_are_said():
     figure = bounds_bars(["net", "svm"], [[None, None], [0.2, 0.4]], ["ann"], np.array([[np.nan, 0.3]]))
-    assert [note.text for note in figure.layout.annotations] == ["undefined", "0.200 to 0.400"]
+    assert [note.text for note in figure.layout.annotations] == ["undefined", "0.20 to 0.40"]
     json.dumps(figure.to_plotly_json()["data"], allow_nan=False)
 
 
 def test_titles_of_curves():
-    assert curves_title("net", [0.5, None]) == "net reaches 0.500 under every reference"
+    assert curves_title("net", [0.5, None]) == "net reaches 0.50 under every reference"
     assert curves_title("net", [None]) == "net cannot be measured: no reference has both marked and unmarked pixels"
 
 
@@ -171,7 +171,7 @@ def test_curves_are_drawn_where_defined(detectors):
     assert figure.data[0].x[-1] == 1
     assert figure.data[0].y[-1] == pytest.approx(detectors.precision[0, 1, -1], abs=0.3)
     low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
-    assert figure.layout.title.text == f"edge reaches {low:.3f} to {high:.3f}, depending on the reference"
+    assert figure.layout.title.text == f"edge reaches {low:.2f} to {high:.2f}, depending on the reference"
 
 
 def test_an_unknown_detector_is_named(detectors):

@@ -33,9 +33,9 @@ MATRIX = [[None, 0.9, 0.5], [0.9, None, 0.7], [0.5, 0.7, None]]
 @pytest.mark.parametrize(
     ("values", "title"),
     [
-        ([0.04, 0.01, -0.02], "Without chen the others agree better (-0.0200); ana holds them together (+0.0400)"),
-        ([0.04, 0.01, 0.0], "Every rater adds to agreement, ana most (+0.0400)"),
-        ([-0.04, None, -0.02], "Without ana the others agree better (-0.0400)"),
+        ([0.04, 0.01, -0.02], "Without chen the others agree better (−0.020); ana holds them together (+0.040)"),
+        ([0.04, 0.01, 0.0], "Every rater adds to agreement, ana most (+0.040)"),
+        ([-0.04, None, -0.02], "Without ana the others agree better (−0.040)"),
         ([None, math.nan, None], "No rater has a vitality"),
     ],
 )
@@ -48,9 +48,9 @@ def test_a_bar_of_vitality_shows_its_sign_and_the_colour_of_its_rater():
     (bars,) = figure.data
     assert list(bars.x) == [0.04, None, -0.02]
     assert list(bars.marker.color) == list(RATER_COLOURS[:3])
-    assert [note.text for note in figure.layout.annotations] == ["+0.0400", "undefined", "-0.0200"]
-    assert bars.customdata[0] == "<b>ana</b>: vitality +0.0400 [+0.0100, +0.0700], 10 images"
-    assert bars.customdata[2] == "<b>chen</b>: vitality -0.0200, 1,200 images"
+    assert [note.text for note in figure.layout.annotations] == ["+0.040", "undefined", "−0.020"]
+    assert bars.customdata[0] == "<b>ana</b>: vitality +0.040\xa0[+0.010,\xa0+0.070], 10 images"
+    assert bars.customdata[2] == "<b>chen</b>: vitality −0.020, 1,200 images"
     assert figure.layout.xaxis.zeroline
     low, high = figure.layout.xaxis.range
     assert low < -0.02
@@ -72,8 +72,8 @@ def test_more_raters_than_colours_begin_again():
 
 
 def test_the_title_of_collaboration_names_both_ends():
-    assert collaboration_title(RATERS, MATRIX) == "ana and ben agree most (0.900), ana and chen least (0.500)"
-    assert collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]) == "ana and ben agree at 0.500"
+    assert collaboration_title(RATERS, MATRIX) == "ana and ben agree most (0.90), ana and chen least (0.50)"
+    assert collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]) == "ana and ben agree at 0.50"
     assert collaboration_title(RATERS[:2], [[None, None], [None, None]]) == "No two raters can be compared"
 
 
@@ -89,29 +89,29 @@ def test_the_cells_are_in_the_order_of_the_clusters():
     (cells,) = figure.data
     assert [list(row) for row in cells.z] == [[None, 0.5, 0.7], [0.5, None, 0.9], [0.7, 0.9, None]]
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["chen", "ana", "ben"]
-    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: alpha 0.900"
+    assert cells.customdata[1][2] == "<b>ana</b> and <b>ben</b>: alpha 0.90"
     written = {(note.y, note.x): note.text for note in figure.layout.annotations}
     assert written == {
-        (0, 1): "0.500",
-        (0, 2): "0.700",
-        (1, 0): "0.500",
-        (1, 2): "0.900",
-        (2, 0): "0.700",
-        (2, 1): "0.900",
+        (0, 1): "0.50",
+        (0, 2): "0.70",
+        (1, 0): "0.50",
+        (1, 2): "0.90",
+        (2, 0): "0.70",
+        (2, 1): "0.90",
     }
     assert (cells.zmin, cells.zmax) == (0.5, 0.9)
 
 
 def test_the_values_read_on_their_colours():
     notes = collaboration_heatmap(RATERS, MATRIX).layout.annotations
-    assert {note.text: note.font.color for note in notes} == {"0.900": "black", "0.500": "white", "0.700": "black"}
+    assert {note.text: note.font.color for note in notes} == {"0.90": "black", "0.50": "white", "0.70": "black"}
 
 
 def test_the_values_of_many_raters_stand_in_the_hover_only():
     many = np.full((17, 17), 0.5)
     figure = collaboration_heatmap([str(number) for number in range(17)], many)
     assert not figure.layout.annotations
-    assert figure.data[0].customdata[0][1].endswith("alpha 0.500")
+    assert figure.data[0].customdata[0][1].endswith("alpha 0.50")
 
 
 @pytest.mark.parametrize(
@@ -128,23 +128,23 @@ def test_any_matrix_is_drawn_and_plain(matrix):
 
 
 def test_sessions_say_who_is_consistent():
-    assert session_title(RATERS, [0.9, None, 0.4]) == "ana is most consistent over sessions (0.900), chen least (0.400)"
-    assert session_title(RATERS[:1], [0.9]) == "ana agrees with themselves at 0.900"
+    assert session_title(RATERS, [0.9, None, 0.4]) == "ana is most consistent over sessions (0.90), chen least (0.40)"
+    assert session_title(RATERS[:1], [0.9]) == "ana agrees with themselves at 0.90"
     assert session_title(RATERS, [None] * 3) == "No rater can be compared with themselves"
 
 
 def test_sessions_say_how_the_team_does():
-    title = "The team agrees best in session 1 (0.900), least in session 3 (0.400)"
+    title = "The team agrees best in session 1 (0.90), least in session 3 (0.40)"
     assert team_title(["1", "2", "3"], [0.9, None, 0.4]) == title
-    assert team_title(["1"], [0.9]) == "The team agrees at 0.900 in session 1"
+    assert team_title(["1"], [0.9]) == "The team agrees at 0.90 in session 1"
     assert team_title(["1"], [None]) == "In no session can raters be compared"
 
 
 def test_a_bar_of_sessions_has_value_interval_and_count():
     figure = session_bars(["ana"], [0.9], [12], [[0.85, 0.95]], axis="mean alpha in the session")
-    assert figure.data[0].customdata == ("<b>ana</b>: alpha 0.900 [0.850, 0.950], 12 images",)
+    assert figure.data[0].customdata == ("<b>ana</b>: alpha 0.900\xa0[0.850,\xa00.950], 12 images",)
     assert figure.layout.xaxis.title.text == "mean alpha in the session"
-    assert [note.text for note in figure.layout.annotations] == ["0.900"]
+    assert [note.text for note in figure.layout.annotations] == ["0.90"]
 
 
 def three_raters():

@@ -20,10 +20,10 @@ def traces(figure):
 @pytest.mark.parametrize(
     ("delta", "interval", "title"),
     [
-        (0.4, [0.3, 0.5], "Alpha falls by 0.400 [0.300, 0.500] from threshold 0.5 to 0.9"),
-        (0.0, [None, None], "Alpha falls by 0.00 from threshold 0.5 to 0.9"),
-        (-0.1, [-0.2, 0.05], "Alpha rises by 0.100 [-0.0500, 0.200] from threshold 0.5 to 0.9"),
-        (-0.1, [None, None], "Alpha rises by 0.100 from threshold 0.5 to 0.9"),
+        (0.4, [0.3, 0.5], "Alpha falls by 0.40\xa0[0.30,\xa00.50] from threshold 0.50 to 0.90"),
+        (0.0, [None, None], "Alpha falls by 0.00 from threshold 0.50 to 0.90"),
+        (-0.1, [-0.2, 0.05], "Alpha rises by 0.10\xa0[−0.05,\xa00.20] from threshold 0.50 to 0.90"),
+        (-0.1, [None, None], "Alpha rises by 0.10 from threshold 0.50 to 0.90"),
         (math.nan, [None, None], "How alpha depends on the threshold is undefined"),
     ],
 )
@@ -34,7 +34,7 @@ def test_the_title_says_what_is_lost(delta, interval, title):
 def test_the_curve_goes_through_the_values():
     line = traces(sensitivity_curve(THRESHOLDS, ALPHAS, [[0.7, 0.9], [0.6, 0.8], [0.2, 0.4]]))["alpha"]
     assert (list(line.x), list(line.y)) == (THRESHOLDS, ALPHAS)
-    assert list(line.customdata) == ["0.800 [0.700, 0.900]", "0.700 [0.600, 0.800]", "0.300 [0.200, 0.400]"]
+    assert list(line.customdata) == ["0.80\xa0[0.70,\xa00.90]", "0.70\xa0[0.60,\xa00.80]", "0.30\xa0[0.20,\xa00.40]"]
 
 
 def test_the_band_is_the_interval_where_there_is_one():
@@ -46,7 +46,7 @@ def test_the_band_is_the_interval_where_there_is_one():
 def test_anchor_and_strict_are_marked_with_their_alpha():
     figure = sensitivity_curve(THRESHOLDS, ALPHAS, anchor=0.5, strict=0.9)
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.9]
-    assert [note.text for note in figure.layout.annotations] == ["anchor 0.5: 0.700", "strict 0.9: 0.300"]
+    assert [note.text for note in figure.layout.annotations] == ["anchor 0.50: 0.70", "strict 0.90: 0.30"]
     assert [note.xanchor for note in figure.layout.annotations] == ["center", "right"]  # none leaves the plot
     assert not sensitivity_curve(THRESHOLDS, ALPHAS).layout.shapes
 
@@ -71,4 +71,4 @@ def test_arrays_and_lists_give_the_same_curve():
 
 def test_a_calibrated_anchor_is_called_so():
     figure = sensitivity_curve([0.29, 0.9], [0.8, 0.3], anchor=0.289, strict=0.9, calibrated=True)
-    assert figure.layout.annotations[0].text.startswith("calibrated anchor τ*_s 0.289")
+    assert figure.layout.annotations[0].text.startswith("calibrated anchor τ*_s 0.29")

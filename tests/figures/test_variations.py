@@ -15,14 +15,14 @@ NO_VARIATIONS = dict.fromkeys(VARIATION_TYPES, 0)
     [
         (
             {"correct": 70, "missing": 20, "additional": 10},
-            "30.0 % of 100 findings are differences, most often missing (20)",
+            "30\xa0% of 100 findings are differences, most often missing (20)",
         ),
         ({"correct": 5}, "All 5 findings are correct"),
         ({}, "No findings: nobody annotated anything"),
         (NO_VARIATIONS, "No findings: nobody annotated anything"),
         (
             {"merged_wrong_class": 1_000},
-            "100 % of 1,000 findings are differences, most often merged, wrong class (1,000)",
+            "100\xa0% of 1,000 findings are differences, most often merged, wrong class (1,000)",
         ),
     ],
 )
@@ -41,5 +41,5 @@ def test_the_bars_are_in_order_and_have_the_colours_of_the_table(counts):
 
 def test_a_bar_says_its_count_and_share():
     (bars,) = variation_bars({"correct": 1_500, "missing": 500}).data
-    assert bars.text[0] == "1,500 (75.0 %)"
-    assert bars.text[VARIATION_TYPES.index("missing")] == "500 (25.0 %)"
+    assert bars.text[0] == "1,500\xa0(75\xa0%)"
+    assert bars.text[VARIATION_TYPES.index("missing")] == "500\xa0(25\xa0%)"

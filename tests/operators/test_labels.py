@@ -177,7 +177,7 @@ def test_agreement_is_what_the_library_answers(answered):
     own = kf.compute_label_agreement(answered, "own", raters=RATERS, bootstrap=50)
     kappa = kf.load_details(answered, found["run_key"]).details.agreement.free_marginal
     assert kappa.tolist() == own.details.agreement.free_marginal.tolist()
-    assert f"| label | {kappa[0]:#.3g} [" in found["text"]
+    assert f"| label | {kappa[0]:.2f}\xa0[" in found["text"]
     assert (
         "**3 of 6 images are in dispute** (`labels_disputed`; agreement of each image: `labels_agreement`)"
         in (found["text"])

@@ -31,7 +31,7 @@ def test_compute_agreement_answers_its_metrics(fields):
     assert result["alpha_without_empty"] == pytest.approx(WITHOUT_EMPTY)
     assert result["run_key"] == "first"
     assert result["raters"] == ["ann", "bob"]
-    assert f"| Mean alpha over images | {MEAN:.3g} [" in result["text"]
+    assert f"| Mean alpha over images | {MEAN:.2f}\xa0[" in result["text"]
     assert json.loads(json.dumps(result)) == result
     assert fields.values("first_alpha") == [pytest.approx(value) for value in ALPHAS[:5]] + [None]
 
@@ -90,7 +90,7 @@ def test_raters_may_be_named_by_their_fields(stored):
 def test_find_variations_answers_its_metrics(fields):
     result = run("find_variations", fields, **agreement_params(max_merge=4))
     assert result["counts"] == COUNTS
-    assert "| merged | 1 | 25.0 % |" in result["text"]
+    assert "| merged | 1 | 25\xa0% |" in result["text"]
     assert "1 of 1 correct findings have the very same outline" in result["text"]
     assert "No equilibrium: matched findings are never outnumbered, up to threshold 0.9." in result["text"]
     assert json.loads(json.dumps(result)) == result

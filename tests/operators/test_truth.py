@@ -118,13 +118,13 @@ def test_a_quorum_is_a_share(boxes):
 def test_every_operator_answers_its_metrics(masks):
     result = run("compute_pixel_agreement", masks, raters=list(RATERS), run_key="pixels")
     assert pixel_title(31 / 60, 3) in result["text"]
-    assert "| marked | 0.517 | 16.7 % | 20.0 % | cid |" in result["text"]  # F1: (.75 + .4 + .4) / 3
+    assert "| marked | 0.517 | 17\xa0% | 20\xa0% | cid |" in result["text"]  # F1: (.75 + .4 + .4) / 3
     result = run("estimate_truth", masks, raters=list(RATERS), methods=["any", "0.5"], run_key="truth")
     assert "Estimates mark 3 to 5 pixels" in result["text"]
-    assert "| 0.5 | 3 | 0 of 2 | 0.333 to 1.00 | 0.750 to 1.00 |" in result["text"]
+    assert "| 0.5 | 3 | 0 of 2 | 0.333 to 1.000 | 0.750 to 1.000 |" in result["text"]
     params = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
     result = run("rank_detectors", masks, raters=list(RATERS), truths=["truth_any"], run_key="ranks", **params)
-    assert "| good | 1.00 (1) |" in result["text"]
+    assert "| good | 1.000 (1) |" in result["text"]
     assert kf.load_metrics(masks, "ranks").settings["skew"] == [0.1, 0.5]
     assert json.loads(json.dumps(result)) == result
     assert form("rank_detectors", masks)["detectors"].default == [

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import calibration_title, significant
+from kalos_core.display import alpha_text
+from kalos_core.figures import calibration_title
 from tests.fiftyone_bridge.scenes import RATERS, detection
 from tests.panels.operations import given
 from tests.plugin import Panel
@@ -56,8 +57,8 @@ def test_the_best_similarity_comes_first_and_is_shown(lively):
     rows = panel.rows("similarities")
     assert [row["name"].removeprefix("▸ ") for row in rows] == [entry["name"] for entry in found]
     assert rows[0]["name"].startswith("▸ ")
-    assert rows[0]["ks"].startswith(significant(found[0]["ks"]))
-    assert rows[0]["threshold"].startswith(significant(found[0]["threshold"]))
+    assert rows[0]["ks"].startswith(alpha_text(found[0]["ks"], 3))
+    assert rows[0]["threshold"].startswith(alpha_text(found[0]["threshold"], 3))
     assert f"{found[0]['name']} tells signal from chance best" in panel.text()
     assert "over 12 images, 24 annotations, 2 raters; 1 draw of chance, seed 0" in panel.text()
 
@@ -85,9 +86,9 @@ def test_the_button_makes_the_threshold_the_default(lively):
     panel = Panel("calibration", lively).load()
     name = panel.state["similarity"]
     threshold = kf.load_metrics(lively, "calibration").metrics["similarities"][0]["threshold"]
-    assert f"Use {significant(threshold)} as the default threshold of {name}" in panel.text()
+    assert f"Use {alpha_text(threshold)} as the default threshold of {name}" in panel.text()
     operations = panel.send("use_threshold")
-    assert given(operations, "notify")["message"] == f"Later forms offer {significant(threshold)} for {name}"
+    assert given(operations, "notify")["message"] == f"Later forms offer {alpha_text(threshold)} for {name}"
     assert kf.default_threshold(lively, name) == pytest.approx(threshold)
     assert "use" not in panel.shown
     assert "is what later forms offer" in panel.text()
@@ -104,7 +105,7 @@ def test_a_threshold_that_is_not_to_be_trusted_is_asked_for_once_more(unsure):
     panel.send("use_threshold")
     assert kf.default_threshold(unsure, "box_iou") is None
     assert "doubt" in panel.shown
-    assert f"Use {significant(found['threshold'])} as the default threshold of box_iou all the same" in panel.text()
+    assert f"Use {alpha_text(found['threshold'])} as the default threshold of box_iou all the same" in panel.text()
     panel.send("use_threshold")
     assert kf.default_threshold(unsure, "box_iou") == found["threshold"]
 
@@ -134,8 +135,8 @@ def test_published_calibrations_stand_below_the_same_similarity_first(lively):
     assert rows[0] == {
         "dataset": "LVIS",
         "name": "box_iou",
-        "ks": "0.798\n[0.786, 0.807]",
-        "tau": "0.654\n[0.643, 0.668]",
+        "ks": "0.798\n[0.786,\xa00.807]",
+        "tau": "0.654\n[0.643,\xa00.668]",
         "threshold": "0.346",
         "source": "KαLOS, CVPR 2026 Table 4",
     }

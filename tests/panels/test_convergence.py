@@ -59,7 +59,7 @@ def test_the_interval_comes_first(annotated):
     found = kf.convergence_metrics(annotated, "convergence")
     assert title(found) in panel.text()
     assert (
-        "20 subsets of 12 images, 3 raters, thresholds 0.5 to 0.9; inferred from α of all raters with the published"
+        "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90; inferred from α of all raters with the published"
         in panel.text()
     )
     assert "Subsets of fewer than 100 images" in panel.text()
@@ -74,8 +74,8 @@ def test_the_interval_comes_first(annotated):
     assert diamonds["customdata"].count("net") == 3
     rows = panel.rows("parts")
     assert [row["name"] for row in rows] == ["all images", "day", "night", "rare"]
-    assert rows[0]["whole"] == f"{100 * found.whole.whole_convergence:.2f}"
-    assert rows[0]["mean"] == f"{100 * found.whole.convergence.mean:.2f}"
+    assert rows[0]["whole"] == f"{100 * found.whole.whole_convergence:.1f}"
+    assert rows[0]["mean"] == f"{100 * found.whole.convergence.mean:.1f}"
     assert rows[3]["ends"].startswith("fraction: expected at least one image in a subset")
 
 
@@ -83,7 +83,7 @@ def test_each_model_has_its_sentence(annotated):
     panel = Panel("convergence", annotated).load()
     yolo, net = kf.convergence_metrics(annotated, "convergence").placed
     assert f"- **YOLO**: {yolo.meaning}" in panel.text()
-    assert f"- **net**: {net.meaning} With each rater as ground truth: ann {100 * net.by_rater['ann']:.2f}" in (
+    assert f"- **net**: {net.meaning} With each rater as ground truth: ann {100 * net.by_rater['ann']:.1f}" in (
         panel.text()
     )
     assert "Typed values stay as they are" not in panel.text()
@@ -148,7 +148,7 @@ def test_two_raters_have_a_fitted_line_with_its_quality(annotated):
     panel = Panel("convergence", annotated).load()
     panel.send("on_change_section", value="Subsets")
     line = kf.convergence_metrics(annotated, "two").whole.fitted
-    assert f"α explains {100 * line.explained:.0f} % of the spread of mAP" in panel.text()
+    assert f"α explains {100 * line.explained:.0f}\xa0% of the spread of mAP" in panel.text()
     assert [trace["name"].split(":")[0] for trace in panel.data["scatter"][1:]] == ["fitted here", "published"]
 
 

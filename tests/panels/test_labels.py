@@ -6,8 +6,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import accuracy_title, ranking_title, tau_title
-from kalos_core.nominal import landis_koch
+from kalos_core.figures import accuracy_title, band, ranking_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.panels.operations import given, names, samples_of
 from tests.plugin import Panel
@@ -61,10 +60,12 @@ def test_a_ranking_alone_is_shown():
 def test_the_finding_and_all_coefficients(answered):
     panel = Panel("labels", answered).load()
     found = kf.load_details(answered, "labels").details.agreement
-    assert f"Agreement is {found.bands[0]}: free-marginal kappa {found.free_marginal[0]:#.3g}" in panel.text()
+    assert (
+        f"Agreement is {band(found.free_marginal[0])}: free-marginal kappa {found.free_marginal[0]:.2f}" in panel.text()
+    )
     assert "**3 in dispute**" in panel.text()
     (shown,) = panel.rows("table")
-    assert shown["cohen"] == f"{found.cohen[0]:#.3g}\n{landis_koch(found.cohen[0])}"
+    assert shown["cohen"] == f"{found.cohen[0]:.2f}\n{band(found.cohen[0])}"
     assert panel.data["kappas"][0]["x"] == found.free_marginal.tolist()
     ids = answered.values("id")
     for method, params in (("on_click_kappa", {"y": 0}), ("on_click_question", {"row": 0})):
@@ -140,7 +141,7 @@ def test_teams_a_reference_and_rejected_answers():
         bootstrap=0,
     )
     panel = opened(dataset, "Raters")
-    assert "1 of 4 answers are rejected (25.0 %)" in panel.text()
+    assert "1 of 4 answers are rejected (25\xa0%)" in panel.text()
     assert "nearest to gold is bob (1.00)" in panel.text()
     assert samples_of(dataset, panel.send("on_click_accuracy", y=3, x=0)) == dataset.values("id")
     assert "place: no clear difference" in panel.text()

@@ -6,7 +6,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures import events_title, significant
+from kalos_core.figures import events_title, percent_text
 from tests.fiftyone_bridge.test_noise import FIELDS, samples
 from tests.panels.operations import given, names, samples_of, view_of
 from tests.plugin import Panel, uri
@@ -46,7 +46,7 @@ def test_the_finding_comes_first(annotated):
     for trace, outcome in ((done, "done"), (lost, "lost"), (impossible, "impossible")):
         assert trace["x"] == [f["events"][kind][outcome] for kind in kinds]
     assert [row["stage"][0] for row in panel.rows("stages")] == ["1", "2", "3", "t", "4"]
-    assert panel.rows("stages")[3]["share"] == f"{significant(100 * f['signal_loss'])}\u00a0%"
+    assert panel.rows("stages")[3]["share"] == percent_text(f["signal_loss"])
 
 
 def test_a_bar_leads_to_its_labels(annotated):
@@ -116,7 +116,7 @@ def test_signal_loss_stands_beside_the_papers(annotated):
     panel = section(Panel("noise", annotated).load(), "Loss")
     found = kf.load_details(annotated, "noise").details.loss_by_magnitude
     assert [row["paper"][:-2] for row in panel.rows("losses")] == ["0.2", "1.3", "4.2", "10.1", "28.3"]
-    assert panel.rows("losses")[2]["here"] == f"{significant(100 * found.ratio[2])}\u00a0%"
+    assert panel.rows("losses")[2]["here"] == percent_text(found.ratio[2])
     assert panel.data["loss"][0]["y"] == pytest.approx((100 * found.ratio).tolist())
     assert "within a percentage point" in panel.text()
 
@@ -144,7 +144,7 @@ def test_that_nothing_changed_is_shown():
     dataset.add_samples(samples(), progress=False)
     kf.inject_noise(dataset, "noise", reference="truth", raters=1, magnitude=0)
     panel = Panel("noise", dataset).load()
-    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0.00\u00a0%)" in panel.text()
+    assert "1 synthetic rater from truth: 0 changes to 112 annotations (0\u00a0%)" in panel.text()
     section(panel, "Images")
     assert "On no image was an annotation missed" in panel.text()
     assert "images" not in panel.shown

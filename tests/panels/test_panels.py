@@ -10,7 +10,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, InputError
-from kalos_core.figures import COLOURS, agreement_title, significant, variations_title
+from kalos_core.figures import COLOURS, agreement_title, alpha_text, variations_title
 from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
 from tests.panels.operations import given, ids, names, samples_of, view_of
 from tests.plugin import Panel, uri
@@ -64,11 +64,11 @@ def test_agreement_shows_its_figures(analysed):
     counts = dict(zip(edges, bars["y"], strict=False))
     assert {edge: count for edge, count in counts.items() if count} == {-0.7: 1, 0.0: 2, 0.9: 2}
     assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == [
-        (1, "-0.667", 3),
-        (2, "0.00", 2),
-        (3, "0.00", 1),
-        (4, "1.00", 2),
-        (5, "1.00", 0),
+        (1, "−0.667", 3),
+        (2, "0.000", 2),
+        (3, "0.000", 1),
+        (4, "1.000", 2),
+        (5, "1.000", 0),
     ]
 
 
@@ -182,7 +182,8 @@ def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed):
 def test_copied_labels_raise_an_alarm(analysed):
     # the one correct pair of the six scenes is the same box twice
     assert (
-        "100 % of the correct pairs are identical: were labels copied?" in Panel("variations", analysed).load().text()
+        "100\xa0% of the correct pairs are identical: were labels copied?"
+        in Panel("variations", analysed).load().text()
     )
 
 
@@ -212,7 +213,7 @@ def test_the_sample_panel_shows_the_report_of_its_sample(analysed, number):
     assert len(panel.rows("units")) == len(report.units)
     assert panel.state["raters"] == ["ann", "bob"]
     alpha = ALPHAS[number]
-    shown = {None: "No alpha for this image", 1.0: "alpha 1"}.get(alpha, f"alpha {significant(alpha)}")
+    shown = {None: "No alpha for this image", 1.0: "alpha 1"}.get(alpha, f"alpha {alpha_text(alpha)}")
     assert shown in panel.text()
 
 
@@ -313,11 +314,11 @@ def test_the_sample_panel_follows_the_open_sample(analysed):
     panel = Panel("sample", analysed, current_sample=ids(analysed, 0)[0]).load()
     panel.request["current_sample"] = ids(analysed, 3)[0]
     panel.send("on_change_current_sample")
-    assert "alpha -0.667" in panel.text()
+    assert "alpha −0.67" in panel.text()
     assert panel.state["sample"] == ids(analysed, 3)[0]
     panel.request["current_sample"] = None  # the sample is closed
     panel.send("on_change_current_sample")
-    assert "alpha -0.667" in panel.text()
+    assert "alpha −0.67" in panel.text()
 
 
 def test_a_sample_that_is_not_part_of_the_run_is_reported(dataset):

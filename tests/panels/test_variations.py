@@ -56,7 +56,7 @@ def test_thresholds_show_what_the_run_stored(found):
         assert trace["customdata"] == shares.counts[:, index].tolist()
     assert shares_title(shares.equilibrium, shares.no_equilibrium) in panel.text()
     counts = shares.counts[shares.threshold.tolist().index(0.5)]
-    assert [row["own"].split(" ")[0] for row in panel.rows("at_threshold")] == [str(count) for count in counts]
+    assert [row["own"].split("\xa0")[0] for row in panel.rows("at_threshold")] == [str(count) for count in counts]
     assert "Change" not in panel.text()
 
 
@@ -69,14 +69,15 @@ def test_a_threshold_shows_its_counts(found, method, params):
     assert panel.state["threshold"] == "0.3"
     # one half is taken for the bench there, and the other one is additional
     rows = [
-        (row["own"].split(" ")[0], row["chosen"].split(" ")[0], row["change"]) for row in panel.rows("at_threshold")
+        (row["own"].split("\xa0")[0], row["chosen"].split("\xa0")[0], row["change"])
+        for row in panel.rows("at_threshold")
     ]
     assert dict(zip(VARIATION_TYPES, rows, strict=True)) == {
         "correct": ("1", "2", "+1"),
-        "merged": ("1", "0", "-1"),
-        "merged_wrong_class": ("0", "0", "+0"),
-        "wrong_class": ("1", "1", "+0"),
-        "missing": ("1", "1", "+0"),
+        "merged": ("1", "0", "−1"),
+        "merged_wrong_class": ("0", "0", "0"),
+        "wrong_class": ("1", "1", "0"),
+        "missing": ("1", "1", "0"),
         "additional": ("0", "1", "+1"),
     }
     assert "At 0.3" in panel.text()
@@ -108,7 +109,7 @@ def test_copies_raise_an_alarm_in_every_section_that_leads_to_their_labels(found
     panel = Panel("variations", found).load()
     for section in SECTIONS:
         on(panel, section)
-        assert panel.shown["alarm"]["view"]["label"].startswith("100 % of the correct pairs are identical")
+        assert panel.shown["alarm"]["view"]["label"].startswith("100\xa0% of the correct pairs are identical")
         assert panel.shown["show_copies"]["view"]["label"] == "Show the labels of 1 identical pair"
     view = view_of(found, panel.send("show_copies"))
     assert view.values("id") == ids(found, 0)
@@ -128,7 +129,7 @@ def test_a_row_opens_an_annotation_with_its_parts(found):
     panel = on(Panel("variations", found).load(), "Merged")
     assert "1 finding of one annotation split into parts, most often by bob (1)" in panel.text()
     assert panel.rows("merged") == [
-        {"file": "3.jpg", "whole": "ann: bench", "parts": "bob: 2 × bench", "similarity": "1.00"}
+        {"file": "3.jpg", "whole": "ann: bench", "parts": "bob: 2 × bench", "similarity": "1.000"}
     ]
     operations = panel.send("on_click_merged", row=0)
     assert names(operations) == ["set_view", "open_sample"]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
-from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.fiftyone.runs.stored import find_analysis
-from kalos_core.fiftyone.runs.table import KINDS, Kind
+from kalos_core.fiftyone.runs.stored import delete_run, describe_run, find_analysis, load_details, load_run_view
+from kalos_core.fiftyone.runs.table import CARRIED, KINDS, Kind
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -106,9 +108,82 @@ def analyse(
     return _compute(samples, key, calls, progress)
 
 
+def update_analysis(
+    samples: Any, key: str, new_key: str | None = None, *, progress: Progress | bool | None = None
+) -> Analysis:
+    """The same analysis again, of the labels as they are now: same settings, same selection, same view.
+
+    What people added to it, such as notes and the status of each run, is carried over.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis, or of one of its runs.
+    new_key : str, optional
+        By default the next that is free: ``first2`` after ``first``.
+    progress
+        As in `compute_agreement`.
+
+    Returns
+    -------
+    Analysis
+        The new one; that of before stays as it is, so that `compare_runs` says what changed.
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis, or its labels are gone; nothing is stored then.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> cat = dict(label="cat", bounding_box=[0.1, 0.1, 0.5, 0.5])
+    >>> def labels():
+    ...     return fo.Detections(detections=[fo.Detection(**cat)])
+    >>> _ = dataset.add_sample(fo.Sample("a.jpg", raters=["ann", "bob"], ann=labels(), bob=labels()))
+    >>> _ = analyse(dataset, "first", kinds=["agreement"], raters=("ann", "bob"))
+    >>> found = update_analysis(dataset, "first")
+    >>> found.key, found.run("agreement").metrics["alpha"]
+    ('first2', 1.0)
+    >>> dataset.delete()
+    """
+    before = find_analysis(samples, key)
+    members = [run for kind, run in before.runs.items() if KINDS[kind].suffix]
+    if not members:
+        raise InputError(f"analysis: expected one with a run of {', '.join(_table())}, got {before.key!r}")
+    new_key = new_key or _next_key(samples, before.key)
+    calls = [(KINDS[run.kind], _arguments(samples, run)) for run in members]
+    made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress)
+    try:
+        for run in members:
+            own = made.runs.get(run.kind)
+            if own is not None:
+                describe_run(samples, own.key, note=run.note, status=run.status)
+        for carry in CARRIED:
+            carry(samples._root_dataset, before.key, new_key)
+    except BaseException:
+        delete_run(samples, new_key)
+        raise
+    return find_analysis(samples, new_key)
+
+
+def _arguments(samples: Any, run: AnyRun) -> dict[str, Any]:
+    """What a run was told, for its function."""
+    again = KINDS[run.kind].again
+    settings = run.settings if again is None else again(load_details(samples, run.key))
+    return {**run.selection.arguments(), **settings}
+
+
+def _table() -> dict[str, AnyKind]:
+    """The kinds of runs that analyses make."""
+    return {name: kind for name, kind in KINDS.items() if kind.suffix}
+
+
 def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) -> list[AnyKind]:
     """The kinds of runs to be made: those named, or those for which several raters have labels."""
-    table = {name: kind for name, kind in KINDS.items() if kind.suffix}
+    table = _table()
     if kinds is not None:
         for name in kinds:
             lookup(table, name, "kinds")
@@ -151,10 +226,20 @@ def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | N
 # ---- keys ----
 
 
+def _next_key(samples: Any, key: str) -> str:
+    """The key with the next number that is free."""
+    base = key.rstrip("0123456789")
+    for number in count(int(key[len(base) :] or 1) + 1):
+        with suppress(InputError):
+            check_analysis_key(samples, f"{base}{number}")
+            break
+    return f"{base}{number}"
+
+
 def _keys_of(key: str) -> Iterator[str]:
     """All keys that an analysis may take, its own first."""
     yield key
-    yield from (kind.key_in(key) for kind in KINDS.values() if kind.suffix)
+    yield from (kind.key_in(key) for kind in _table().values())
 
 
 def check_analysis_key(samples: Any, key: str) -> None:

@@ -227,6 +227,9 @@ class Part:
         return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
 
 
+CARRIED: list[Callable[[Any, str, str], None]] = []
+"""``carry(dataset, key, new_key)``: what people added to an analysis follows it to the same analysis made again."""
+
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
 """Name -> kind. Importing `kalos_core.fiftyone` fills it."""
 

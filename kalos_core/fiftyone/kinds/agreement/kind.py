@@ -82,6 +82,7 @@ AGREEMENT: Kind[AgreementSettings, AgreementMetrics, Diagnosis, Agreement] = reg
         operator="compute_agreement",
         section="agreement",
         suffix="agreement",
+        again=lambda run: {**run.settings, "thresholds": run.metrics["thresholds"]},
         read=read_compared,
         restore=_restore,
         written=_written,

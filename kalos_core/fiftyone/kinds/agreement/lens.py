@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kalos_core._agreement import Configuration
-from kalos_core.annotations.joining import from_arrays
 from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed_part
 from kalos_core.diagnostics.parts import Part
-from kalos_core.fiftyone.kinds.matched import TABLE
-from kalos_core.fiftyone.runs.changes import part_of
+from kalos_core.fiftyone.kinds.agreement.stored import stored_units
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details
 from kalos_core.reliability import build_units
 
@@ -43,7 +39,7 @@ def filtered_metrics(
     """
     arrays = load_arrays(samples, run_key, "agreement")
     run = load_details(samples, run_key)
-    annotations = from_arrays(part_of(arrays, TABLE, without="."))  # shapes are not fetched
-    part = Part(annotations, build_units(annotations, arrays["unit_of"].astype(np.intp)))
+    annotations, unit_of = stored_units(arrays)
+    part = Part(annotations, build_units(annotations, unit_of))
     classes, pairs = run.details.class_difficulty, run.details.collaboration
     return narrowed_part(part, Configuration(**run.settings), classes, pairs, category, rater)

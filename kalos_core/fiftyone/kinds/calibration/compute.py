@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kalos_core.calibration import calibrate
 from kalos_core.calibration.relative import Coordinates
+from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, KalosWarning, lookup
 from kalos_core.fiftyone.dataset.objects import read_labels
 from kalos_core.fiftyone.dataset.selection import Selection
@@ -152,7 +153,7 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
         raise InputError(f"{similarity}: expected a calibrated threshold, got none: {found['reason']}")
     value = check_threshold(found["threshold"] if threshold is None else threshold)
     if threshold is None and not found["trusted"]:
-        text = f"{similarity}: the calibrated threshold {value:.3g} is not to be trusted: {found['why']}"
+        text = f"{similarity}: the calibrated threshold {alpha_text(value)} is not to be trusted: {found['why']}"
         warnings.warn(text, KalosWarning, stacklevel=2)
     others = [entry for entry in run.metrics["chosen"] if entry["similarity"] != similarity]
     chosen = [*others, Chosen(similarity=similarity, threshold=value)]

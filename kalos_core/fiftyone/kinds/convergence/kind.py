@@ -47,6 +47,11 @@ def _restore(changes: Changes) -> LabelConvergence:
     return converge(annotations, changes.run.settings, pairs)
 
 
+def _again(run: ConvergenceRun) -> dict[str, Any]:
+    models = {entry["name"]: entry["map"] for entry in run.settings["models"]}
+    return {**run.settings, "line": line_of(run.settings), "models": models}
+
+
 CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, LabelConvergence] = register(
     Kind(
         name="convergence",
@@ -54,6 +59,7 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, Lab
         operator="estimate_convergence",
         section="convergence",
         suffix="convergence",
+        again=_again,
         read=read_compared,
         restore=_restore,
         demo=Demo(lambda run: f"Ceiling of any model: {run.result}", {"fraction": 0.5, "tags": True}),  # of few images

@@ -194,6 +194,12 @@ def _restore(changes: Changes) -> LabelFindings:
     return find_all(table_again(changes), changes.run.selection, changes.run.settings, lambda *_: None)
 
 
+def _again(run: LabelRun) -> dict[str, Any]:
+    settings = run.settings
+    groups, teams = groups_from_record(settings["groups"]), teams_from_record(settings["teams"])
+    return {**settings, "groups": groups, "teams": teams}
+
+
 def _written(run: Run[Any, Any, Any, Any]) -> str:
     names = run.names
     return (
@@ -209,6 +215,7 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         operator="compute_label_agreement",
         section="labels",
         suffix="labels",
+        again=_again,
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,

@@ -78,6 +78,7 @@ PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
         operator="compute_pixel_agreement",
         section="truth",
         suffix="pixels",
+        again=lambda run: {name: value for name, value in run.settings.items() if name != "classes"},
         family=MASKS,
         read=read_masks_or_objects,
         restore=None,

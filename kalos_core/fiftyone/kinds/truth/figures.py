@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
-from kalos_core.display import significant
+from kalos_core.display import percent_text
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
@@ -54,5 +54,5 @@ def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
     if np.isnan(shares).all():
         return "nobody annotated an object"
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
-    most, fewest = (f"{significant(100 * shares[row])} %" for row in (best, least))
+    most, fewest = (percent_text(shares[row]) for row in (best, least))
     return f"{raters[best]} annotated most of its objects ({most}), {raters[least]} fewest ({fewest})"

@@ -155,6 +155,11 @@ def _restore(changes: Changes) -> Variations:
     return variations(annotations, **settings, pairs=pairs)
 
 
+def _again(run: VariationRun) -> dict[str, Any]:
+    shares = run.details.shares
+    return {**run.settings, "thresholds": [] if isinstance(shares, Undefined) else shares.threshold.tolist()}
+
+
 def _findings(run: Run[Any, Any, Any, Any]) -> str:
     counts = run.metrics["counts"].items()
     return "Findings: " + ", ".join(f"{count:,} {VARIATION_LABELS[name]}" for name, count in counts)
@@ -167,6 +172,7 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
         operator="find_variations",
         section="variations",
         suffix="variations",
+        again=_again,
         read=read_compared,
         restore=_restore,
         written=lambda run: (

@@ -1,0 +1,147 @@
+"""Two agreements of a data set side by side: what changed from one to the other, and whether that can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fiftyone import ViewField as F
+
+from kalos_core.diagnostics.comparison import Comparison, compare
+from kalos_core.errors import lookup
+from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
+from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
+from kalos_core.fiftyone.runs.stored import load_metrics
+
+CHANGES = {"improved": -1, "worsened": 1}
+"""Which images -> how their change of alpha is sorted: the most first."""
+
+NOTED = ("raters", "classes", "field", "rater_attribute")
+"""What of a selection `compare` looks at by itself, or does not matter."""
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """What two runs were told, or read.
+
+    Examples
+    --------
+    >>> SettingRow("threshold", 0.5, 0.75).differs
+    True
+    """
+
+    name: str
+    a: Any
+    b: Any
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are not the same."""
+        return bool(self.a != self.b)
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """Two agreements of a data set, a and b.
+
+    Parameters
+    ----------
+    a, b : Run
+        With their metrics only.
+    comparison : Comparison
+        All differences are b - a, of the labels as each run read them.
+    """
+
+    a: AgreementRun
+    b: AgreementRun
+    comparison: Comparison
+
+    @property
+    def settings(self) -> list[SettingRow]:
+        """How both were computed: settings, selection, when the labels were read, and of how many images."""
+        of_a, of_b = _told(self.a), _told(self.b)
+        return [SettingRow(name, of_a[name], of_b[name]) for name in of_a]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why the two may not be comparable; empty where nothing speaks against it."""
+        return (*self.comparison.notes, *_of_selections(self.a.selection, self.b.selection))
+
+    def __repr__(self) -> str:
+        return f"{self.a.key} -> {self.b.key}: {self.comparison!r}"
+
+
+def compare_runs(samples: Any, a: str, b: str, *, bootstrap: int = 1000, seed: int = 0) -> RunComparison:
+    """What changed from one agreement to another, such as before and after labels were mended: `kalos_core.compare`.
+
+    Of both, the units as they were matched and stored: no label is read.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    a, b : str
+        Keys of agreements, or of analyses: before and after.
+    bootstrap, seed
+        As in `kalos_core.compare`.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    InputError
+        If there is no such run, or the two have no image in common.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement
+    >>> dataset = fo.Dataset()
+    >>> def boxes(*heights):
+    ...     made = [fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, height]) for height in heights]
+    ...     return fo.Detections(detections=made)
+    >>> _ = dataset.add_sample(fo.Sample("a.jpg", raters=["ann", "bob"], ann=boxes(0.5), bob=boxes(0.35)))
+    >>> for key, threshold in (("loose", 0.5), ("strict", 0.9)):
+    ...     _ = compute_agreement(dataset, key, raters=("ann", "bob"), threshold=threshold)
+    >>> found = compare_runs(dataset, "loose", "strict")
+    >>> found.comparison.difference, [row.name for row in found.settings if row.differs][:1], len(found.notes)
+    (-1.5, ['threshold'], 1)
+    >>> view_of_change(dataset, "loose", "strict", "worsened").values("filepath") == dataset.values("filepath")
+    True
+    >>> dataset.delete()
+    """
+    before, after = (load_metrics(samples, key, "agreement") for key in (a, b))
+    agreement_a, agreement_b = (stored_agreement(samples, run.key) for run in (before, after))
+    return RunComparison(before, after, compare(agreement_a, agreement_b, bootstrap, seed))
+
+
+def view_of_change(samples: Any, a: str, b: str, which: str) -> Any:
+    """The images on which alpha rose ("improved") or fell ("worsened") from one agreement to another, the most first.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    a, b : str
+        As in `compare_runs`.
+    which : name in `CHANGES`
+    """
+    order = lookup(CHANGES, which, "which")
+    before, after = (F(load_metrics(samples, key, "agreement").names.alpha) for key in (a, b))
+    change = after - before
+    found = samples._root_dataset.match((before != None) & (after != None))  # noqa: E711
+    return found.match(change * -order > 0).sort_by([(change, order), ("id", 1)])
+
+
+def _told(run: AgreementRun) -> dict[str, Any]:
+    return {**run.settings, **run.selection.record(), "labels read": run.read_at, "images": run.images}
+
+
+def _of_selections(a: Selection, b: Selection) -> Iterator[str]:
+    """Selections that are another question, beside the raters and classes of the annotations themselves."""
+    of_a, of_b = a.record(), b.record()
+    for name in of_a:
+        if name not in NOTED and of_a[name] != of_b[name]:
+            yield f"Not comparable: {name} is {of_a[name]} in the first and {of_b[name]} in the second."

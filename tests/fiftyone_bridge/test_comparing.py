@@ -1,0 +1,229 @@
+"""The same analysis again, and two agreements side by side, against hand-worked scenes and the library itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import fiftyone as fo
+import numpy as np
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError, agreement, compare
+from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.fiftyone.runs.table import CARRIED
+from tests.fiftyone_bridge.conftest import Make
+from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
+from tests.fiftyone_bridge.quiz import quiz
+from tests.fiftyone_bridge.scenes import CAT, RATERS, SCENES, THREE, crowded, detection, documents, make_samples
+from tests.fiftyone_bridge.stacks import small
+from tests.fiftyone_bridge.test_analysis import FEW, keys_of
+from tests.fiftyone_bridge.test_kinds import counting
+
+pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
+
+
+def mend(dataset: fo.Dataset) -> str:
+    """Bob, too, now calls the second scene a cat, and no longer sees the first: its id."""
+    first, second = dataset.limit(2)
+    second.bob.detections[0].label = "cat"
+    first.bob.detections = []
+    first.save()
+    second.save()
+    return str(second.id)
+
+
+# ---- the same again ----
+
+OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
+    "agreement": (
+        lambda: make_samples(crowded(0, 12)),
+        {"similarity": "centroid_box", "threshold": 0.3, "solver": "shm", "cost": "neg", "bootstrap": 7, "seed": 3,
+         "thresholds": (0.3, 0.6)},
+    ),
+    "variations": (lambda: make_samples(crowded(0, 12)), {"max_merge": 2, "thresholds": (0.3, 0.6)}),
+    "calibration": (
+        lambda: make_samples(crowded(0, 12)), {"similarities": ["box_iou"], "repeats": 2, "coordinates": "pixels"}
+    ),
+    "convergence": (
+        lambda: make_samples(crowded(0, 12)),
+        {"thresholds": (0.5, 0.6), "subsets": 4, "fraction": 0.5, "seed": 2, "models": {"net": 0.4}, "tags": True},
+    ),
+    "image_labels": (
+        quiz,
+        {"groups": {"animal": ["cat", "dog"]}, "teams": {"a": ["ann"], "b": ["bob"]}, "bootstrap": 5, "quorum": 0.6},
+    ),
+    "pixels": (small, {"ignore_value": 7, "raters_are_local": True}),
+}  # fmt: skip
+"""Kind -> samples, and settings that are not the defaults."""
+
+
+def test_every_kind_of_an_analysis_is_here() -> None:
+    assert set(OTHERS) == {name for name, kind in kf.KINDS.items() if kind.suffix}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_the_same_labels_give_the_same_run(make: Make, kind: str) -> None:
+    samples, settings = OTHERS[kind]
+    dataset = make(samples())
+    raters = {"image_labels": QUIZ_RATERS, "pixels": None}.get(kind, THREE)
+    before = kf.KINDS[kind].compute(dataset, "one", raters=raters, **settings)
+    made = kf.update_analysis(dataset, "one", "two")
+    after = kf.load_details(dataset, "two")
+    assert keys_of(made) == {kind: "two"}
+    assert (after.settings, after.selection, after.metrics) == (before.settings, before.selection, before.metrics)
+    assert json.dumps(plain(after.details)) == json.dumps(plain(kf.load_details(dataset, "one").details))
+    kf.delete_run(dataset, "two")
+    kf.delete_run(dataset, "one")
+
+
+def test_the_view_and_what_people_said_are_kept(make: Make) -> None:
+    dataset = make(make_samples(crowded(0, 16)))
+    kf.analyse(dataset.limit(12), "first", raters=THREE, settings=FEW)
+    kf.describe_run(dataset, "first", note="before", status="reviewed")
+    kf.describe_run(dataset, "first_variations", note="cats")
+    dataset.delete_samples([dataset.first().id])
+    carried: list[tuple[str, str]] = []
+    CARRIED.append(lambda _, key, new: carried.append((key, new)))
+    try:
+        made = kf.update_analysis(dataset, "first_variations")
+    finally:
+        CARRIED.pop()
+    assert carried == [("first", "first2")]
+    assert keys_of(made)["convergence"] == "first2_convergence"
+    assert {run.images for run in made.runs.values()} == {12}
+    assert (made.runs["agreement"].note, made.runs["agreement"].status) == ("before", "reviewed")
+    assert made.runs["variations"].note == "cats"
+    assert [analysis.key for analysis in kf.list_analyses(dataset)] == ["first2", "first"]
+
+
+def test_the_next_key_that_is_free(dataset: fo.Dataset) -> None:
+    kf.analyse(dataset, "v9", kinds=["agreement"], raters=RATERS)
+    kf.calibrate_threshold(dataset, "v10_calibration", raters=RATERS, bootstrap=0)
+    assert kf.update_analysis(dataset, "v9").key == "v11"
+    assert kf.update_analysis(dataset, "v11").key == "v12"
+
+
+def test_what_fails_to_be_carried_over_leaves_nothing(dataset: fo.Dataset) -> None:
+    kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
+    before = documents(dataset)
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no room")
+
+    CARRIED.append(fail)
+    try:
+        with pytest.raises(RuntimeError, match="no room"):
+            kf.update_analysis(dataset, "first")
+    finally:
+        CARRIED.pop()
+    assert dataset.list_runs() == ["first"]
+    assert documents(dataset) == before
+
+
+def test_an_analysis_that_is_not_there(dataset: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="analysis: expected the key of one"):
+        kf.update_analysis(dataset, "first")
+
+
+# ---- side by side ----
+
+
+@pytest.fixture
+def mended(dataset: fo.Dataset) -> tuple[fo.Dataset, str]:
+    """Two analyses, before and after bob mended scene 1 (alpha 0 -> 1) and spoilt scene 0 (1 -> 0)."""
+    kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
+    image = mend(dataset)
+    kf.update_analysis(dataset, "first")
+    return dataset, image
+
+
+def test_what_changed_by_hand(mended: tuple[fo.Dataset, str]) -> None:
+    dataset, image = mended
+    found = kf.compare_runs(dataset, "first", "first2")
+    assert found.comparison.improved.tolist() == [image]
+    assert found.comparison.worsened.tolist() == [dataset.first().id]
+    assert found.comparison.difference == pytest.approx(0)  # (1 - 1) / 5
+    assert found.comparison.image_difference.tolist()[:3] == [-1, 1, 0]
+    assert not any(note.startswith("Not comparable") for note in found.notes)
+    assert {row.name for row in found.settings if row.differs} == {"labels read"}
+    assert "first -> first2: mean alpha" in repr(found)
+
+
+def test_it_is_the_comparison_of_the_library(make: Make) -> None:
+    dataset = make(make_samples(crowded(0, 16)))
+    kf.compute_agreement(dataset, "a", raters=THREE)
+    read_a = kf.read_annotations(dataset, raters=THREE)
+    mend(dataset)
+    kf.compute_agreement(dataset, "b", raters=THREE, threshold=0.4)
+    read_b = kf.read_annotations(dataset, raters=THREE)
+    expected = compare(agreement(read_a), agreement(read_b, threshold=0.4))
+    found = kf.compare_runs(dataset, "a", "b").comparison
+    assert found.by_class().equals(expected.by_class())
+    assert found.by_rater().equals(expected.by_rater())
+    assert found.by_image().equals(expected.by_image())
+    assert found.interval.tolist() == expected.interval.tolist()
+    assert found.notes == expected.notes
+
+
+def test_an_agreement_as_it_was_stored(make: Make) -> None:
+    dataset = make(make_samples(crowded(0, 16)))
+    run = kf.compute_agreement(dataset, "a", raters=THREE)
+    mend(dataset)
+    stored, whole = stored_agreement(dataset, "a", bootstrap=1000), run.result
+    assert whole is not None
+    assert stored.summary() | {"alpha_interval": 0, "global_alpha_interval": 0} == whole.summary() | {
+        "alpha_interval": 0, "global_alpha_interval": 0
+    }  # fmt: skip
+    assert stored.alpha_interval.tolist() == whole.alpha_interval.tolist()
+    np.testing.assert_array_equal(stored.image_alpha, whole.image_alpha)
+    np.testing.assert_array_equal(stored.units.values, whole.units.values)
+
+
+def test_why_two_are_not_comparable(dataset: fo.Dataset) -> None:
+    kf.compute_agreement(dataset, "a", raters=RATERS)
+    kf.compute_agreement(dataset.limit(4), "b", raters=RATERS, threshold=0.75, min_area=5.0)
+    found = kf.compare_runs(dataset, "a", "b")
+    assert [note for note in found.notes if note.startswith("Not comparable")] == [
+        "Not comparable: threshold is 0.5 in the first and 0.75 in the second, which is another question.",
+        "Not comparable: min_area is 0.0 in the first and 5.0 in the second.",
+    ]
+    assert "The first read 6 images, the second 4; compared are the 4 of both." in found.notes
+    rows = {row.name: (row.a, row.b) for row in found.settings if row.differs}
+    assert set(rows) == {"threshold", "min_area", "labels read", "images"}
+    assert rows["images"] == (6, 4)
+
+
+def test_nothing_in_common(dataset: fo.Dataset) -> None:
+    kf.compute_agreement(dataset.limit(2), "a", raters=RATERS)
+    kf.compute_agreement(dataset.skip(2), "b", raters=RATERS)
+    with pytest.raises(InputError, match="images: expected two agreements that share an image"):
+        kf.compare_runs(dataset, "a", "b")
+    with pytest.raises(InputError, match="expected one of the agreement runs"):
+        kf.compare_runs(dataset, "a", "c")
+
+
+def test_the_images_that_changed_are_stages(make: Make) -> None:
+    scenes = [*SCENES, {"ann": [("cat", CAT)], "bob": [("dog", CAT)]}]
+    dataset = make(make_samples(scenes))
+    kf.compute_agreement(dataset, "a", raters=RATERS)
+    mend(dataset)
+    last = dataset.last()
+    last.bob.detections = [detection("cat", CAT), detection("dog", [60, 60, 20, 20])]
+    last.save()
+    kf.compute_agreement(dataset, "b", raters=RATERS)
+    comparison = kf.compare_runs(dataset, "a", "b").comparison
+    with counting(dataset) as read:
+        views = {which: kf.view_of_change(dataset, "a", "b", which) for which in ("improved", "worsened")}
+    assert read["answers"] == 0
+    assert len(comparison.improved) == 2
+    for which, view in views.items():
+        assert view.values("id") == getattr(comparison, which).tolist()
+        text = json.dumps(view._serialize(), default=str)
+        assert len(text) < 2_000
+        assert not [image for image in dataset.values("id") if image in text]
+    with pytest.raises(InputError, match="which: expected one of 'improved', 'worsened', got 'changed'"):
+        kf.view_of_change(dataset, "a", "b", "changed")
