@@ -22,8 +22,8 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
-from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
 from kalos_core.fiftyone.kinds.agreement.lens import stored_sums
+from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing

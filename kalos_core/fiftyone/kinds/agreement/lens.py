@@ -53,7 +53,7 @@ def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> Narrowe
     if lens.limits_images:
         chosen = lens.images_in(samples, arrays[f"{TABLE}images"])
         return narrowed(sums, lens.category, lens.rater, chosen)
-    details = load_details(samples, run_key).details  # computed with the run already
+    details = load_details(samples, run_key, "agreement").details  # computed with the run already
     for name in ("class_difficulty", "collaboration", "vitality"):
         vars(sums)[name] = getattr(details, name)
     return narrowed(sums, lens.category, lens.rater)
