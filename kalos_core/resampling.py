@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -28,8 +29,17 @@ REPLICATES_AT_ONCE = 100
 
 DRAWN_AT_ONCE = 1 << 19
 
-KEPT = 1 << 24
-"""Draws of an image that are kept for further statistics; each takes a byte."""
+KEPT, KEPT_AT_ONCE = 1 << 25, 1 << 21
+"""Draws of an image that are kept for further statistics, each in a byte, and how many of them are made at a time."""
+
+EXACT = 1 << 24
+"""Below it single precision holds every whole number."""
+
+MOST_DRAWN = 12
+"""A sum over images drawn with replacement is nowhere near so many times that over each image once."""
+
+DENSE = 10
+"""A table of at most so many places for each entry is multiplied as it is: sparse ones are so much slower."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +184,17 @@ class Draws:
     seed: int
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
-        are_few = len(self.images) * self.replicates <= KEPT
-        return iter(self._kept) if are_few else draws(len(self.images), self.replicates, self.seed)
+        images = len(self.images)
+        if images * self.replicates > KEPT:
+            return draws(images, self.replicates, self.seed)
+        return iter(_kept_draws(images, self.replicates if images else 0, self.seed))
 
-    @cached_property
-    def _kept(self) -> list[NDArray[Any]]:
-        drawn = draws(len(self.images), self.replicates if len(self.images) else 0, self.seed)
-        return [times.astype(np.min_scalar_type(int(times.max()))) for times in drawn]
+
+@lru_cache(maxsize=2)
+def _kept_draws(images: int, replicates: int, seed: int) -> list[NDArray[Any]]:
+    """What `draws` answers, in few bytes; those of the last two sizes are there at once."""
+    counted = _counted_draws(images, replicates, seed, KEPT_AT_ONCE)
+    return [times.astype(np.min_scalar_type(int(times.max()))) for times in counted]
 
 
 def resample(
@@ -219,39 +233,90 @@ def resample(
     >>> drawn.mean.ravel().tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    from scipy import sparse  # slow to import, and needed here only
-
-    defined, pairable = np.isfinite(cells.value), cells.sums.pairable > 0
+    there = np.isfinite(cells.value) | (cells.sums.pairable > 0)
     image = cells.image if rank is None else rank[cells.image]
-    images = np.unique(image[defined | pairable]) if drawn is None else drawn.images
+    images = np.unique(image[there]) if drawn is None else drawn.images
     if not replicates or not len(images):
         return Replicates(np.zeros((0, statistics)), np.zeros((0, statistics)))
-    index = np.searchsorted(images, image).astype(np.int32)
+    line, lines, alike = np.searchsorted(images, image), len(images), None
+    kind, first = _kinds(cells)
+    if 2 * len(first) < len(cells):  # how often each kind of cell was drawn comes first
+        alike = _Table([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
+        cells, line, lines = cells.take(first), np.arange(len(first)), len(first)
+    defined, pairable = np.flatnonzero(np.isfinite(cells.value)), np.flatnonzero(cells.sums.pairable > 0)
     column, statistic_of_column = cells.columns()
-    # side by side, one product a block of replicates: values, how many, pairable, agreeing, and counts of values
-    entries = (
-        (index[defined], cells.statistic[defined], cells.value[defined]),
-        (index[defined], cells.statistic[defined] + statistics, np.ones(int(defined.sum()))),
-        (index[pairable], cells.statistic[pairable] + 2 * statistics, cells.sums.pairable[pairable]),
-        (index[pairable], cells.statistic[pairable] + 3 * statistics, cells.sums.agreeing[pairable]),
-        (index[cells.sums.group], column + 4 * statistics, cells.sums.count),
+    ends = np.searchsorted(statistic_of_column, np.arange(statistics + 1))
+    # one above the other: whole numbers (how many, pairable, counts of values) and others (values, agreeing)
+    of_defined, of_pairable = cells.statistic[defined], statistics + cells.statistic[pairable]
+    counted = _Table(
+        [
+            (of_defined, line[defined], np.ones(len(defined))),
+            (of_pairable, line[pairable], cells.sums.pairable[pairable]),
+            (column + 2 * statistics, line[cells.sums.group], cells.sums.count),
+        ],
+        2 * statistics + len(statistic_of_column),
+        lines,
     )
-    rows, columns = (np.concatenate([entry[at] for entry in entries], dtype=np.int32) for at in (0, 1))
-    data = np.concatenate([values for _, _, values in entries])
-    table = sparse.csr_array((data, (rows, columns)), shape=(len(images), 4 * statistics + len(statistic_of_column)))
-    del entries, rows, columns, data
-    of_statistic = sparse.csr_array(
-        (np.ones(len(statistic_of_column)), (np.arange(len(statistic_of_column)), statistic_of_column)),
-        shape=(len(statistic_of_column), statistics),
+    summed = _Table(
+        [
+            (of_defined, line[defined], cells.value[defined]),
+            (of_pairable, line[pairable], cells.sums.agreeing[pairable]),
+        ],
+        2 * statistics,
+        lines,
     )
     means, wholes = [], []
-    for times in draws(len(images), replicates, seed) if drawn is None else drawn:
-        parts = np.split(np.asarray(times.astype(np.float64, copy=False) @ table), statistics * np.arange(1, 5), axis=1)
-        values, count, n, agreeing, counts = parts
+    for times in Draws(images, replicates, seed) if drawn is None else drawn:
+        weights = times.T if alike is None else alike.sums(times.T)
+        count, n, counts = np.split(counted.sums(weights), statistics * np.arange(1, 3))
+        values, agreeing = np.split(summed.sums(weights), 2)
         with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
-            means.append(values / count)
-        wholes.append(alpha(n, agreeing, np.asarray(np.square(counts) @ of_statistic)))
+            means.append((values / count).T)
+        squares = np.zeros((len(counts) + 1, counts.shape[1]))
+        np.cumsum(np.square(counts), axis=0, out=squares[1:])  # whole numbers: nothing is lost
+        wholes.append(alpha(n, agreeing, np.diff(squares[ends], axis=0)).T)
     return Replicates(np.concatenate(means), np.concatenate(wholes))
+
+
+def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(M,) number of the cells that hold the same for the same statistic, and the first cell of each."""
+    sums, rng = cells.sums, np.random.default_rng(0)
+
+    def mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
+        """A number for each distinct value, of so many that sums of them are equal by chance in no data set."""
+        distinct, inverse = np.unique(values, return_inverse=True)
+        return rng.integers(0, 1 << 64, len(distinct), dtype=np.uint64)[inverse.reshape(-1)]
+
+    key = mixed(cells.statistic) + mixed(sums.agreeing) + mixed(cells.value)  # wraps around
+    np.add.at(key, sums.group, mixed(sums.value * (int(sums.count.max(initial=0)) + 1) + sums.count))
+    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    return kind.reshape(-1), first
+
+
+class _Table:
+    """What lines of a table hold, for sums over its lines with many weights at once.
+
+    Whole numbers whose sums stay below `EXACT` are summed in single precision, which loses nothing.
+    """
+
+    def __init__(
+        self, entries: list[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]], columns: int, lines: int
+    ) -> None:
+        from scipy import sparse  # slow to import, and needed here only
+
+        column, line, amount = (np.concatenate([entry[at] for entry in entries]) for at in range(3))
+        where = column.astype(np.int32), line.astype(np.int32)
+        table = sparse.csr_array((amount, where), shape=(columns, lines))
+        largest = total(column, amount, columns).max(initial=0)
+        self._type: Any = np.float32 if not (amount % 1).any() and MOST_DRAWN * largest < EXACT else np.float64
+        is_dense = columns * lines < DENSE * len(amount)
+        self._table: Any = (table.toarray() if is_dense else table).astype(self._type)
+
+    def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """(columns, B) sums of weights (lines, B)."""
+        if isinstance(self._table, np.ndarray):
+            return np.asarray(self._table @ weights.astype(self._type), dtype=np.float64)
+        return np.asarray(self._table @ np.ascontiguousarray(weights, dtype=self._type), dtype=np.float64)
 
 
 def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
@@ -262,12 +327,23 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
     >>> [times.sum(axis=1).tolist() for times in draws(images=5, replicates=3, seed=0)]
     [[5.0, 5.0, 5.0]]
     """
+    for times in _counted_draws(images, replicates, seed, DRAWN_AT_ONCE):
+        yield times.astype(np.float64)
+
+
+def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterator[NDArray[np.intp]]:
+    """As `draws`, at most so many images at a time; the next are drawn while those before are counted."""
     rng = np.random.default_rng(seed)
-    at_once = min(REPLICATES_AT_ONCE, max(1, DRAWN_AT_ONCE // max(images, 1)))
-    for start in range(0, replicates, at_once):
-        size = min(at_once, replicates - start)
-        drawn = rng.integers(0, images, (size, images)) + np.arange(size)[:, None] * images
-        yield np.bincount(drawn.ravel(), minlength=size * images).reshape(size, -1).astype(np.float64)
+    at_once = min(REPLICATES_AT_ONCE, max(1, most // max(images, 1)))
+    sizes = [min(at_once, replicates - start) for start in range(0, replicates, at_once)]
+    with ThreadPoolExecutor(1) as ahead:
+        drawing = [ahead.submit(rng.integers, 0, images, (size, images)) for size in sizes[:1]]
+        for size in [*sizes[1:], 0]:
+            drawn = drawing.pop().result() if drawing else ()
+            if size:
+                drawing.append(ahead.submit(rng.integers, 0, images, (size, images)))
+            if len(drawn):
+                yield np.stack([np.bincount(row, minlength=images) for row in drawn])
 
 
 def intervals(replicates: NDArray[np.float64]) -> NDArray[np.float64]:

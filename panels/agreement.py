@@ -55,7 +55,7 @@ class AgreementPanel(RunPanel):
         category, rater = _filter(state)
         part = None
         if category or rater:
-            part = kf.filtered_metrics(ctx.dataset, run.key, category=category, rater=rater)
+            part = kf.narrowed_metrics(ctx.dataset, run.key, kf.Lens(category, rater))
         state.part = _part(category, rater, part) if part else ""
         put_parts(ctx, kf.figures_of(run, part=part))
         shown = part or run.details

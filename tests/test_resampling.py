@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalos_core import NO_OBJECT, NOT_ASSIGNED
+from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
 from kalos_core.reliability import coincidences
 from kalos_core.resampling import Cells, estimate, interval_columns, intervals, join_cells, resample
 from tests.diagnostics.naive import alpha_of, mean
@@ -117,3 +117,31 @@ def test_the_same_draws_for_every_statistic(replicates):
     made = resample(Cells.of(np.array([0, 1]), np.array([0, 1]), sums), 2, replicates, 1)
     assert made.mean.shape == (replicates, 2)
     assert not np.isnan(made.mean).all(axis=1).any()
+
+
+@pytest.mark.parametrize("dense", [0, 1 << 30])
+@pytest.mark.parametrize("exact", [0, resampling.EXACT])
+@pytest.mark.parametrize("distinct", [2, 40])
+def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct):
+    """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions."""
+    monkeypatch.setattr(resampling, "DENSE", dense)
+    monkeypatch.setattr(resampling, "EXACT", exact)
+    rng = np.random.default_rng(0)
+    pool = rng.integers(-1, 4, (distinct, 5, 3)).astype(np.int32)
+    values = pool[rng.integers(0, distinct, 40)]  # (images, units, raters)
+    cells = join_cells([one_statistic(values[:, :, pair], number) for number, pair in enumerate(([0, 1], [0, 2]))])
+    found = resample(cells, 2, replicates=6, seed=3)
+    draws = [np.random.default_rng(3).integers(0, 40, (6, 40))[row] for row in range(6)]
+    for number, pair in enumerate(([0, 1], [0, 2])):
+        for row, drawn in enumerate(draws):
+            of_images = [alpha_of(v[:, pair].astype(float)) for v in values[drawn]]
+            assert found.mean[row, number] == pytest.approx(np.mean(of_images), abs=1e-12)
+            units = values[drawn][:, :, pair].reshape(-1, 2)
+            whole = alpha_of(units.astype(float))
+            assert found.whole[row, number] == pytest.approx(whole, abs=1e-12)
+
+
+def one_statistic(values, number):
+    images = np.arange(len(values))
+    sums = coincidences(values.reshape(-1, values.shape[2]), np.repeat(images, values.shape[1]), len(images))
+    return Cells.of(np.full(len(images), number), images, sums)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement
 from kalos_core.annotations.blocks import ByImage
 from kalos_core.diagnostics.parts import Part
-from kalos_core.diagnostics.rematching import rematch
 from kalos_core.reliability import Units
 
 
@@ -94,20 +92,3 @@ class AlphasByImage:
             rater_alpha=of_raters,
             class_rater_alpha=of_classes[order],
         )
-
-    @cached_property
-    def pairs(self) -> NDArray[np.float64]:
-        """(I, P) alpha of all images for each two raters, matched on these alone, ordered as `numpy.triu_indices`.
-
-        NaN where undefined; no column for raters who are local.
-        """
-        annotations = self._agreement.annotations
-        raters = 0 if annotations.raters_are_local else len(annotations.raters)
-        first, second = np.triu_indices(raters, 1)
-        found = np.full((len(annotations.images), len(first)), np.nan)
-        if raters:
-            groups = np.zeros((len(first), raters), np.bool_)
-            groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
-            cells = rematch(self._agreement, groups)
-            found[cells.image, cells.statistic] = cells.value
-        return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, Configuration, check_agreement
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import Estimates
@@ -91,13 +91,14 @@ def class_difficulty(agreement: Agreement) -> ClassDifficulty:
     (['cat', 'dog'], [0.0, 0.0], [1, 2])
     """
     check_agreement(agreement)
-    cells, units, codes = Part.of(agreement).class_cells()
-    made = estimate_cells(agreement, cells, len(codes))
-    return ClassDifficulty(
-        category=agreement.annotations.categories[codes],
-        **vars(made),
-        units=units,
-    )
+    return class_difficulty_of(Part.of(agreement), agreement.configuration)
+
+
+def class_difficulty_of(part: Part, configuration: Configuration) -> ClassDifficulty:
+    """The `class_difficulty` of a part of an agreement."""
+    cells, units, codes = part.class_cells()
+    made = estimate_cells(part.annotations, configuration, cells, len(codes))
+    return ClassDifficulty(category=part.annotations.categories[codes], **vars(made), units=units)
 
 
 def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.arrays import give_back_memory
-from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty
-from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration
+from kalos_core.diagnostics.classes import ClassDifficulty
+from kalos_core.diagnostics.rater_pairs import Collaboration
 from kalos_core.diagnostics.sessions import IntraRater, TeamAgreement, intra_rater, team_agreement
+from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.thresholds import THRESHOLDS, Sensitivity, sensitivity
-from kalos_core.diagnostics.vitality import RaterVitality, rater_vitality
+from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.errors import InputError, Undefined, or_reason
 
 STRICT = 0.9
@@ -57,7 +58,12 @@ class Diagnosis:
         return replace(self, sensitivity=replace(self.sensitivity, image_alpha=nothing))
 
 
-def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibrated: float | None = None) -> Diagnosis:
+def diagnose(
+    result: Agreement,
+    thresholds: Sequence[float] = THRESHOLDS,
+    calibrated: float | None = None,
+    sums: ImageSums | None = None,
+) -> Diagnosis:
     """All diagnostics of an agreement; those that its raters do not allow are `Undefined`, with the reason.
 
     Parameters
@@ -68,6 +74,8 @@ def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibr
         Of the sensitivity curve; empty for none.
     calibrated : float, optional
         The threshold that was chosen from a calibration: the loss begins there, else at the threshold of the result.
+    sums : ImageSums, optional
+        Those of the result, if they are there already.
 
     Examples
     --------
@@ -100,13 +108,14 @@ def diagnose(result: Agreement, thresholds: Sequence[float] = THRESHOLDS, calibr
         return replace(found, calibrated=calibrated is not None)
 
     over_thresholds = or_reason(curve, result)
+    sums = ImageSums.of(result) if sums is None else sums
     give_back_memory()
     return Diagnosis(
         image_alpha=result.image_alpha,
         sensitivity=over_thresholds,
-        class_difficulty=or_reason(class_difficulty, result),
-        vitality=or_reason(rater_vitality, result),
-        collaboration=or_reason(collaboration, result),
+        class_difficulty=sums.class_difficulty,
+        vitality=sums.vitality,
+        collaboration=sums.collaboration,
         intra_rater=or_reason(intra_rater, result),
         team_agreement=or_reason(team_agreement, result),
     )

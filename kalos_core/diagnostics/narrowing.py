@@ -1,4 +1,4 @@
-"""An agreement narrowed down to one class, one rater, or one rater's view of one class; nothing is matched again.
+"""An agreement narrowed down to a class, a rater, some images, or all of these; nothing is matched again.
 
 A *class* stands for the units in which somebody chose it, as in `class_difficulty`. A *rater* stands for the pairs of
 this rater with each other rater who was assigned: each unit becomes one pair of values for every other rater, unless
@@ -8,37 +8,31 @@ neither of the two annotated it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, Configuration, check_agreement
-from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty
-from kalos_core.diagnostics.parts import Part
-from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration
-from kalos_core.errors import InputError, Undefined, listed, or_reason
-from kalos_core.resampling import Cells, Estimates, estimate
+from kalos_core._agreement import Agreement, check_agreement
+from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
+from kalos_core.diagnostics.parts import Part, estimate_cells
+from kalos_core.diagnostics.rater_pairs import Collaboration
+from kalos_core.diagnostics.sums import ImageSums
+from kalos_core.diagnostics.vitality import RaterVitality
+from kalos_core.errors import InputError, Undefined, listed
+from kalos_core.resampling import Cells, Estimates
 
 
 @dataclass(frozen=True, eq=False)
 class NarrowedAgreement:
-    """The numbers of a part of an agreement. I images.
+    """The numbers of a part of an agreement; what lies behind them is computed when it is asked for.
 
     Parameters
     ----------
     category, rater : str, optional
         What the part is of.
-    alpha, alpha_interval, global_alpha, global_alpha_interval : float, (2,) float
-        As in `Agreement`.
-    images, units : int
-        How many have an alpha, and how many there are.
-    image_alpha : (I,) float64
-        NaN where undefined.
-    class_difficulty : ClassDifficulty
-        Of the rater's pairs if there is a rater; never cut down to one class.
-    collaboration : Collaboration
-        Of the units with the class if there is a class, as they were matched by all; never cut down to one rater.
-        `Undefined` for raters that are local to their image.
+    sums : ImageSums
+        All units of the images it is of.
 
     Examples
     --------
@@ -52,26 +46,107 @@ class NarrowedAgreement:
 
     category: str | None
     rater: str | None
-    alpha: float
-    alpha_interval: NDArray[np.float64]
-    global_alpha: float
-    global_alpha_interval: NDArray[np.float64]
-    images: int
-    units: int
-    image_alpha: NDArray[np.float64]
-    class_difficulty: ClassDifficulty | Undefined
-    collaboration: Collaboration | Undefined
+    sums: ImageSums
+
+    @property
+    def alpha(self) -> float:
+        """Mean of the defined image alphas, as in `Agreement`."""
+        return float(self._whole.alpha[0])
+
+    @property
+    def alpha_interval(self) -> NDArray[np.float64]:
+        """(2,) 95 % percentile bootstrap over images; NaN without one."""
+        return np.asarray(self._whole.alpha_interval[0])
+
+    @property
+    def global_alpha(self) -> float:
+        """Of all units of the part in one matrix."""
+        return float(self._whole.global_alpha[0])
+
+    @property
+    def global_alpha_interval(self) -> NDArray[np.float64]:
+        """(2,) as `alpha_interval`."""
+        return np.asarray(self._whole.global_alpha_interval[0])
+
+    @property
+    def images(self) -> int:
+        """How many images have an alpha."""
+        return int(np.isfinite(self.image_alpha).sum())
+
+    @property
+    def units(self) -> int:
+        """How many units there are; of a rater's, the pairs."""
+        return len(self._part.units)
+
+    @property
+    def image_alpha(self) -> NDArray[np.float64]:
+        """(I,) alpha of each image; NaN where undefined."""
+        return self._cells.value
+
+    @cached_property
+    def class_difficulty(self) -> ClassDifficulty:
+        """Of the rater's pairs if there is a rater; never cut down to one class."""
+        if self.rater is None:
+            return self.sums.class_difficulty
+        return class_difficulty_of(self._of_rater(self.sums.part), self.sums.configuration)
+
+    @cached_property
+    def collaboration(self) -> Collaboration | Undefined:
+        """Of the units with the class if there is a class, as they were matched by all; never cut down to one rater.
+
+        `Undefined` for raters that are local to their image.
+        """
+        pairs = self.sums.collaboration
+        if self.category is None or isinstance(pairs, Undefined):
+            return pairs
+        annotations, own = self.sums.part.annotations, self.sums.part.with_class(self._category)
+        count = len(np.triu_indices(len(annotations.raters), 1)[0])
+        made = estimate_cells(annotations, self.sums.configuration, own.pair_cells(self._category), count)
+        return pairs.with_pairs(made, annotations.assigned.sum(axis=0))
+
+    @property
+    def vitality(self) -> RaterVitality | Undefined:
+        """Of all classes and raters: it is never cut down to one of them."""
+        return self.sums.vitality
+
+    @cached_property
+    def _category(self) -> int:
+        return _code(self.sums.part.annotations.categories, str(self.category), "category")
+
+    @cached_property
+    def _part(self) -> Part:
+        part = self.sums.part if self.category is None else self.sums.part.with_class(self._category)
+        part = part if self.rater is None else self._of_rater(part)
+        return part if self.category is None or self.rater is None else part.with_class(self._category)
+
+    def _of_rater(self, part: Part) -> Part:
+        return part.of_rater(_code(part.annotations.raters, str(self.rater), "rater"))
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return self._part.cells() if self.category is None else self._part.bare_cells()
+
+    @cached_property
+    def _whole(self) -> Estimates:
+        return estimate_cells(self.sums.part.annotations, self.sums.configuration, self._cells, 1)
 
 
-def narrowed(agreement: Agreement, category: str | None = None, rater: str | None = None) -> NarrowedAgreement:
-    """The numbers of one class, of one rater, of both, or of all of an agreement.
+def narrowed(
+    agreement: Agreement | ImageSums,
+    category: str | None = None,
+    rater: str | None = None,
+    images: NDArray[np.intp] | list[int] | None = None,
+) -> NarrowedAgreement:
+    """The numbers of one class, of one rater, of some images, of all of these together, or of all of an agreement.
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : Agreement or ImageSums
         Its configuration also says how intervals are drawn.
     category, rater : str, optional
         Names of the agreement.
+    images : (J,) int, optional
+        Codes of images, each once; all unless given.
 
     Returns
     -------
@@ -95,52 +170,15 @@ def narrowed(agreement: Agreement, category: str | None = None, rater: str | Non
     >>> found.alpha, found.units, found.class_difficulty.category.tolist()
     (-0.5, 2, ['cat', 'dog'])
     """
-    check_agreement(agreement)
-    classes, pairs = or_reason(class_difficulty, agreement), or_reason(collaboration, agreement)
-    return narrowed_part(Part.of(agreement), agreement.configuration, classes, pairs, category, rater)
-
-
-def narrowed_part(
-    everyone: Part,
-    configuration: Configuration,
-    classes: ClassDifficulty | Undefined,
-    pairs: Collaboration | Undefined,
-    category: str | None = None,
-    rater: str | None = None,
-) -> NarrowedAgreement:
-    """As `narrowed`, of the units of an agreement (`everyone`) with its `class_difficulty` and its `collaboration`."""
-    annotations = everyone.annotations
-
-    def estimated(cells: Cells, statistics: int) -> Estimates:
-        return estimate(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)
-
-    part = everyone if rater is None else everyone.of_rater(_code(annotations.raters, rater, "rater"))
-    cells, units = part.cells(), len(part.units)
-    if rater is not None:
-        of_classes, counts, codes = part.class_cells()
-        made = estimated(of_classes, len(codes))
-        classes = ClassDifficulty(**vars(made), category=annotations.categories[codes], units=counts)
+    if not isinstance(agreement, ImageSums):
+        check_agreement(agreement)
+        agreement = ImageSums.of(agreement)
+    annotations = agreement.part.annotations
     if category is not None:
-        code = _code(annotations.categories, category, "category")
-        chosen = part.with_class(code)
-        cells, units = chosen.bare_cells(), len(chosen.units)
-        if isinstance(pairs, Collaboration):
-            made = estimated(everyone.pair_cells(code), len(np.triu_indices(len(annotations.raters), 1)[0]))
-            pairs = pairs.with_pairs(made, annotations.assigned.sum(axis=0))
-    whole = estimated(cells, 1)
-    return NarrowedAgreement(
-        category=category,
-        rater=rater,
-        alpha=float(whole.alpha[0]),
-        alpha_interval=whole.alpha_interval[0],
-        global_alpha=float(whole.global_alpha[0]),
-        global_alpha_interval=whole.global_alpha_interval[0],
-        images=int(whole.images[0]),
-        units=units,
-        image_alpha=cells.value,
-        class_difficulty=classes,
-        collaboration=pairs,
-    )
+        _code(annotations.categories, category, "category")
+    if rater is not None:
+        _code(annotations.raters, rater, "rater")
+    return NarrowedAgreement(category, rater, agreement if images is None else agreement.of_images(images))
 
 
 def _code(names: NDArray[np.object_], name: str, what: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, image_coincidences
+from kalos_core._agreement import Agreement, Configuration, image_coincidences
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.reliability import NOT_ASSIGNED, Coincidences, Units, coincidences
 from kalos_core.resampling import Cells, Estimates, estimate
@@ -113,7 +113,6 @@ def _one_statistic(sums: Coincidences) -> Cells:
     return Cells.of(np.zeros_like(images), images, sums)
 
 
-def estimate_cells(agreement: Agreement, cells: Cells, statistics: int) -> Estimates:
-    """Statistics with their intervals, by the configuration of the agreement they belong to."""
-    settings = agreement.configuration
-    return estimate(cells, statistics, settings.bootstrap, settings.seed, agreement.annotations.image_rank)
+def estimate_cells(annotations: Annotations, configuration: Configuration, cells: Cells, statistics: int) -> Estimates:
+    """Statistics of some annotations with their intervals, drawn as a configuration says."""
+    return estimate(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement
+from kalos_core._agreement import Agreement, Configuration, check_agreement
+from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
-from kalos_core.resampling import Estimates, interval_columns
+from kalos_core.resampling import Cells, Estimates, interval_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,16 +123,26 @@ def collaboration(agreement: Agreement) -> Collaboration:
     >>> found.raters[found.order].tolist()
     ['bob', 'cid', 'ann']
     """
-    from scipy.cluster import hierarchy  # slow to import, and needed here only
-
     check_agreement(agreement)
-    annotations = agreement.annotations
-    refuse_local_raters(annotations, "collaboration")
-    raters = len(annotations.raters)
+    return collaboration_of(pair_cells(agreement), agreement.annotations, agreement.configuration)
+
+
+def pair_cells(agreement: Agreement) -> Cells:
+    """What each image holds for each two raters, matched on these alone: a statistic each, as `numpy.triu_indices`."""
+    refuse_local_raters(agreement.annotations, "collaboration")
+    raters = len(agreement.annotations.raters)
     first, second = np.triu_indices(raters, 1)
     groups = np.zeros((len(first), raters), np.bool_)
     groups[np.arange(len(first)), first] = groups[np.arange(len(first)), second] = True
-    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
+    return rematch(agreement, groups)
+
+
+def collaboration_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> Collaboration:
+    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed."""
+    from scipy.cluster import hierarchy  # slow to import, and needed here only
+
+    raters = len(annotations.raters)
+    made = estimate_cells(annotations, configuration, cells, raters * (raters - 1) // 2)
     assigned = taking_part(annotations).sum(axis=0)
     alone = np.where(assigned > 0, 1.0, np.nan)
     linkage = hierarchy.linkage(np.where(np.isnan(made.alpha), 1.0, 1 - made.alpha), "average", optimal_ordering=True)

@@ -139,7 +139,7 @@ def intra_rater(agreement: Agreement) -> IntraRater:
     """
     _check_sessions(agreement)
     people, groups = _groups(agreement.annotations.person)
-    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
+    made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))
     return IntraRater(
         person=people,
         sessions=groups.sum(axis=1),
@@ -177,7 +177,7 @@ def team_agreement(agreement: Agreement) -> TeamAgreement:
     """
     _check_sessions(agreement)
     sessions, groups = _groups(agreement.annotations.session)
-    made = estimate_cells(agreement, rematch(agreement, groups), len(groups))
+    made = estimate_cells(agreement.annotations, agreement.configuration, rematch(agreement, groups), len(groups))
     return TeamAgreement(
         session=sessions,
         raters=groups.sum(axis=1),

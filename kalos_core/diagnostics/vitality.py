@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core._agreement import Agreement, check_agreement, with_empty_images
+from kalos_core._agreement import Agreement, Configuration, check_agreement, with_empty_images
+from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
@@ -115,6 +116,14 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     {'ann': 0.389, 'bob': 0.389, 'cid': -1.111}
     """
     check_agreement(agreement)
+    return vitality_of(left_out_cells(agreement), agreement.annotations, agreement.configuration)
+
+
+def left_out_cells(agreement: Agreement) -> Cells:
+    """What each image holds for vitality: of everybody, matched again without each rater, with the rater's row dropped.
+
+    1 + 2 R statistics in this order; the value of those matched again is what the image's alpha loses.
+    """
     annotations = agreement.annotations
     refuse_local_raters(annotations, "vitality")
     raters = len(annotations.raters)
@@ -127,10 +136,14 @@ def rater_vitality(agreement: Agreement) -> RaterVitality:
     rematched = replace(
         rematched, statistic=1 + rematched.statistic, value=everyone.value[rematched.image] - rematched.value
     )
-    cells = join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
+    return join_cells([everyone, rematched, *_unchanged(agreement, everyone), *_dropped(agreement)])
+
+
+def vitality_of(cells: Cells, annotations: Annotations, configuration: Configuration) -> RaterVitality:
+    """The `rater_vitality` of what `left_out_cells` answered for some annotations; shapes are not needed."""
+    raters = len(annotations.raters)
     statistics = 1 + 2 * raters
-    settings = agreement.configuration
-    drawn = resample(cells, statistics, settings.bootstrap, settings.seed, annotations.image_rank)
+    drawn = resample(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)
     mean, whole = cells.mean(statistics), cells.whole(statistics)
     without, dropped = slice(1, 1 + raters), slice(1 + raters, statistics)
     return RaterVitality(

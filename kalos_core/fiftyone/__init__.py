@@ -28,8 +28,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `read_labels`, `IMAGE_LABELS`, `MASKS`, `OBJECTS`, `estimated_fields`, `rater_facts`, `rater_names`, `sources_of`,
   `synthetic_fields`, `check_samples`, `Selection`, `default_similarity`, `fitting_similarities`
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
-* more of agreement: `AgreementRun`, `filtered_metrics`, `NotInRun`, `ImageRow`, `image_alphas`, `view_of_alpha`,
-  `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
+* more of agreement: `AgreementRun`, `narrowed_metrics`, `Lens`, `NotInRun`, `ImageRow`, `image_alphas`,
+  `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `poolable_runs`,
   `pooled_replicates`
@@ -67,6 +67,7 @@ from kalos_core.fiftyone.dataset.found import FoundRaters as FoundRaters
 from kalos_core.fiftyone.dataset.found import found_raters as found_raters
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
+from kalos_core.fiftyone.dataset.lens import Lens as Lens
 from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
 from kalos_core.fiftyone.dataset.masks import RaterMasks as RaterMasks
 from kalos_core.fiftyone.dataset.masks import read_masks as read_masks
@@ -105,7 +106,7 @@ from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun as AgreementRun
-from kalos_core.fiftyone.kinds.agreement.lens import filtered_metrics as filtered_metrics
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics as narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun as NotInRun
 from kalos_core.fiftyone.kinds.agreement.sample import draw_sample as draw_sample
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit as draw_unit

@@ -21,6 +21,7 @@ from kalos_core.figures import (
     vitality_title,
 )
 from tests.browser.conftest import GRID, expect, rows
+from tests.fiftyone_bridge.scenes import metrics_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
@@ -107,13 +108,13 @@ def test_a_class_leads_to_its_images_and_filters_the_other_figures(app: Any, ana
 
     # the histogram, the worst images and the heatmap are of this class now
     app.choose_section("Images")
-    alphas = plain(kf.filtered_metrics(analysed, "agreement", category=name))["image_alpha"]
+    alphas = metrics_of(kf.narrowed_metrics(analysed, "agreement", kf.Lens(category=name)))["image_alpha"]
     counts = alpha_bins(alphas)[1]
     expect(panel.locator(".bars .point path")).to_have_count(len(counts))
     expect(panel.locator("table tbody tr")).to_have_count(min(len(view), 25))
     app.picture("25-images-of-a-class")
     app.choose_section("Raters")
-    together = plain(kf.filtered_metrics(analysed, "agreement", category=name))["collaboration"]
+    together = metrics_of(kf.narrowed_metrics(analysed, "agreement", kf.Lens(category=name)))["collaboration"]
     expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
     expect(panel).to_contain_text("the filter does not apply here")
 

@@ -63,3 +63,13 @@ def test_the_pairs_of_a_class_by_hand(result):
 def test_what_is_unknown(result, part, said):
     with pytest.raises(InputError, match=said):
         narrowed(result, **part)
+
+
+def test_some_images_by_hand(result):
+    """Image 2: ann and bob agree, cid has nothing: n = 3, o_cat = 1, D_o = 2 / 3, D_e = (9 - 5) / 6."""
+    found = narrowed(result, images=[1])
+    assert found.alpha == pytest.approx(0)
+    assert found.collaboration.alpha[0, 1] == 1
+    assert found.collaboration.alpha[0, 2] == found.collaboration.alpha[1, 2] == pytest.approx(0)
+    assert found.vitality.vitality.tolist() == pytest.approx([0, 0, -1])
+    assert found.class_difficulty.category.tolist() == ["cat"]

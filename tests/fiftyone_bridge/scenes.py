@@ -19,6 +19,8 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 
+from kalos_core.fiftyone.runs.records import plain
+
 Box = tuple[str, list[float]]
 """Class and box of an annotation."""
 Scene = dict[str, list[Box] | None]
@@ -121,3 +123,10 @@ def without(document: Any, names: set[str]) -> Any:
     if isinstance(document, dict):
         return {key: without(value, names) for key, value in document.items() if key not in names}
     return [without(value, names) for value in document] if isinstance(document, list) else document
+
+
+def metrics_of(found: Any) -> dict[str, Any]:
+    """All numbers of a part of an agreement, as plain values."""
+    numbers = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval", "image_alpha", "images", "units")
+    names = ("category", "rater", *numbers, "class_difficulty", "collaboration", "vitality")
+    return {name: plain(getattr(found, name)) for name in names}

@@ -14,7 +14,6 @@ import kalos_core.fiftyone as kf
 from kalos_core import Agreement, Annotations, InputError, KalosWarning, agreement, variations
 from kalos_core.fiftyone.dataset.raters import store_raters
 from kalos_core.fiftyone.kinds import matched
-from kalos_core.fiftyone.runs.records import plain
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation import Variations
 from tests.fiftyone_bridge.scenes import (
@@ -27,6 +26,7 @@ from tests.fiftyone_bridge.scenes import (
     in_one_field,
     make_sample,
     make_samples,
+    metrics_of,
     polylines,
 )
 
@@ -393,7 +393,7 @@ def test_raters_of_any_name_from_the_file_to_the_view(tmp_path: Path) -> None:
     assert kf.view_of_confusion(dataset, "found", "cat", "dog").count("Anna_2.detections") == 1
     for of_rater in (kf.view_worst_first(dataset, "run", rater=anna), kf.view_of_pair(dataset, "run", anna, weiss)):
         assert of_rater.values("id") == [sample.id]
-    assert plain(kf.filtered_metrics(dataset, "run", rater=anna))["image_alpha"] == [sample["run_alpha"]]
+    assert metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater=anna)))["image_alpha"] == [sample["run_alpha"]]
     assert kf.sample_report(dataset, sample.id, "run", "found").raters == tuple(run.metrics["raters"])
     kf.delete_run(dataset, "run")
     assert not sample.has_field("run_alpha")

@@ -116,7 +116,7 @@ class TestTheRun:
         assert (loaded.kind, loaded.metrics, loaded.stale) == ("calibration", run.metrics, ())
         assert [found.ks for found in loaded.result] == [found.ks for found in run.result]
         with pytest.raises(InputError, match=r"one of the agreement runs other, got 'run'"):
-            kf.filtered_metrics(dataset, "run")
+            kf.narrowed_metrics(dataset, "run")
         kf.delete_run(dataset, "run")
         assert kf.list_runs(dataset) == ["other"]
 

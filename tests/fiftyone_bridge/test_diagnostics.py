@@ -25,7 +25,7 @@ from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.fiftyone.runs.stored import load_arrays
-from tests.fiftyone_bridge.scenes import CAT, MEAN, RATERS, SCENES, THREE, crowded, detection, make_samples
+from tests.fiftyone_bridge.scenes import CAT, MEAN, RATERS, SCENES, THREE, crowded, detection, make_samples, metrics_of
 
 Make = Callable[..., fo.Dataset]
 
@@ -125,7 +125,7 @@ class TestAssignedClasses:
         # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
         assert kf.load_run(dataset, "run").stale == ()
-        found = plain(kf.filtered_metrics(dataset, "run", rater="bob"))
+        found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater="bob")))
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 

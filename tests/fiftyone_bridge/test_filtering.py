@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, agreement, class_difficulty
-from kalos_core.diagnostics import class_image_alpha, image_alphas, pair_image_alpha
+from kalos_core import InputError, agreement, class_difficulty, rater_vitality
+from kalos_core.diagnostics import class_image_alpha, image_alphas, narrowed, pair_image_alpha
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.fiftyone.runs.records import plain
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
-from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, THREE, crowded, make_samples, metrics_of
 
 Make = Callable[..., fo.Dataset]
 
@@ -61,7 +61,7 @@ def units(result: Any, image: int) -> list[list[Any]]:
 
 
 def test_nothing_selected_is_the_run(dataset: fo.Dataset, result: Any) -> None:
-    found = plain(kf.filtered_metrics(dataset, "run"))
+    found = metrics_of(kf.narrowed_metrics(dataset, "run"))
     summary = kf.load_metrics(dataset, "run").metrics
     for name in ("alpha", "global_alpha", "alpha_interval", "global_alpha_interval", "units"):
         assert found[name] == pytest.approx(summary[name]), name
@@ -75,7 +75,7 @@ def test_nothing_selected_is_the_run(dataset: fo.Dataset, result: Any) -> None:
 
 @pytest.mark.parametrize("category", ["cat", "dog"])
 def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
-    found = plain(kf.filtered_metrics(dataset, "run", category=category))
+    found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(category=category)))
     code = result.annotations.categories.tolist().index(category)
     by_hand = [
         naive_alpha([unit for unit in units(result, image) if code in unit]) for image in range(len(result.image_alpha))
@@ -92,7 +92,7 @@ def test_a_class(dataset: fo.Dataset, result: Any, category: str) -> None:
 @pytest.mark.parametrize("category", [None, "cat"])
 def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | None) -> None:
     """All pairs of one rater with another, one after the other."""
-    found = plain(kf.filtered_metrics(dataset, "run", category, rater))
+    found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(category, rater)))
     me = THREE.index(rater)
     code = None if category is None else result.annotations.categories.tolist().index(category)
     expected = []
@@ -109,15 +109,15 @@ def test_a_rater(dataset: fo.Dataset, result: Any, rater: str, category: str | N
 
 
 def test_classes_of_a_rater(dataset: fo.Dataset) -> None:
-    found = plain(kf.filtered_metrics(dataset, "run", rater="cid"))["class_difficulty"]
+    found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater="cid")))["class_difficulty"]
     for row, category in enumerate(found["category"]):
-        alone = plain(kf.filtered_metrics(dataset, "run", category, "cid"))
+        alone = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(category, "cid")))
         for name in ("alpha", "global_alpha", "images", "units"):
             assert found[name][row] == pytest.approx(alone[name])
 
 
 def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
-    found = plain(kf.filtered_metrics(dataset, "run", category="dog"))["collaboration"]
+    found = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(category="dog")))["collaboration"]
     code = result.annotations.categories.tolist().index("dog")
     for a in range(3):
         for b in range(3):
@@ -140,13 +140,49 @@ def test_pairs_of_a_class(dataset: fo.Dataset, result: Any) -> None:
 )
 def test_what_the_run_does_not_know(dataset: fo.Dataset, part: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        plain(kf.filtered_metrics(dataset, "run", **part))
+        metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(**part)))
+
+
+PARTS = [{}, {"category": "cat"}, {"rater": "bob"}, {"category": "dog", "rater": "cid"}]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("names", [{"tag"}, {"samples"}, {"tag", "samples"}])
+def test_some_samples_have_the_numbers_of_their_own_annotations(
+    dataset: fo.Dataset, result: Any, part: dict[str, str], names: set[str]
+) -> None:
+    """As if the run had read no other image, intervals included; those of a tag are found by the database."""
+    ids = dataset.values("id")
+    limits = {"tag": ids[2:9], "samples": ids[5:]}
+    dataset.select(limits["tag"]).tag_samples("mine")
+    chosen = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
+    lens = kf.Lens(
+        **part, tag="mine" if "tag" in names else None, samples=limits["samples"] if "samples" in names else None
+    )
+    found = metrics_of(kf.narrowed_metrics(dataset, "run", lens))
+    dataset.untag_samples("mine")
+    assert 3 < len(chosen) < len(ids)
+    alone = agreement(result.annotations.select(images=chosen), bootstrap=20)
+    expected = metrics_of(narrowed(alone, **part))
+    for name in expected:
+        assert flat(found[name]) == pytest.approx(flat(expected[name]), nan_ok=True), name
+    if not part:
+        assert flat(found["alpha_interval"]) == pytest.approx(flat(plain(alone.alpha_interval)))
+        assert flat(found["vitality"]) == pytest.approx(flat(plain(rater_vitality(alone))), nan_ok=True)
+
+
+def flat(value: Any) -> dict[Any, Any]:
+    """All that lies in plain values by where it lies, numbers that are undefined as NaN."""
+    if isinstance(value, (dict, list)):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        return {(key, *path): entry for key, inner in entries for path, entry in flat(inner).items()}
+    return {(): float("nan") if value is None else value}
 
 
 def test_labels_are_not_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fo.Dataset, "values", None)
     monkeypatch.setattr(fo.DatasetView, "values", None)
-    plain(kf.filtered_metrics(dataset, "run", "cat", "ann"))
+    metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens("cat", "ann")))
 
 
 def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None:
@@ -167,7 +203,7 @@ def test_views_lead_to_the_worst_first(dataset: fo.Dataset, result: Any) -> None
 @pytest.mark.parametrize("part", [{"category": "dog"}, {"rater": "cid"}, {"category": "dog", "rater": "cid"}])
 def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, part: dict[str, str]) -> None:
     ids = dataset.values("id")
-    alphas = plain(kf.filtered_metrics(dataset, "run", **part))["image_alpha"]
+    alphas = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(**part)))["image_alpha"]
     assert kf.image_alphas(dataset, "run", **part)[1] == alphas
     for low, high in pairwise(np.linspace(-1, 1, 11)):
         inside = {
@@ -223,9 +259,9 @@ def test_a_pair_is_of_two(dataset: fo.Dataset) -> None:
 def test_two_raters_have_one_pair(make: Make) -> None:
     dataset = make()
     kf.compute_agreement(dataset, "run", raters=RATERS)
-    whole = plain(kf.filtered_metrics(dataset, "run"))
+    whole = metrics_of(kf.narrowed_metrics(dataset, "run"))
     for rater in RATERS:
-        of_rater = plain(kf.filtered_metrics(dataset, "run", rater=rater))
+        of_rater = metrics_of(kf.narrowed_metrics(dataset, "run", kf.Lens(rater=rater)))
         assert of_rater["rater"] == rater
         for name in ("alpha", "alpha_interval", "global_alpha", "image_alpha"):
             assert of_rater[name] == whole[name], name

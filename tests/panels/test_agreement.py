@@ -22,7 +22,7 @@ from kalos_core.figures import (
 )
 from panels import common
 from panels.agreement import headline
-from tests.fiftyone_bridge.scenes import RATERS
+from tests.fiftyone_bridge.scenes import RATERS, metrics_of
 from tests.panels.operations import given, names, on, plots, samples_of
 from tests.plugin import Panel
 
@@ -120,7 +120,7 @@ def test_a_class_leads_to_its_images_and_filters(trio):
     operations = panel.send("on_click_class", idx=0)
     assert samples_of(trio, operations) == kf.view_of_class(trio, "agreement", shown[0]).values("id")
     assert given(operations, "notify")["message"].endswith(f"images with {shown[0]}, worst first")
-    found = plain(kf.filtered_metrics(trio, "agreement", category=shown[0]))
+    found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
     title = f"Filtered by class **{shown[0]}**: alpha {with_interval(found['alpha'], found['alpha_interval'])}"
     assert title in panel.text()
     assert sum(panel.data["histogram"][0]["y"]) == sum(value is not None for value in found["image_alpha"])
@@ -140,7 +140,7 @@ def test_a_rater_filters_classes_and_images(trio):
     panel = on(Panel("agreement", trio).load(), "Raters")
     before = panel.data["classes"][0]["x"]
     panel.send("on_click_rater", idx=2)
-    found = plain(kf.filtered_metrics(trio, "agreement", rater="cid"))
+    found = metrics_of(kf.narrowed_metrics(trio, "agreement", kf.Lens(rater="cid")))
     assert panel.state["filter"] == {"category": "0", "rater": "3"}
     assert sorted(panel.data["classes"][0]["x"]) == sorted(
         value for value in found["class_difficulty"]["alpha"] if value is not None

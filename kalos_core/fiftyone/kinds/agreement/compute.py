@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement, check_comparable
-from kalos_core.annotations.joining import narrow
 from kalos_core.arrays import give_back_memory
 from kalos_core.diagnostics import AlphasByImage, Diagnosis, diagnose
+from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.database import FieldArguments, add_index
@@ -22,6 +22,7 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.dataset.similarities import similarity_to_store
 from kalos_core.fiftyone.dataset.writing import Values, names_in, nested, or_none, picked, write_values
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT, AgreementRun, AgreementSettings, agreement_metrics
+from kalos_core.fiftyone.kinds.agreement.lens import stored_sums
 from kalos_core.fiftyone.kinds.agreement.queue import QUEUE, queue_index, queue_values
 from kalos_core.fiftyone.kinds.matched import label_schema, matched_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
@@ -119,9 +120,10 @@ def compute_agreement(
         result = agreement(labels.annotations, measure, threshold, solver, cost, bootstrap, seed, pairs=pairs)
         give_back_memory()
         report(DIAGNOSING, "Looking at thresholds, classes and raters")
-        details = diagnose(result, thresholds, calibrated)
+        sums = ImageSums.of(result)
+        details = diagnose(result, thresholds, calibrated, sums)
         names = RunNames(run_key)
-        values = _sample_values(result, details, names)
+        values = _sample_values(result, details, sums.pair_alphas, names)
         fields: dict[str, FieldArguments] = {name: {"ftype": fo.ListField} for name in names_in(values)} | {
             names.alpha: {"ftype": fo.FloatField},
             names.class_names: {"ftype": fo.ListField, "subfield": fo.StringField},
@@ -136,12 +138,12 @@ def compute_agreement(
             write_values(labels, units, values, report.within(STORING, 1.0, "Writing"))
             add_index(labels.view, queue_index(names))
             draft.metrics, draft.details = agreement_metrics(result, details), details.without_image_alphas()
-            draft.arrays = matched_arrays(labels, result.pairs) | {"unit_of": narrow(result.unit_of)}
+            draft.arrays = matched_arrays(labels, result.pairs) | stored_sums(sums, result.unit_of)
             draft.result = result
     return draft.run
 
 
-def _sample_values(result: Agreement, details: Diagnosis, names: RunNames) -> Values:
+def _sample_values(result: Agreement, details: Diagnosis, pair_alphas: NDArray[np.float64], names: RunNames) -> Values:
     """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
 
     Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
@@ -161,7 +163,7 @@ def _sample_values(result: Agreement, details: Diagnosis, names: RunNames) -> Va
             made |= {
                 names.rater_alphas: or_none(found.rater_alpha),
                 names.class_rater_alphas: nested(found.class_rater_alpha, found.count),
-                names.pair_alphas: or_none(alphas.pairs[images]),
+                names.pair_alphas: or_none(pair_alphas[images]),
             }
         if not isinstance(curve, Undefined):
             made[names.threshold_alphas] = or_none(curve.image_alpha.T[images])

@@ -25,7 +25,7 @@ OF_ALL = "Of all labels: the filter does not apply here."
 
 
 def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Part]:
-    """The figures of a run, or of a part of it that `filtered_metrics` answered.
+    """The figures of a run, or of a part of it that `narrowed_metrics` answered.
 
     ``histogram``, ``scale``, ``sensitivity``, ``classes``, ``vitality``, ``collaboration``; ``intra_rater`` and
     ``team`` where raters have sessions.

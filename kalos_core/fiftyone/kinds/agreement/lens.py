@@ -1,31 +1,41 @@
-"""Metrics of a part of a stored run: one class, one rater, or one rater's view of one class."""
+"""Metrics of a part of a stored run: a class, a rater, a tag, the samples of a view, or all of these together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kalos_core._agreement import Configuration
-from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed_part
+from kalos_core.annotations.joining import from_arrays, narrow
+from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
-from kalos_core.fiftyone.kinds.agreement.stored import stored_units
-from kalos_core.fiftyone.runs.stored import load_arrays, load_details
-from kalos_core.reliability import build_units
+from kalos_core.diagnostics.sums import ImageSums, cell_arrays, cells_from
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.runs.changes import part_of
+from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics
+from kalos_core.reliability import NOT_ASSIGNED, Units
+
+PAIRS, LEFT_OUT = "cells of pairs/", "cells left out/"
+"""What the names of the arrays of `ImageSums.pairs` and `ImageSums.left_out` begin with."""
 
 
-def filtered_metrics(
-    samples: Any, run_key: str, category: str | None = None, rater: str | None = None
-) -> NarrowedAgreement:
-    """The metrics of a run, of all of it or of one class, one rater, or both; see `kalos_core.diagnostics.narrowing`.
+def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedAgreement:  # noqa: B008
+    """The metrics of a run as a lens leaves them; see `kalos_core.diagnostics.narrowed`.
 
-    All come from the units the run stored: no label is read and nothing is matched again.
+    All come from what the run stored: no label is read and nothing is matched again.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         Of an agreement.
-    category, rater : str, optional
-        Names of the run.
+    lens : Lens
+        Its class and its rater are names of the run.
 
     Returns
     -------
@@ -38,8 +48,62 @@ def filtered_metrics(
         For a class or rater the run does not know.
     """
     arrays = load_arrays(samples, run_key, "agreement")
-    run = load_details(samples, run_key)
-    annotations, unit_of = stored_units(arrays)
-    part = Part(annotations, build_units(annotations, unit_of))
-    classes, pairs = run.details.class_difficulty, run.details.collaboration
-    return narrowed_part(part, Configuration(**run.settings), classes, pairs, category, rater)
+    run = load_metrics(samples, run_key, "agreement")
+    sums = load_sums(arrays, Configuration(**run.settings))
+    if lens.limits_images:
+        chosen = lens.images_in(samples, arrays[f"{TABLE}images"])
+        return narrowed(sums, lens.category, lens.rater, chosen)
+    details = load_details(samples, run_key, "agreement").details  # computed with the run already
+    for name in ("class_difficulty", "collaboration", "vitality"):
+        vars(sums)[name] = getattr(details, name)
+    return narrowed(sums, lens.category, lens.rater)
+
+
+def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    """What `load_sums` reads back, beside the table of annotations."""
+    units = sums.part.units
+    arrays = {
+        "unit_of": narrow(unit_of),
+        "units/image": narrow(units.image),
+        "units/values": narrow((units.values - NOT_ASSIGNED).astype(np.intp)),
+    }
+    for prefix, cells in ((PAIRS, sums.pairs), (LEFT_OUT, sums.left_out)):
+        if isinstance(cells, Undefined):
+            arrays[f"{prefix}reason"] = np.array(cells.reason.encode())
+        else:
+            arrays |= {prefix + name: array for name, array in cell_arrays(cells).items()}
+    return arrays
+
+
+def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: Configuration) -> ImageSums:
+    """The sums of a stored agreement."""
+    units = Units(
+        arrays["units/image"].astype(np.intp), arrays["units/values"].astype(np.int32) + np.int32(NOT_ASSIGNED)
+    )
+    return ImageSums(
+        Part(_who_annotated(arrays), units), configuration, _cells(arrays, PAIRS), _cells(arrays, LEFT_OUT)
+    )
+
+
+def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """A table with one annotation for each rater and image, without shapes: all that sums need of annotations."""
+    names = ("image", "rater", "category", "id")
+    light = part_of({name: arrays[name] for name in _light(arrays, names)}, TABLE)
+    one = np.full(light["assigned"].shape, -1, np.intp)
+    one[arrays[f"{TABLE}image"], arrays[f"{TABLE}rater"]] = arrays[f"{TABLE}category"]
+    image, rater = np.nonzero(one >= 0)
+    code = {"image": image, "rater": rater, "category": one[image, rater], "id": np.arange(len(image))}
+    return from_arrays({**light, **code})
+
+
+def _light(arrays: Mapping[str, NDArray[Any]], heavy: tuple[str, ...]) -> list[str]:
+    """Names of the arrays of the table but shapes, crowd regions and columns of annotations."""
+    left_out = {f"{TABLE}{name}" for name in heavy}
+    own = [name for name in arrays if name.startswith(TABLE) and name not in left_out]
+    return [name for name in own if "." not in name and not name.startswith(f"{TABLE}crowd_")]
+
+
+def _cells(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Any:
+    if f"{prefix}reason" in arrays:
+        return Undefined(arrays[f"{prefix}reason"].item().decode())
+    return cells_from(part_of(arrays, prefix))

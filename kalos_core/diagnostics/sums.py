@@ -1,0 +1,139 @@
+"""What an agreement holds for each image: enough for its numbers of any of the images, without matching again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core._agreement import Agreement, Configuration
+from kalos_core.annotations.joining import narrow
+from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
+from kalos_core.diagnostics.parts import Part
+from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration_of, pair_cells
+from kalos_core.diagnostics.vitality import RaterVitality, left_out_cells, vitality_of
+from kalos_core.errors import Undefined, or_reason
+from kalos_core.reliability import NO_OBJECT, Coincidences, Units
+from kalos_core.resampling import Cells
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSums:
+    """An agreement's units, and what matching again among some of the raters left of each image.
+
+    Parameters
+    ----------
+    part : Part
+        All units; shapes are not needed.
+    configuration : Configuration
+    pairs, left_out : Cells
+        As `pair_cells` and `left_out_cells` answer them; `Undefined` where raters do not allow them.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement
+    >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in (1, 2) for r in "abc"]
+    >>> sums = ImageSums.of(agreement(Annotations.from_rows(rows)))
+    >>> sums.pair_alphas.tolist(), len(sums.of_images([1]).part.units)
+    ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], 1)
+    """
+
+    part: Part
+    configuration: Configuration
+    pairs: Cells | Undefined
+    left_out: Cells | Undefined
+
+    @classmethod
+    def of(cls, agreement: Agreement) -> ImageSums:
+        """Those of an agreement."""
+        pairs, left_out = or_reason(pair_cells, agreement), or_reason(left_out_cells, agreement)
+        return cls(Part.of(agreement), agreement.configuration, pairs, left_out)
+
+    @cached_property
+    def class_difficulty(self) -> ClassDifficulty:
+        """As `class_difficulty`."""
+        return class_difficulty_of(self.part, self.configuration)
+
+    @cached_property
+    def collaboration(self) -> Collaboration | Undefined:
+        """As `collaboration`, or why there is none."""
+        if isinstance(self.pairs, Undefined):
+            return self.pairs
+        return collaboration_of(self.pairs, self.part.annotations, self.configuration)
+
+    @cached_property
+    def vitality(self) -> RaterVitality | Undefined:
+        """As `rater_vitality`, or why there is none."""
+        if isinstance(self.left_out, Undefined):
+            return self.left_out
+        return vitality_of(self.left_out, self.part.annotations, self.configuration)
+
+    @property
+    def pair_alphas(self) -> NDArray[np.float64]:
+        """(I, P) alpha of all images for each two raters, matched on these alone, ordered as `numpy.triu_indices`.
+
+        NaN where undefined; no column for raters who are local.
+        """
+        if isinstance(self.pairs, Undefined):
+            return np.empty((self.part.images, 0))
+        raters = len(self.part.annotations.raters)
+        found = np.full((self.part.images, raters * (raters - 1) // 2), np.nan)
+        found[self.pairs.image, self.pairs.statistic] = self.pairs.value
+        return found
+
+    def of_images(self, images: NDArray[np.intp] | list[int]) -> ImageSums:
+        """Only some of the images (J,), in the order given: what the agreement of these alone has."""
+        code = np.full(self.part.images, -1, np.intp)
+        code[images] = np.arange(len(images))
+
+        def kept(cells: Cells | Undefined) -> Cells | Undefined:
+            if isinstance(cells, Undefined):
+                return cells
+            taken = cells.take(np.flatnonzero(code[cells.image] >= 0))
+            return replace(taken, image=code[taken.image])
+
+        units, annotations = self.part.units, self.part.annotations.select(images=images)
+        own = code[units.image] >= 0
+        part = Part(annotations, Units(code[units.image[own]], units.values[own]))
+        return replace(self, part=part, pairs=kept(self.pairs), left_out=kept(self.left_out))
+
+
+def cell_arrays(cells: Cells) -> dict[str, NDArray[Any]]:
+    """Cells as arrays that can be stored, which `cells_from` reads.
+
+    Examples
+    --------
+    >>> from kalos_core.reliability import coincidences
+    >>> zero = np.array([0])
+    >>> cells = Cells.of(zero, zero, coincidences(np.array([[0, -1]]), zero, 1))
+    >>> cells_from(cell_arrays(cells)).value.tolist()
+    [0.0]
+    """
+    sums = cells.sums
+    order = np.argsort(sums.group, kind="stable")
+    return {
+        "statistic": narrow(cells.statistic),
+        "image": narrow(cells.image),
+        "value": cells.value,
+        "pairable": narrow(sums.pairable.astype(np.intp)),
+        "agreeing": sums.agreeing,
+        "entries": narrow(np.bincount(sums.group, minlength=len(cells))),
+        "values": narrow(sums.value[order] - NO_OBJECT),
+        "counts": narrow(sums.count[order].astype(np.intp)),
+    }
+
+
+def cells_from(arrays: Mapping[str, NDArray[Any]]) -> Cells:
+    """The cells that `cell_arrays` took apart."""
+    sums = Coincidences(
+        pairable=arrays["pairable"].astype(np.float64),
+        agreeing=arrays["agreeing"],
+        group=np.repeat(np.arange(len(arrays["entries"])), arrays["entries"]),
+        value=arrays["values"].astype(np.intp) + NO_OBJECT,
+        count=arrays["counts"].astype(np.float64),
+    )
+    return Cells(arrays["statistic"].astype(np.intp), arrays["image"].astype(np.intp), sums, arrays["value"])
