@@ -66,7 +66,7 @@ class AgreementPanel(RunPanel):
         self._load_worst(ctx, run.key, category, rater)
 
     def _load_worst(self, ctx, key, category, rater):
-        rows = kf.worst_images(ctx.dataset, key, WORST, category=category, rater=rater)
+        rows = kf.worst_images(ctx.dataset, key, WORST, kf.Lens(category, rater))
         ctx.panel.state.worst_ids = [row.sample_id for row in rows]
         put_rows(
             ctx,

@@ -6,6 +6,7 @@ from typing import Any
 
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
 
@@ -218,7 +219,8 @@ def _no_lens() -> dict[str, Any]:
 def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:
     """What the lens can be set to."""
     run = analysis.runs.get("agreement")
-    categories = [] if run is None else kf.classes_of(ctx.dataset, run.key)
+    difficulty = None if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
+    categories = getattr(difficulty, "category", np.array([])).tolist()
     raters = [] if run is None else run.metrics["raters"]
     tags = ctx.dataset.distinct("tags")
     ctx.panel.state.choices = {

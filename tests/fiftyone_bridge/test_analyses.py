@@ -408,4 +408,4 @@ def test_a_name_that_looks_like_a_field(make: Callable[..., fo.Dataset]) -> None
     assert kf.view_of_class(dataset, "run", "$cat").values("marks.detections.label") == [["$cat"]]
     assert kf.view_of_confusion(dataset, "found", "dog", "$cat").count("marks.detections") == 3
     assert kf.view_of_variation(dataset, "found", "wrong_class", rater="$ann").count("marks.detections") == 2
-    assert len(kf.worst_images(dataset, "run", category="$cat", rater="$$ROOT")) == 1
+    assert len(kf.worst_images(dataset, "run", lens=kf.Lens("$cat", "$$ROOT"))) == 1

@@ -212,7 +212,7 @@ def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset: fo.Dataset, par
             if alpha is not None and (low <= alpha < high or alpha == high == 1)
         }
         assert set(kf.view_of_alpha(dataset, "run", low, high, **part).values("id")) == inside
-    worst = kf.worst_images(dataset, "run", 5, **part)
+    worst = kf.worst_images(dataset, "run", 5, kf.Lens(**part))
     assert [row.alpha for row in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:5]
     assert [row.sample_id for row in worst] == kf.view_worst_first(dataset, "run", 5, **part).values("id")
 

@@ -352,10 +352,10 @@ class TestTies:
         assert ids == sorted(ids)
         expected = [key for number, key in enumerate(ids) if number % 3] + ids[::3]
         assert kf.view_worst_first(tied, "run", **part).values("id") == expected
-        assert [row.sample_id for row in kf.worst_images(tied, "run", 100, **part)] == expected
+        assert [row.sample_id for row in kf.worst_images(tied, "run", 100, kf.Lens(**part))] == expected
         for limit in (1, 7, 25, 45):
             assert kf.view_worst_first(tied, "run", limit, **part).values("id") == expected[:limit]
-            assert [row.sample_id for row in kf.worst_images(tied, "run", limit, **part)] == expected[:limit]
+            assert [row.sample_id for row in kf.worst_images(tied, "run", limit, kf.Lens(**part))] == expected[:limit]
         assert kf.view_of_alpha(tied, "run", -1, 0.5, **part).values("id") == expected[:40]
 
     def test_of_a_pair(self, tied: fo.Dataset) -> None:

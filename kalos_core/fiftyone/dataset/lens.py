@@ -61,3 +61,8 @@ class Lens:
             tagged = samples._root_dataset.match_tags(self.tag).values("id")
             there &= np.isin(known, np.array(tagged, dtype=np.bytes_))
         return np.flatnonzero(there)
+
+    def within(self, view: Any) -> Any:
+        """The samples of a view that it leaves, for the database."""
+        tagged = view if self.tag is None else view.match_tags(self.tag)
+        return tagged if self.samples is None else tagged.select(list(self.samples))

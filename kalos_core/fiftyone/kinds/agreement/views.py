@@ -17,6 +17,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
+from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
@@ -148,10 +149,17 @@ class ImageRow:
     labels: int
 
 
-def worst_images(samples: Any, run_key: str, limit: int = 25, **part: Unpack[PartArguments]) -> list[ImageRow]:
-    """The images of a run that the raters agree on least, worst first."""
+def worst_images(
+    samples: Any,
+    run_key: str,
+    limit: int = 25,
+    lens: Lens = Lens(),  # noqa: B008  frozen
+    threshold: float | None = None,
+) -> list[ImageRow]:
+    """The images of a run, as far as a lens leaves them, that the raters agree on least, worst first."""
     run, view = _run_and_view(samples, run_key)
-    alpha, paths = alpha_of(run, **part), label_fields(view)
+    alpha, view = alpha_of(run, lens.category, lens.rater, threshold), lens.within(view)
+    paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
     worst = _sorted(view, alpha).limit(limit)
     ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
