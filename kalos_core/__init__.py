@@ -25,12 +25,13 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.sparse`           agreement where each item has only some of the raters
 `kalos_core.pixels`           agreement about pixels
 `kalos_core.consensus`        one reference estimated from several raters; the table `TRUTH_METHODS`
-`kalos_core.decisions`          units in dispute, what was decided about each, and the labels that follow
+`kalos_core.decisions`        units in dispute, what was decided about each, and the labels that follow
 `kalos_core.ranking`          how classifiers, detectors and models rank under each reference
 `kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
 `kalos_core.display`          names of types and numbers as people read them
 `kalos_core.drawing`          images with the outlines of every rater
 `kalos_core.figures`          results as plotly figures
+`kalos_core.statements`       the few sentences that matter about a study
 `kalos_core.report`           results as HTML and CSV files
 `kalos_core.fiftyone`         the bridge to FiftyOne data sets
 ============================  ======================================================================================

@@ -18,7 +18,7 @@ class OpenRaters(foo.Operator):
             icon="/assets/agreement.svg",
         )
 
-    def resolve_placement(self, ctx: Context) -> types.Placement:  # noqa: ARG002  asked of all operators, often
+    def resolve_placement(self, ctx: Context) -> types.Placement:
         button = types.Button(label="Raters", icon="/assets/agreement.svg", prompt=False)
         return types.Placement(types.Places.SAMPLES_GRID_SECONDARY_ACTIONS, button)
 

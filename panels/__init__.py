@@ -1,7 +1,6 @@
 """One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
 
 from . import _shim
-from .workbench import WorkbenchPanel
 from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
@@ -10,6 +9,7 @@ from .noise import NoisePanel
 from .sample import SamplePanel
 from .truth import TruthPanel
 from .variations import VariationsPanel
+from .workbench import WorkbenchPanel
 
 
 def register(plugin):

@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import fiftyone.operators as foo
@@ -31,7 +33,7 @@ class WorkbenchPanel(foo.Panel):
         super().__init__(*args, **options)
         for section in SECTIONS:
             for name, handler in handlers(section).items():
-                setattr(self, f"{section.NAME.lower()}_{name}", handler)
+                setattr(self, f"{section.NAME.lower()}_{name}", partial(self._handle, handler))
 
     @property
     def config(self) -> foo.PanelConfig:
@@ -46,10 +48,21 @@ class WorkbenchPanel(foo.Panel):
         )
 
     def execute(self, ctx: Context) -> Any:
-        """Nothing is drawn anew for an event that changes nothing: the App sends three after every change of the state."""
+        """Nothing is drawn anew for an event that changes nothing: a change of the state makes the App send three."""
         if ctx.params.get("__method__") == "on_change_view" and not self._follows_another_view(ctx):
             return None
         return super().execute(ctx)
+
+    def _handle(self, handler: Callable[[Context], None], ctx: Context) -> None:
+        """A handler of a section, and the section that it leads to."""
+        before = ctx.panel.state.section
+        handler(ctx)
+        if ctx.panel.state.section != before:
+            self.follow(ctx)
+
+    @guarded
+    def follow(self, ctx: Context) -> None:
+        self._show_section(ctx, ctx.panel.state.section)
 
     # ---- events ----
 
@@ -90,9 +103,9 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def choose_section(self, ctx: Context) -> None:
-        self.show_section(ctx, ctx.params["value"])
+        self._show_section(ctx, ctx.params["value"])
 
-    def show_section(self, ctx: Context, name: str) -> None:
+    def _show_section(self, ctx: Context, name: str) -> None:
         """Another section; what the last one put there goes."""
         ctx.panel.data.clear()
         ctx.panel.state.section = name

@@ -34,6 +34,7 @@ ORDER = [
     "pixels",
     "consensus",
     "decisions",
+    "statements",
     "ranking",
     "readers",
     "noise",
@@ -50,7 +51,9 @@ PLUGIN = sorted(path for folder in ("operators", "panels") for path in (ROOT / f
 PLUGIN_MAY_IMPORT = {
     "kalos_core",
     "kalos_core.convergence",
+    "kalos_core.diagnostics",
     "kalos_core.display",
+    "kalos_core.drawing",
     "kalos_core.fiftyone",
     "kalos_core.figures",
     "kalos_core.nominal",

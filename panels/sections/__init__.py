@@ -2,6 +2,7 @@
 
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
+from .overview import OverviewSection
 from .runs import RunsSection
 
-SECTIONS: tuple[Section, ...] = (ImagesSection(), ClassesSection(), RunsSection())
+SECTIONS: tuple[Section, ...] = (OverviewSection(), ImagesSection(), ClassesSection(), RunsSection())

@@ -80,7 +80,7 @@ class ImagesSection(Section):
 
 
 class ClassesSection(Section):
-    """Which classes the raters agree on least."""
+    """Which classes the raters agree on least; the one that the lens shows stands out."""
 
     NAME, KIND, NOTHING_YET = "Classes", "agreement", NOTHING_YET
     FOLLOWS = ("rater", "tag", "view")
@@ -99,6 +99,8 @@ class ClassesSection(Section):
 
     @guarded
     def click_class(self, ctx: Context) -> None:
-        name = ctx.panel.state.shown_classes[ctx.params["idx"]]
+        """Its images, and it alone in the other sections."""
+        state, name = ctx.panel.state, ctx.panel.state.shown_classes[ctx.params["idx"]]
+        state.lens = {**state.lens, "category": str(state.choices["category"].index(name, 1))}
         view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
         self.show(ctx, view, f"images with {shown(name)}, worst first")

@@ -75,6 +75,12 @@ class Section:
     def add_pages(self, panel: types.Object, ctx: Context) -> None:
         add_choice(panel, "pages_row", self.PAGES, self.page(ctx), f"{WORKBENCH}#choose_page")
 
+    @staticmethod
+    def go_to(ctx: Context, name: str) -> None:
+        """Another section, where the data have it; the workbench loads it."""
+        if name in ctx.panel.state.sections:
+            ctx.panel.state.section = name
+
     def make(self, ctx: Context) -> None:
         """The form that makes the run it shows."""
         ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", on_success=f"{WORKBENCH}#reload")

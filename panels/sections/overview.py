@@ -1,0 +1,101 @@
+"""The few sentences that matter, each a link to what it is about."""
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_text, shown
+from kalos_core.figures import PUBLISHED_ALPHAS
+
+from ..parts.events import WORKBENCH, Context, guarded
+from ..parts.figures import add_part, put_parts
+from ..parts.layout import add_table, put_rows
+from .base import Section
+
+LEADS_TO = {
+    "agreement": ("Images", ""),
+    "class": ("Classes", "category"),
+    "rater": ("Raters", "rater"),
+    "variations": ("Variations", ""),
+    "ceiling": ("Ceiling", ""),
+    "disputes": ("Decide", ""),
+    "changes": ("Runs", ""),
+}
+"""What a statement is about -> the section it leads to, and the part of the lens that takes its name."""
+
+SENTENCE = {
+    "button": {"sx": {"justifyContent": "flex-start", "textAlign": "left", "textTransform": "none", "width": "100%"}}
+}
+
+PUBLISHED_COLUMNS = (("dataset", "Data set"), ("alpha", "α"), ("notation", "Configuration"), ("source", "Source"))
+
+NOTHING_YET = (
+    "**How good are the labels?**\n\nNothing is computed yet: *Analyse* says how far the raters agree, which class is "
+    "hardest, who differs, and what no model can be expected to pass."
+)
+
+
+class OverviewSection(Section):
+    NAME, KIND, NOTHING_YET = "Overview", "agreement", NOTHING_YET
+    FOLLOWS = ("category", "rater", "tag", "view")
+    PAGES = ("Findings", "Published values")
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)
+        state.run = run.key
+        if self.page(ctx) == "Findings":
+            found = kf.overview_of(ctx.dataset, analysis.key, self.lens(ctx))
+            state.statements = [[entry.text, entry.about, entry.name] for entry in found]
+            state.remarks = [run.metrics["note"]] if run.metrics["note"] else []
+        else:
+            put_parts(ctx, {"scale": kf.figures_of(run)["scale"]})
+            put_rows(ctx, "published", published_rows(run.settings["similarity"]))
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        if self.page(ctx) == "Findings":
+            self._add_findings(panel, ctx)
+        else:
+            add_part(panel, ctx, "scale")
+            add_table(panel, ctx, "published", "Published values, those of your similarity first", PUBLISHED_COLUMNS)
+
+    def _add_findings(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        for number, (text, about, _) in enumerate(state.statements):
+            name, on_click = f"statement_{number}", self.to(self.follow)
+            panel.btn(name, label=text, on_click=on_click, params={"number": number}, componentsProps=SENTENCE)
+            if about == "changes":
+                given = {"operator": "update_run", "given": {"key": state.analysis}}
+                panel.btn("update", label="Update", icon="update", on_click=f"{WORKBENCH}#prompt", params=given)
+        for number, remark in enumerate(state.remarks):
+            panel.view(f"remark_{number}", types.Notice(label=remark))
+        on_click = self.to(self.show_worst)
+        panel.btn("worst", label="Show the worst images", icon="grid_view", on_click=on_click, variant="contained")
+
+    @guarded
+    def follow(self, ctx: Context) -> None:
+        """The section a statement is about, with its class or rater in the lens."""
+        state = ctx.panel.state
+        _, about, name = state.statements[ctx.params["number"]]
+        section, part = LEADS_TO[about]
+        if part and name in state.choices[part]:
+            state.lens = {**state.lens, part: str(state.choices[part].index(name))}
+        self.go_to(ctx, section)
+
+    @guarded
+    def show_worst(self, ctx: Context) -> None:
+        lens = self.lens(ctx)
+        view = kf.view_worst_first(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
+        self.show(ctx, view, "images, the lowest α first")
+
+
+def published_rows(similarity: str) -> list[dict[str, str]]:
+    """Published values, those with a similarity first."""
+    records = sorted(PUBLISHED_ALPHAS, key=lambda record: record.similarity != similarity)
+    return [
+        {
+            "dataset": f"{record.dataset}\n{record.task}",
+            "alpha": alpha_text(record.alpha, 3),
+            "notation": shown(f"{record.printed}\n{record.note}".rstrip()),
+            "source": record.source,
+        }
+        for record in records
+    ]
