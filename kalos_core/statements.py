@@ -72,9 +72,9 @@ def statements(
     >>> from kalos_core import Annotations, agreement
     >>> from kalos_core.diagnostics import narrowed
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
-    >>> found = narrowed(agreement(Annotations.from_rows(rows)))
+    >>> found = narrowed(agreement(Annotations.from_rows(rows), bootstrap=0))
     >>> for statement in statements(found, {"correct": 3, "missing": 1}, 0.661, (4, 1)):
-    ...     print(statement.about, "|", statement.text)
+    ...     print(statement.about, "|", statement.text.replace("\xa0", " "))
     agreement | Raters agree at α 1.00 (near perfect): good enough to train on and to compare models by.
     variations | The most frequent difference is missing or additional: 1 of 4 findings (25 %).
     ceiling | No model can be expected to pass 66.1 mAP on these labels: raters reach no more against each other.

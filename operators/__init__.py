@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from .analyse import Analyse
 from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
 from .compute_label_agreement import ComputeLabelAgreement
 from .compute_pixel_agreement import ComputePixelAgreement
 from .delete_run import DeleteRun
+from .describe_run import DescribeRun
 from .estimate_convergence import EstimateConvergence
 from .estimate_truth import EstimateTruth
 from .find_variations import FindVariations
@@ -16,11 +18,14 @@ from .load_raters import LoadRaters
 from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
+from .rename_run import RenameRun
+from .update_run import UpdateRun
 
 
 def register(plugin: Any) -> None:
     plugin.register(OpenRaters)
     plugin.register(LoadRaters)
+    plugin.register(Analyse)
     plugin.register(ComputeAgreement)
     plugin.register(FindVariations)
     plugin.register(CalibrateThreshold)
@@ -32,4 +37,7 @@ def register(plugin: Any) -> None:
     plugin.register(ComputePixelAgreement)
     plugin.register(EstimateTruth)
     plugin.register(RankDetectors)
+    plugin.register(UpdateRun)
+    plugin.register(DescribeRun)
+    plugin.register(RenameRun)
     plugin.register(DeleteRun)

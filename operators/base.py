@@ -30,6 +30,9 @@ SENT_BY_THE_APP = "spaces"
 
 PLUGIN = "@kalos/variation"
 
+PANEL = "raters"
+"""The panel that shows analyses."""
+
 RunOfKind = TypeVar("RunOfKind", bound="kf.Run[Any, Any, Any, Any]")
 """What an analysis stores: a run of its own kind."""
 
@@ -45,10 +48,12 @@ class Action(foo.Operator):
     """What all operators share: their configuration, the frame of their form and the form of their summary.
 
     A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
-    `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`.
+    `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
+    that has another name.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
+    FUNCTION = ""
     STREAMED = True
 
     @property
@@ -80,7 +85,7 @@ class Action(foo.Operator):
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
         if SENT_BY_THE_APP in ctx.request_params:
             return
-        arguments = signature(getattr(kf, self.NAME)).parameters.values()
+        arguments = signature(getattr(kf, self.FUNCTION or self.NAME)).parameters.values()
         known = {entry.name for entry in arguments if entry.kind is not Parameter.VAR_KEYWORD} | self._form_names(ctx)
         if any(entry.kind is Parameter.VAR_KEYWORD for entry in arguments):
             known |= set(vars(kf.Selection()))
@@ -179,7 +184,7 @@ class Analysis(Action, Generic[RunOfKind]):
             stored = self.analyse(samples, key, progress=progress, **{**selected, **settings})
             return {"run_key": key, **stored.metrics, "text": self.summary(stored)}
 
-        return run(ctx, work, then=(ctx.ops.reload_dataset, *_showing(ctx, self.kind.section)))
+        return run(ctx, work, then=(ctx.ops.reload_dataset, *showing(ctx, self.kind.section)))
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:
@@ -192,7 +197,7 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
 
 
-def _showing(ctx: Context, panel: str) -> list[Callable[[], Any]]:
+def showing(ctx: Context, panel: str) -> list[Callable[[], Any]]:
     """Operations that bring up a panel with the new run; those of its name that are open load it."""
     loading = [partial(_reload, ctx, *entry) for entry in _open_panels(ctx) if entry[0] == panel]
     return [*loading, lambda: ctx.ops.open_panel(panel, layout="horizontal")]
@@ -262,7 +267,7 @@ def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KalosWarning)  # what becomes of others is for their filters to decide
         result = work(progress)
-    notes = [str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)]
+    notes = list(dict.fromkeys(str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)))
     for entry in caught:
         if not issubclass(entry.category, KalosWarning):
             warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)

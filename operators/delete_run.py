@@ -17,12 +17,12 @@ class DeleteRun(base.Action):
     STREAMED = False
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        runs = {} if ctx.dataset is None else {run.key: run for run in kf.list_runs(ctx.dataset, info=True)}
-        kinds = {key: kf.KINDS[run.kind].title for key, run in runs.items()}
-        key = forms.add_run(ctx, inputs, list(runs), "run", descriptions=kinds, required=True)
-        if key is not None:
-            text = f"Deletes {runs[key].written}"
-            inputs.view("what", types.Warning(label="This cannot be undone", description=text))
+        run = forms.add_any_run(ctx, inputs)
+        if run is None:
+            return
+        members = [other for other in kf.list_runs(ctx.dataset, info=True) if other.analysis == run.key] or [run]
+        text = f"Deletes {'; '.join(member.written for member in members)}"
+        inputs.view("what", types.Warning(label="This cannot be undone", description=text))
 
     def execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)

@@ -40,24 +40,41 @@ SIMILARITY_HELP = {
 
 def add_run_key(ctx: Context, inputs: types.Object, base: str) -> None:
     """A run key that is checked as it is typed."""
-    suggestion = kf.free_run_key(ctx.dataset, base)
-    key = inputs.str(
-        "run_key",
-        default=suggestion,
-        label="Run key",
-        description="Names everything this run writes, so that it can be deleted again",
-    )
-    widgets.check(key, lambda: kf.check_run_key(ctx.dataset, ctx.params.get("run_key", suggestion)))
+    add_key(ctx, inputs, "run_key", kf.free_run_key(ctx.dataset, base), kf.check_run_key)
 
 
-def add_run(ctx: Context, inputs: types.Object, keys: Sequence[str], noun: str, **options: Any) -> str | None:
+def add_key(
+    ctx: Context,
+    inputs: types.Object,
+    name: str,
+    suggestion: str,
+    check: Callable[[Any, str], None],
+    label: str = "Run key",
+    description: str = "Names everything this run writes, so that it can be deleted again",
+) -> None:
+    """A key that `check` refuses as it is typed."""
+    key = inputs.str(name, default=suggestion, label=label, description=description)
+    widgets.check(key, lambda: check(ctx.dataset, ctx.params.get(name, suggestion)))
+
+
+def add_any_run(ctx: Context, inputs: types.Object) -> kf.Run[Any, Any, Any, Any] | None:
+    """A menu of all runs, each with its kind; the chosen one."""
+    runs = {} if ctx.dataset is None else {run.key: run for run in kf.list_runs(ctx.dataset, info=True)}
+    kinds = {key: kf.KINDS[run.kind].title for key, run in runs.items()}
+    key = add_run(ctx, inputs, list(runs), "run", descriptions=kinds, required=True)
+    return None if key is None else runs[key]
+
+
+def add_run(
+    ctx: Context, inputs: types.Object, keys: Sequence[str], noun: str, name: str = "run_key", **options: Any
+) -> str | None:
     """A menu of runs, the first of which is proposed; the key of the chosen one, None where there is none."""
     if not keys:
         inputs.view("none", types.Notice(label=f"There is no {noun} yet"))
-        inputs.str("run_key", required=True, view=types.HiddenView()).invalid = True
+        inputs.str(name, required=True, view=types.HiddenView()).invalid = True
         return None
-    chosen: str = ctx.params.get("run_key") or keys[0]
-    run = widgets.add_dropdown(inputs, "run_key", keys, default=keys[0], label="Run", **options)
+    chosen: str = ctx.params.get(name) or keys[0]
+    run = widgets.add_dropdown(inputs, name, keys, default=keys[0], label=noun.capitalize(), **options)
     if chosen not in keys:
         widgets.refuse(run, f"There is no {noun} {chosen!r} any more")
         return None

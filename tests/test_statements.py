@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from kalos_core import Annotations, agreement
@@ -35,13 +34,14 @@ def test_agreement_leads_with_its_band_and_what_it_is_worth() -> None:
 
 
 @pytest.mark.parametrize(("alpha", "name"), [(0.81, "near perfect"), (0.61, "substantial"), (0.41, "moderate")])
-def test_every_band_has_a_worth(alpha: float, name: str) -> None:
-    found = NarrowedAgreement(**{**vars(study(TRIO)), "alpha": alpha, "alpha_interval": np.array([np.nan, np.nan])})
+def test_every_band_has_a_worth(alpha: float, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NarrowedAgreement, "alpha", alpha)
+    found = study(TRIO)
     assert f"α {alpha} ({name}): {WORTH[name]}" in texts(found)["agreement"]
 
 
 def test_without_an_alpha_it_says_why() -> None:
-    found = NarrowedAgreement(**{**vars(study(TRIO)), "alpha": np.nan})
+    found = study({"ann": "cat"})
     assert texts(found)["agreement"] == "No image has an alpha: fewer than two raters can be compared."
 
 

@@ -10,8 +10,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 
 * into a data set: `load_raters`, `load_label_table`, `load_mask_folders`
 * all of them at once: `overview_of`, `analyse`, `update_analysis`, `list_analyses`, `find_analysis`, `Analysis`,
-  `check_analysis_key`, `free_analysis_key`; two side by side: `compare_runs`, `RunComparison`, `SettingRow`,
-  `view_of_change`
+  `check_analysis_key`, `free_analysis_key`, `next_analysis_key`; two side by side: `compare_runs`, `RunComparison`,
+  `SettingRow`, `view_of_change`
 * analyses, each a kind of run: `compute_agreement`, `find_variations`, `calibrate_threshold`, `estimate_convergence`,
   `compute_label_agreement`, `rank_systems`, `compute_pixel_agreement`, `estimate_truth`, `rank_detectors`,
   `inject_noise`
@@ -57,6 +57,7 @@ from kalos_core.errors import Undefined as Undefined
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import check_analysis_key as check_analysis_key
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key as free_analysis_key
+from kalos_core.fiftyone.analyses.analysis import next_analysis_key as next_analysis_key
 from kalos_core.fiftyone.analyses.analysis import update_analysis as update_analysis
 from kalos_core.fiftyone.analyses.comparing import RunComparison as RunComparison
 from kalos_core.fiftyone.analyses.comparing import SettingRow as SettingRow

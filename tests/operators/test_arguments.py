@@ -54,6 +54,10 @@ def test_of_the_others_too(dataset: fo.Dataset, tmp_path: Path) -> None:
     for operator, params in (
         ("load_raters", {"labels": str(labels), "image": "folder"}),
         ("delete_run", {"run_key": "run", "all": True}),
+        ("analyse", {"key": "first", "run_key": "first"}),
+        ("update_run", {"key": "run", "threshold": 0.5}),
+        ("rename_run", {"run_key": "run", "new_key": "other", "kind": "calibration"}),
+        ("describe_run", {"run_key": "run", "notes": "seen"}),
         ("choose_threshold", {"run_key": "run", "tau": 0.5}),
     ):
         with pytest.raises(foo.executor.ExecutionError) as error:

@@ -153,7 +153,7 @@ def update_analysis(
     members = [run for kind, run in before.runs.items() if KINDS[kind].suffix]
     if not members:
         raise InputError(f"analysis: expected one with a run of {', '.join(_table())}, got {before.key!r}")
-    new_key = new_key or _next_key(samples, before.key)
+    new_key = new_key or next_analysis_key(samples, before.key)
     calls = [(KINDS[run.kind], _arguments(samples, run)) for run in members]
     made = _compute(load_run_view(samples, members[0].key), new_key, calls, progress)
     try:
@@ -226,8 +226,17 @@ def _compute(samples: Any, key: str, calls: Calls, progress: Progress | bool | N
 # ---- keys ----
 
 
-def _next_key(samples: Any, key: str) -> str:
-    """The key with the next number that is free."""
+def next_analysis_key(samples: Any, key: str) -> str:
+    """The key with the next number that is free.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> next_analysis_key(dataset, "first"), next_analysis_key(dataset, "v9")
+    ('first2', 'v10')
+    >>> dataset.delete()
+    """
     base = key.rstrip("0123456789")
     for number in count(int(key[len(base) :] or 1) + 1):
         with suppress(InputError):

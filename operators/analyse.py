@@ -1,0 +1,78 @@
+"""Everything about how raters agree, in one go."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import bold
+
+from . import base, forms, widgets
+from .widgets import Context
+
+KEY = "first"
+"""The key to propose, if it is free."""
+
+
+class Analyse(base.Action):
+    NAME, LABEL = "analyse", "Analyse raters"
+    DESCRIPTION = "How far raters agree, every difference, the threshold and the ceiling of any model, in one go"
+    ICON, RESULT = "/assets/agreement.svg", "Analysis"
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        forms.check_view(ctx, inputs)
+        if has_objects(ctx) or not has_others(ctx):
+            if not forms.add_selection(ctx, inputs):
+                return
+            forms.add_similarity(ctx, inputs)
+        forms.add_key(
+            ctx,
+            inputs,
+            "key",
+            kf.free_analysis_key(ctx.dataset, KEY),
+            kf.check_analysis_key,
+            label="Key",
+            description="Names everything the analysis writes, so that it can be deleted again",
+        )
+
+    def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
+        self.check_params(ctx)
+        params, samples = ctx.params, ctx.target_view()
+        settings = widgets.given(params, "kinds", "similarity", "settings") | forms.read_threshold(params)
+        selection = selected(ctx).arguments()
+
+        def work(progress: base.Progress) -> dict[str, Any]:
+            key = params.get("key") or kf.free_analysis_key(ctx.dataset, KEY)
+            return summary(kf.analyse(samples, key, progress=progress, **settings, **selection))
+
+        return base.run(ctx, work, then=(ctx.ops.reload_dataset, *base.showing(ctx, base.PANEL)))
+
+
+def summary(analysis: kf.Analysis) -> dict[str, Any]:
+    """Which runs were made, under which keys."""
+    runs = analysis.runs.values()
+    rows = "\n".join(f"- {kf.KINDS[run.kind].title}: run {bold(run.key)}, {run.images:,} images" for run in runs)
+    return {"key": analysis.key, "runs": {run.kind: run.key for run in runs}, "text": f"{rows}\n"}
+
+
+def has_objects(ctx: Context) -> bool:
+    """Whether there are labels of objects to select from."""
+    return ctx.dataset is not None and bool(kf.label_fields(ctx.dataset))
+
+
+def has_others(ctx: Context) -> bool:
+    """Whether several raters gave image-level labels, or masks."""
+    families = (kf.IMAGE_LABELS, kf.MASKS)
+    return ctx.dataset is not None and any(len(kf.rater_fields(ctx.dataset, family)) > 1 for family in families)
+
+
+def selected(ctx: Context) -> kf.Selection:
+    """What the form selects; all stored raters of objects are all raters, of other labels, too."""
+    if not has_objects(ctx):
+        return kf.Selection()
+    selection, stored = forms.read_selection(ctx), kf.rater_fields(ctx.dataset)
+    if selection.raters is not None and stored and set(stored) <= set(selection.raters):
+        return replace(selection, raters=None)
+    return selection

@@ -1,0 +1,37 @@
+"""A note and a status for a run."""
+
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import bold
+
+from . import base, forms, widgets
+from .widgets import Context
+
+NO_STATUS = "none"
+
+
+class DescribeRun(base.Action):
+    NAME, LABEL = "describe_run", "Note and status of a run"
+    DESCRIPTION = "What people are to know of a run, and whether it has been reviewed"
+    ICON, RESULT = "/assets/agreement.svg", "Noted"
+    STREAMED = False
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        run = forms.add_any_run(ctx, inputs)
+        if run is None:
+            return
+        inputs.str("note", default=run.note, label="Note", view=types.FieldView(multiline=True))
+        statuses = {NO_STATUS: "no status", **kf.STATUSES}
+        widgets.add_dropdown(inputs, "status", statuses, default=run.status or NO_STATUS, label="Status")
+
+    def execute(self, ctx: Context) -> dict[str, Any]:
+        self.check_params(ctx)
+        key, status = ctx.params["run_key"], ctx.params.get("status")
+        kf.describe_run(ctx.dataset, key, note=ctx.params.get("note"), status="" if status == NO_STATUS else status)
+        base.reload_panels(ctx)
+        run = kf.load_metrics(ctx.dataset, key)
+        text = f"Noted of the run {bold(key)}: {kf.STATUSES.get(run.status, 'no status')}."
+        return {"run_key": key, "note": run.note, "status": run.status, "text": text}

@@ -1,0 +1,42 @@
+"""The same analysis again, of the labels as they are now."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+
+from . import base, forms
+from .analyse import summary
+from .widgets import Context
+
+
+class UpdateRun(base.Action):
+    NAME, FUNCTION = "update_run", "update_analysis"
+    LABEL = "Update: the same analysis with the labels as they are now"
+    DESCRIPTION = "The runs of an analysis again with the same settings under another key, so that both can be compared"
+    ICON, RESULT = "/assets/agreement.svg", "Updated"
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        found = [] if ctx.dataset is None else kf.list_analyses(ctx.dataset)
+        key = forms.add_run(ctx, inputs, [analysis.key for analysis in found], "analysis", "key", required=True)
+        if key is not None:
+            forms.add_key(
+                ctx,
+                inputs,
+                "new_key",
+                kf.next_analysis_key(ctx.dataset, key),
+                kf.check_analysis_key,
+                label="New key",
+                description="The analysis of before stays as it is",
+            )
+
+    def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
+        self.check_params(ctx)
+        params = ctx.params
+
+        def work(progress: base.Progress) -> dict[str, Any]:
+            return summary(kf.update_analysis(ctx.dataset, params["key"], params.get("new_key"), progress=progress))
+
+        return base.run(ctx, work, then=(ctx.ops.reload_dataset, *base.showing(ctx, base.PANEL)))
