@@ -31,7 +31,6 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.display`          names of types and numbers as people read them
 `kalos_core.drawing`          images with the outlines of every rater
 `kalos_core.figures`          results as plotly figures
-`kalos_core.statements`       the few sentences that matter about a study
 `kalos_core.report`           results as HTML and CSV files
 `kalos_core.fiftyone`         the bridge to FiftyOne data sets
 ============================  ======================================================================================

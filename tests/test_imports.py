@@ -34,7 +34,6 @@ ORDER = [
     "pixels",
     "consensus",
     "decisions",
-    "statements",
     "ranking",
     "readers",
     "noise",

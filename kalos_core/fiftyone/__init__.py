@@ -9,7 +9,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
     print(run.result)
 
 * into a data set: `load_raters`, `load_label_table`, `load_mask_folders`
-* all of them at once: `overview_of`, `analyse`, `update_analysis`, `list_analyses`, `find_analysis`, `Analysis`,
+* all of them at once: `analyse`, `update_analysis`, `list_analyses`, `find_analysis`, `Analysis`,
   `check_analysis_key`, `free_analysis_key`, `next_analysis_key`; two side by side: `compare_runs`, `RunComparison`,
   `SettingRow`, `view_of_change`
 * analyses, each a kind of run: `compute_agreement`, `find_variations`, `calibrate_threshold`, `estimate_convergence`,
@@ -63,7 +63,6 @@ from kalos_core.fiftyone.analyses.comparing import RunComparison as RunCompariso
 from kalos_core.fiftyone.analyses.comparing import SettingRow as SettingRow
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
 from kalos_core.fiftyone.analyses.comparing import view_of_change as view_of_change
-from kalos_core.fiftyone.analyses.overview import overview_of as overview_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES as RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.found import FoundRaters as FoundRaters
