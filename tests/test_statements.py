@@ -1,0 +1,83 @@
+"""The few sentences that matter, with the numbers worked out by hand."""
+
+from __future__ import annotations
+
+from kalos_core import Annotations, agreement, variations
+from kalos_core.diagnostics import narrowed
+from kalos_core.display import NO_BREAK
+from kalos_core.statements import Statement, statements
+from kalos_core.variation import narrowed_variations
+
+
+def plain(said: list[Statement]) -> list[str]:
+    return [statement.text.replace(NO_BREAK, " ") for statement in said]
+
+
+def scene(images: int = 12) -> Annotations:
+    """On each image a cat all see, and what ann and bob call a dog and cid calls a cat."""
+    rows = [
+        {"image": image, "rater": rater, "category": category, "box": [x, 0, 9, 9]}
+        for image in range(images)
+        for rater in ("ann", "bob", "cid")
+        for category, x in (("cat", 0), ("cat" if rater == "cid" else "dog", 50))
+    ]
+    return Annotations.from_rows(rows)
+
+
+def test_of_an_analysis_by_hand() -> None:
+    """Alpha: n = 6, o = 3 + 1, D_o = 1 / 3, D_e = (36 - 16 - 4) / 30: 1 - 10 / 16 = .375; all images alike.
+
+    Dog: its one unit has two dogs and a cat, n = 3, o = 1, D_o = 2 / 3, D_e = 4 / 6: 0. Of cid and another: n = 4,
+    o = 2, D_o = 1 / 2, D_e = (16 - 9 - 1) / 12 = 1 / 2: 0. Findings: 6 pairs of
+    annotations, 2 of them of different classes.
+    """
+    table = scene()
+    said = statements(
+        narrowed(agreement(table)),
+        narrowed_variations(variations(table)),
+        ceiling=0.6607,
+        disputes=(12, 3),
+        changed=1402,
+    )
+    assert plain(said) == [
+        "Agreement is low, alpha 0.375 [0.375, 0.375]: not reliable enough to draw conclusions from.",
+        "Hardest class: dog, alpha 0.00 on 12 images.",
+        "cid is furthest from the others: alpha 0.00 with each of them on average.",
+        "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
+        "Raters reach mAP 66.1 against one another, of all images: the ceiling for any model.",
+        "3 (25 %) of 12 disputes are decided.",
+        "1,402 samples were edited since.",
+    ]
+    assert [statement.leads_to for statement in said] == [
+        "Images",
+        "Classes",
+        "Raters",
+        "Variations",
+        "Ceiling",
+        "Decide",
+        "Runs",
+    ]
+    assert [dict(statement.arguments) for statement in said[1:4]] == [
+        {"category": "dog"},
+        {"rater": "cid"},
+        {"kind": "wrong_class"},
+    ]
+
+
+def test_a_class_on_few_images_is_not_called_the_hardest() -> None:
+    said = plain(statements(narrowed(agreement(scene(9)))))
+    assert not any("Hardest" in text for text in said)
+
+
+def test_nothing_is_said_of_what_is_undefined() -> None:
+    assert statements(ceiling=float("nan")) == []
+    alone = Annotations.from_rows(
+        [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}],
+        raters=["ann", "bob"],
+        assigned={1: ["ann"]},
+    )
+    assert plain(statements(narrowed(agreement(alone)))) == ["Alpha is undefined here: no two raters can be compared."]
+    same = Annotations.from_rows(
+        [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
+    )
+    assert plain(statements(found=narrowed_variations(variations(same)))) == ["No two raters differ in any finding."]
