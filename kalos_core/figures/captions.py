@@ -154,7 +154,7 @@ CAPTIONS = {
     ),
     "shared": Caption(
         "One column for each order that occurs: a single column means that all references agree about the order.",
-        "The different rankings, each with the number of references that give it. Ranks from 1. Lampert et al. Table IV.",
+        "The different rankings, each with how many references give it. Ranks from 1. Lampert et al. Table IV.",
     ),
     "tau": Caption(
         "Each cell: how alike two references order the models; 1 is the same order.",

@@ -152,7 +152,7 @@ def replicate_scatter(
             mode="markers",
             marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
             hovertemplate="threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}<extra></extra>",
-            name=group if dataset is None else shortened(group),
+            name=group if dataset is None else shortened(group, 40),
         )
         for group, rows, colour, symbol in groups
     ]

@@ -184,7 +184,7 @@ def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart()
         1,
     )
     (x0, x1), (y0, y1) = figure.data[2].x, figure.data[2].y
-    assert ((y1 - y0) / (x1 - x0), y0 - slope * x0) == pytest.approx((100 * slope, 100 * intercept))
+    assert ((y1 - y0) / (x1 - x0), y0 - 100 * slope * x0) == pytest.approx((100 * slope, 100 * intercept))
     assert figure.layout.title.text.startswith(f"mAP = {100 * slope:.1f} α ")
     assert "over 2 data sets" in figure.layout.title.text
     plain(figure)

@@ -35,7 +35,7 @@ DRAWN = {
     "correlation_bars": lambda: figures.correlation_bars(NAMES, VALUES),
     "curves_title": lambda: figures.curves_title(HOSTILE, VALUES),
     "detector_correlation_title": lambda: figures.detector_correlation_title(NAMES[:1], [0.9], [0.5]),
-    "correlation_dots": lambda: figures.correlation_dots(NAMES, VALUES, VALUES),
+    "detector_correlation_dots": lambda: figures.detector_correlation_dots(NAMES, VALUES, VALUES),
     "directions_heatmap": lambda: figures.directions_heatmap(NAMES, PAIR),
     "directions_title": lambda: figures.directions_title(NAMES, PAIR),
     "events_title": lambda: figures.events_title(NAMES, 1, 2, 3, None),
