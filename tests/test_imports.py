@@ -34,6 +34,7 @@ ORDER = [
     "pixels",
     "consensus",
     "decisions",
+    "statements",
     "ranking",
     "readers",
     "noise",

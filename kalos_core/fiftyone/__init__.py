@@ -15,6 +15,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * analyses, each a kind of run: `compute_agreement`, `find_variations`, `calibrate_threshold`, `estimate_convergence`,
   `compute_label_agreement`, `rank_systems`, `compute_pixel_agreement`, `estimate_truth`, `rank_detectors`,
   `inject_noise`
+* what a lens leaves of them (`Lens`, `CANNOT_FOLLOW`): `narrowed_metrics`, `narrowed_variations`, `rater_scorecard` ->
+  `Scorecard`, `overview_of` -> `Statement`
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
@@ -29,7 +31,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `read_labels`, `IMAGE_LABELS`, `MASKS`, `OBJECTS`, `estimated_fields`, `rater_facts`, `rater_names`, `sources_of`,
   `synthetic_fields`, `check_samples`, `Selection`, `default_similarity`, `fitting_similarities`
 * more of what loading returns: `LoadedLabels`, `LoadedRaters`
-* more of agreement: `AgreementRun`, `narrowed_metrics`, `Lens`, `NotInRun`, `ImageRow`, `image_alphas`,
+* more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
   `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
 * more of calibration: `choose_threshold`, `CalibrationRun`
 * more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `poolable_runs`,
@@ -63,12 +65,15 @@ from kalos_core.fiftyone.analyses.comparing import RunComparison as RunCompariso
 from kalos_core.fiftyone.analyses.comparing import SettingRow as SettingRow
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
 from kalos_core.fiftyone.analyses.comparing import view_of_change as view_of_change
+from kalos_core.fiftyone.analyses.scorecards import rater_scorecard as rater_scorecard
+from kalos_core.fiftyone.analyses.statements import overview_of as overview_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES as RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.found import FoundRaters as FoundRaters
 from kalos_core.fiftyone.dataset.found import found_raters as found_raters
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
 from kalos_core.fiftyone.dataset.image_labels import scored_fields as scored_fields
+from kalos_core.fiftyone.dataset.lens import CANNOT_FOLLOW as CANNOT_FOLLOW
 from kalos_core.fiftyone.dataset.lens import Lens as Lens
 from kalos_core.fiftyone.dataset.mask_fields import mask_classes as mask_classes
 from kalos_core.fiftyone.dataset.masks import RaterMasks as RaterMasks
@@ -163,6 +168,7 @@ from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_t
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun as VariationRun
+from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations as narrowed_variations
 from kalos_core.fiftyone.kinds.variations.views import MergedFinding as MergedFinding
 from kalos_core.fiftyone.kinds.variations.views import merged_findings as merged_findings
 from kalos_core.fiftyone.kinds.variations.views import view_of_boundary as view_of_boundary
@@ -196,7 +202,9 @@ from kalos_core.fiftyone.runs.thresholds import default_threshold as default_thr
 from kalos_core.noise import InjectedNoise as InjectedNoise
 from kalos_core.nominal import LabelFindings as LabelFindings
 from kalos_core.nominal.grouping import read_groups as read_groups
+from kalos_core.statements import Statement as Statement
 from kalos_core.variation import Finding as Finding
 from kalos_core.variation import ImageReport as ImageReport
+from kalos_core.variation import Scorecard as Scorecard
 
 __all__ = [name for name, found in vars().items() if not name.startswith("_") and not inspect.ismodule(found)]

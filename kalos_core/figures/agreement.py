@@ -156,10 +156,10 @@ def alpha_scale(
     figure.update_layout(row_layout(names, "", "mean alpha over images", lowest, 1.0))
     figure.update_layout(
         xaxis={"range": [lowest - 0.03, 1.03], "dtick": 0.2, "zeroline": False},
-        margin={"t": 25, "l": 125},
-        height=25 + 45 + BAR_HEIGHT * len(names) + 10,
+        margin={"t": 36, "l": 125},
+        height=36 + 45 + BAR_HEIGHT * len(names) + 10,
         shapes=_band_shapes(lowest),
-        annotations=_band_names(lowest, size=8),
+        annotations=_band_names(lowest, size=9, in_turn=True),
     )
     return figure
 
@@ -212,7 +212,8 @@ def _band_shapes(lowest: float) -> list[Layout]:
     ]
 
 
-def _band_names(lowest: float, size: int = 10) -> list[Layout]:
+def _band_names(lowest: float, size: int = 10, *, in_turn: bool = False) -> list[Layout]:
+    """The names of bands above a plot; in turn on two lines where they would touch each other."""
     edges = [1.0, *(least for least, _ in BANDS)]
     names = [name for _, name in BANDS]
     return [
@@ -222,12 +223,13 @@ def _band_names(lowest: float, size: int = 10) -> list[Layout]:
             "x": (max(low, lowest) + high) / 2,
             "y": 1.0,
             "yanchor": "bottom",
+            "yshift": 11 * (number % 2) if in_turn else 0,
             "text": name,
             "showarrow": False,
             "font": {"size": size},
             "opacity": 0.75,
             "hovertext": BAND_SOURCES,
         }
-        for high, low, name in zip(edges[:-1], edges[1:], names, strict=True)
+        for number, (high, low, name) in enumerate(zip(edges[:-1], edges[1:], names, strict=True))
         if high - max(low, lowest) >= 0.15
     ]

@@ -96,7 +96,7 @@ def value_bars(
         bars.marker.opacity = opacity
     low, high = value_range(numbers, ends)
     figure = go.Figure(bars, layout=row_layout(names, title, axis, low, high + room * (high - low)))
-    return with_value_column(figure, texts)
+    return with_value_column(figure, texts, high)
 
 
 def count_bars(traces: Sequence[go.Bar], axis: str, title: str = "") -> go.Figure:
@@ -176,8 +176,10 @@ def row_layout(names: Sequence[str], title: str, axis: str, lowest: float, highe
     }
 
 
-def with_value_column(figure: go.Figure, texts: Sequence[str]) -> go.Figure:
-    """Rows with their values in a column at the right, clear of bars and whiskers."""
-    edge = figure.layout.xaxis.range[1]
-    column = {"x": edge, "xanchor": "right", "showarrow": False, "font": {"size": 11}}
+def with_value_column(figure: go.Figure, texts: Sequence[str], highest: float) -> go.Figure:
+    """Rows with their values in a column at the right, beyond the axis, which ends behind the `highest` value."""
+    first, edge = figure.layout.xaxis.range
+    last = highest + 0.02 * (edge - first)  # a bar's whisker is drawn whole
+    figure.update_xaxes(range=[first, last], domain=[0, (last - first) / (edge - first)])
+    column = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False, "font": {"size": 11}}
     return figure.update_layout(annotations=[{"y": row, "text": text, **column} for row, text in enumerate(texts)])

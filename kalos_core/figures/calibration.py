@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.calibration import Separation
 from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
 from kalos_core.display import alpha_text, with_interval
-from kalos_core.figures.common import NEUTRAL, UPRIGHT, Layout, titled
+from kalos_core.figures.common import LEGEND_AT_BOTTOM, NEUTRAL, UPRIGHT, Layout, titled
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -86,9 +86,9 @@ def calibration_figure(
         },
         barmode="overlay",
         bargap=0,
-        margin={"t": 90 if title else 50, "b": 85, "l": 60, "r": 15},
-        legend={"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
-        height=380,
+        margin={"t": 90 if title else 50, "b": 105, "l": 60, "r": 15},
+        legend=LEGEND_AT_BOTTOM,
+        height=400,
         shapes=_lines(tau, ks_at, tau_interval),
         annotations=_labels(tau, ks_at, tau_interval),
     )

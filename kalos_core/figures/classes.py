@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import Numbers, alpha_text, with_interval
+from kalos_core.display import MOST_LETTERS, Numbers, alpha_text, names_shown, shown, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
 
-MOST_CLASSES = 12
-"""Bars that fit next to the grid at once."""
+MOST_CLASSES = 40
+"""Bars of one figure, which grows with them; what is left out is said."""
 
 LEAST_IMAGES = 5
 """A class on fewer images has a mean that says little; it is shown only where no class has more."""
@@ -48,6 +48,7 @@ def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Se
     >>> class_difficulty_title(["car", "van", "bus"], [0.9, 0.31, None], [20, 12, 0])
     'Raters agree least about van (0.31), best about car (0.90)'
     """
+    categories = names_shown(categories, MOST_LETTERS)
     values, order = as_numbers(alpha), hardest_classes(alpha, images, len(categories))
     if not len(order):
         return "No class has an alpha"
@@ -100,6 +101,8 @@ def class_difficulty_bars(
     selected : str, optional
         The class that stands out.
     """
+    categories = names_shown(categories)
+    selected = None if selected is None else shown(selected, None)
     order = hardest_classes(alpha, images, limit)
     values, ends = as_numbers(alpha)[order], as_intervals(intervals, len(categories))[order]
     names = [categories[index] for index in order]

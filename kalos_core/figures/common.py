@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import Numbers
+from kalos_core.display import Numbers, shown
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
 """(n, 2) values: both ends of the interval of each value."""
@@ -128,14 +128,14 @@ def value_range(*values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def shortened(name: str, length: int = 18) -> str:
-    """A name that leaves room for the plot next to it.
+    """A name from data that leaves room for the plot next to it, as `kalos_core.display.shown`.
 
     Examples
     --------
     >>> shortened("lighthouse"), shortened("a class whose name is a sentence", 10)
     ('lighthouse', 'a class w…')
     """
-    return name if len(name) <= length else f"{name[: length - 1].rstrip()}…"
+    return shown(name, length)
 
 
 def titled(text: str) -> Layout:

@@ -21,7 +21,15 @@ from kalos_core.convergence import (
     fit_line,
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
-from kalos_core.display import VARIATION_LABELS, Numbers, alpha_text, percent_text, points_text, with_interval
+from kalos_core.display import (
+    VARIATION_LABELS,
+    Numbers,
+    alpha_text,
+    names_shown,
+    percent_text,
+    points_text,
+    with_interval,
+)
 from kalos_core.errors import InputError, listed
 from kalos_core.figures.bars import BAR_HEIGHT, row_axis, spans, ticks
 from kalos_core.figures.calibration import OBSERVED_COLOUR
@@ -139,12 +147,12 @@ def replicate_scatter(
     points = [
         go.Scatter(
             x=x[rows].round(4).tolist(),  # all data of a panel travels with every click
-            y=y[rows].round(4).tolist(),
+            y=(100 * y[rows]).round(2).tolist(),
             customdata=thresholds[rows].round(4).tolist(),
             mode="markers",
             marker={"color": colour, "symbol": symbol, "size": 5, "opacity": 0.45},
-            hovertemplate="threshold %{customdata:.3~g}: alpha %{x:.3f}, mAP %{y:.3f}<extra></extra>",
-            name=group,
+            hovertemplate="threshold %{customdata:.2f}: alpha %{x:.3f}, mAP %{y:.1f}<extra></extra>",
+            name=group if dataset is None else shortened(group, 40),
         )
         for group, rows, colour, symbol in groups
     ]
@@ -152,7 +160,7 @@ def replicate_scatter(
         [*points, *(_line(line, ends, number) for number, line in enumerate(lines))],
         title,
         "mean alpha of a subset",
-        "modified mAP of a subset",
+        "modified mAP of a subset, in points",
         380,
         xaxis_zeroline=False,
         yaxis_zeroline=False,
@@ -166,11 +174,11 @@ def _line(line: NamedLine, ends: list[float], number: int) -> go.Scatter:
     sign = "+" if line.intercept >= 0 else "−"
     return go.Scatter(
         x=ends,
-        y=[line.slope * end + line.intercept for end in ends],
+        y=[100 * (line.slope * end + line.intercept) for end in ends],
         mode="lines",
         line={"color": WHISKER if number else OWN, "width": 3, "dash": "dash" if number else "solid"},
         hoverinfo="skip",
-        name=f"{line.name}: mAP = {line.slope:.3f} α {sign} {abs(line.intercept):.3f}",
+        name=f"{shortened(line.name, 40)}: mAP = {points_text(line.slope)} α {sign} {points_text(abs(line.intercept))}",
     )
 
 
@@ -194,6 +202,7 @@ def interval_bars(
     wholes : (n,) mAP in [0, 1], optional
         On all images of each, the number to quote; means and intervals are of subsets.
     """
+    names = names_shown(names)
     everything = as_numbers([None] * len(names) if wholes is None else wholes)
     middle, ends = as_numbers(means), as_intervals(intervals, len(names))
     points = [(row, name, 100 * value) for row, of_row in enumerate(models) for name, value in of_row.items()]
@@ -243,7 +252,7 @@ def _diamonds(points: Sequence[tuple[int, str, float]]) -> go.Scatter:
         textfont={"size": 11},
         mode="markers+text",
         marker={"symbol": "diamond", "size": 12, "color": OWN},
-        customdata=[name for _, name, _ in points],
+        customdata=names_shown(name for _, name, _ in points),
         hovertemplate="%{customdata}: %{x:.1f} mAP<extra></extra>",
         cliponaxis=False,
         name="model",
@@ -457,7 +466,7 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
     """How well the line that is fitted on the replicates of a result explains them."""
     line = _replicates(result).fitted
     if line is None:
-        return "No line is fitted: that takes two raters and subsets whose alpha differs"
+        return "The published line: one of these labels takes two raters and subsets whose alpha differs"
     return (
         f"α explains {percent_text(line.explained)} of the spread of mAP "
         f"(ρ = {alpha_text(line.correlation)}; published: ρ = 0.92)"
@@ -531,8 +540,8 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     sign = "+" if pooled.intercept >= 0 else "−"
     data = "data set" if len(found) == 1 else f"{len(found)} data sets"
     title = (
-        f"mAP = {pooled.slope:.3f} α {sign} {abs(pooled.intercept):.3f} over {data} "
-        f"(ρ = {pooled.correlation:.2f}, R² = {pooled.explained:.2f})"
+        f"mAP = {points_text(pooled.slope)} α {sign} {points_text(abs(pooled.intercept))} over {data} "
+        f"(ρ = {alpha_text(pooled.correlation)}, R² = {alpha_text(pooled.explained)})"
     )
     return replicate_scatter(
         np.concatenate([values.ravel() for values in alpha.values()]),

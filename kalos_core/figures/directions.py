@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import points_text
+from kalos_core.display import MOST_LETTERS, names_shown, points_text
 from kalos_core.figures.common import Matrix, as_matrix
 from kalos_core.figures.heatmaps import square_heatmap
 
@@ -20,6 +20,7 @@ def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
     >>> directions_title(["ann", "bob"], [[None, 0.4], [0.5, None]])
     'Lowest: 40.0 mAP for bob as detections of ann'
     """
+    raters = names_shown(raters, MOST_LETTERS)
     values = as_matrix(matrix)
     if not np.isfinite(values).any():
         return "No two raters can be compared"
@@ -38,6 +39,7 @@ def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -
     matrix : (R, R) mAP in [0, 1], None or NaN where undefined
     title : str
     """
+    raters = names_shown(raters)
     figure = square_heatmap(raters, 100 * as_matrix(matrix), "mAP", title, digits=1)
     pairs = [[f"{found} as detections of {reference}" for found in raters] for reference in raters]
     figure.update_traces(customdata=pairs, hovertemplate="%{customdata}: %{z:.1f} mAP<extra></extra>")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, percent_text
+from kalos_core.display import EVENT_LABELS, MOST_LETTERS, OUTCOME_LABELS, STAGE_LABELS, names_shown, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
@@ -38,6 +38,7 @@ def events_title(
     >>> events_title(["ann"], 1, 0, 3, None)
     '1 synthetic rater from ann: 0 changes to 3 annotations (0\xa0%)'
     """
+    references = names_shown(references, MOST_LETTERS)
     who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
     share = percent_text(changed / max(annotations, 1))
     text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share})"
@@ -95,13 +96,13 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
             colour,
             f"%{{customdata}}: %{{x}} {EVENT_LABELS[kind]}<extra>click to open it</extra>",
             EVENT_LABELS[kind],
-            customdata=list(files),
+            customdata=names_shown(files),
         )
         for kind, colour in EVENT_COLOURS.items()
     ]
-    shown = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in files]
+    ends = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in files]
     return count_bars(bars, "events").update_layout(
-        yaxis={"tickvals": list(rows), "ticktext": shown},
+        yaxis={"tickvals": list(rows), "ticktext": names_shown(ends)},
         showlegend=True,  # the App leaves it out otherwise
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         margin={"t": TITLE_HEIGHT, "l": 170},

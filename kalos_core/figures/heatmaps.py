@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, names_shown
 from kalos_core.figures.common import Layout, as_plain, margin, shortened, titled
 
 LIGHT = 0.45
@@ -35,6 +35,7 @@ def square_heatmap(
     digits : int
         Decimals.
     """
+    names = names_shown(names)
     texts = [["" if np.isnan(value) else alpha_text(value, digits) for value in row] for row in values]
     hover = [
         [

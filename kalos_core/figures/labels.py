@@ -9,7 +9,16 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import band
-from kalos_core.display import Numbers, alpha_text, percent_text, rater_colour, with_interval
+from kalos_core.display import (
+    MOST_LETTERS,
+    Numbers,
+    alpha_text,
+    names_shown,
+    percent_text,
+    rater_colour,
+    shown,
+    with_interval,
+)
 from kalos_core.figures.bars import row_layout, value_bars
 from kalos_core.figures.common import (
     LEGEND_AT_BOTTOM,
@@ -75,6 +84,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     >>> kappa_title(["place", "season", "snow"], [0.85, 0.35, None])
     '1 of 2 questions above 0.6; raters agree least on season (0.35, low)'
     """
+    questions = names_shown(questions, MOST_LETTERS)
     order = least_first(kappa)
     values = as_numbers(kappa)
     known = int(np.isfinite(values).sum())
@@ -98,6 +108,7 @@ def kappa_bars(
     intervals : (Q, 2), optional
     title : str
     """
+    questions = names_shown(questions)
     order = least_first(kappa)
     names = [questions[index] for index in order]
     values, ends = as_numbers(kappa)[order], as_intervals(intervals, len(questions))[order]
@@ -134,13 +145,14 @@ def doubt_of_weights(result: LabelAgreement) -> str:
     rows = np.flatnonzero(result.doubtful).tolist()
     if not rows:
         return ""
-    shown = [
-        f"{result.question[row]} {alpha_text(result.spa[row])} ({alpha_text(result.spa_flat[row])})" for row in rows[:5]
+    doubts = [
+        f"{shown(result.question[row])} {alpha_text(result.spa[row])} ({alpha_text(result.spa_flat[row])})"
+        for row in rows[:5]
     ]
     more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
     return (
         "Agreement depends on how many answers an image has, so that the probability of agreement is biased unless "
-        f"weights are equal (in brackets): {', '.join(shown)}{more}"
+        f"weights are equal (in brackets): {', '.join(doubts)}{more}"
     )
 
 
@@ -152,6 +164,8 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     >>> cohen_title("place", ["ann", "bob"], [[None, 0.5], [0.5, None]])
     "Cohen's κ on place is 0.50 on average; least between ann and bob (0.50)"
     """
+    raters = names_shown(raters, MOST_LETTERS)
+    question = shown(question)
     first, second = np.triu_indices(len(raters), 1)
     pairs = as_matrix(cohen)[first, second]
     if not np.isfinite(pairs).any():
@@ -208,6 +222,7 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Num
         Over all decisions, and where somebody chose the concept; those undefined in the second come last.
     title : str
     """
+    names = names_shown(names)
     upper, lower = as_numbers(everywhere), as_numbers(where_selected)
     order = majority_order(everywhere, where_selected)
     axis = f"% of raters with the majority{how_many(upper)}"
@@ -232,7 +247,7 @@ def _two_dots(
             y=list(range(len(names))),
             mode="markers",
             marker={"size": 10, "color": colour, "symbol": symbol},
-            customdata=names,
+            customdata=names_shown(names),
             hovertemplate=f"%{{customdata}}: %{{x:{precision}}}<extra></extra>",
             name=name,
         )
@@ -258,6 +273,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
     'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
+    raters = names_shown(raters, MOST_LETTERS)
     values = as_matrix(accuracy)
     a, b = np.triu_indices(len(raters), 1)
     pairs = values[a, b]
@@ -289,6 +305,7 @@ def accuracy_heatmap(
     to_reference : mapping of the name of a reference to (R,), optional
         One more row and column each.
     """
+    raters = names_shown(raters)
     values = as_matrix(accuracy)
     names = list(raters)
     majority = {} if to_majority is None else {"majority": to_majority}
@@ -307,7 +324,7 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     if reference and np.isfinite(result.to_reference).any():
         best = int(np.nanargmax(result.to_reference))
         value = alpha_text(float(result.to_reference[best]))
-        title += f"; nearest to {result.reference} is {raters[best]} ({value})"
+        title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
     return accuracy_heatmap(raters, result.accuracy, result.to_majority, title, reference)
 
 
@@ -321,6 +338,7 @@ def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None
     intervals : (n, 2), optional
     title : str
     """
+    names = names_shown(names)
     numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
     texts = [with_interval(value, pair) for value, pair in zip(numbers, ends, strict=True)]
     return value_bars(
@@ -341,9 +359,11 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     """One question of a comparison, titled with whether the teams differ."""
     names, kappa = result.names, result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
-    finding = f"{result.first} {verb} than {result.second}" if result.differs(question) else "no clear difference"
+    finding = "no clear difference"
+    if result.differs(question):
+        finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
-    title = f"{result.question[question]}: {finding} ({difference})"
+    title = f"{shown(result.question[question])}: {finding} ({difference})"
     return team_bars(names, kappa, result.kappa_interval[question], title)
 
 
@@ -362,5 +382,5 @@ def plot_rejection(result: Rejection) -> go.Figure:
     kappas = {"all answers": result.before[order], "without the rejected": result.after[order]}
     axis = f"free-marginal kappa{how_many(result.before)}"
     low = min(0.0, *(float(np.nanmin(values, initial=0.0)) for values in kappas.values()))
-    names = [str(result.question[index]) for index in order]
+    names = names_shown(result.question[order])
     return _two_dots(names, kappas, axis, rejection_title(result), (low, 1.0), ".3f")

@@ -8,7 +8,16 @@ import numpy as np
 import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
-from kalos_core.display import Numbers, alpha_text, p_text, percent_text, rater_colour, signed
+from kalos_core.display import (
+    MOST_LETTERS,
+    Numbers,
+    alpha_text,
+    names_shown,
+    p_text,
+    percent_text,
+    rater_colour,
+    signed,
+)
 from kalos_core.errors import InputError
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, value_bars
 from kalos_core.figures.common import (
@@ -73,6 +82,7 @@ def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
     >>> tree_title(["ann", "bob", "cid"], [False, False, True]), tree_title(["ann", "bob"], [False, False])
     ('cid stands out among 3 raters', 'Nobody can stand out among fewer than 3 raters')
     """
+    raters = names_shown(raters, MOST_LETTERS)
     names = [name for name, out in zip(raters, outliers, strict=True) if out]
     if len(raters) < 3:
         return "Nobody can stand out among fewer than 3 raters"
@@ -95,6 +105,7 @@ def rater_tree(
     outliers : (R,) bool
     title : str
     """
+    raters = names_shown(raters)
     tree = np.asarray(linkage, dtype=np.float64)
     layout = scipy.cluster.hierarchy.dendrogram(tree, no_plot=True)
     leaf_order = scipy.cluster.hierarchy.leaves_list(tree).tolist()
@@ -165,6 +176,7 @@ def ratio_curve(ratios: Sequence[Numbers], names: Sequence[str] = (), title: str
         Of the curves.
     title : str
     """
+    names = names_shown(names)
     curves = []
     for number, (ratio, name) in enumerate(zip(ratios, names or [""] * len(ratios), strict=True)):
         values = as_numbers(ratio)
@@ -198,6 +210,7 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     >>> performance_title(["ann", "bob", "cid"], [0.8, 0.5, None])
     'ann is closest to the consensus (κ 0.80), bob furthest (κ 0.50)'
     """
+    raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(kappa)
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
@@ -216,6 +229,7 @@ def performance_dots(raters: Sequence[str], shares: dict[str, Numbers], title: s
     shares : mapping of a name, such as ``"sensitivity"``, to (R,) None or NaN where undefined
     title : str
     """
+    raters = names_shown(raters)
     dots = [
         go.Scatter(
             x=as_plain(as_numbers(values)),
@@ -254,6 +268,7 @@ def correlation_bars(
     p : (n,), optional
         Of each r; significant is below `kalos_core.pixels.SIGNIFICANT`, the paper's 99 % confidence.
     """
+    names = names_shown(names)
     values = as_numbers(r)
     chance = as_numbers(p) if len(p) else np.full(len(names), np.nan)
     why = list(reasons) or [""] * len(names)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, alpha_text, rater_colour, signed
+from kalos_core.display import MOST_LETTERS, Numbers, alpha_text, names_shown, rater_colour, shown, signed
 from kalos_core.errors import InputError, lookup
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -65,7 +65,7 @@ def ranking_title(rankings: Rankings) -> str:
     if not ranked:
         return "Nothing can be ranked"
     order = np.argsort(-times, kind="stable")
-    best = [(str(rankings.systems[index]), int(times[index])) for index in order if times[index]]
+    best = [(shown(str(rankings.systems[index])), int(times[index])) for index in order if times[index]]
     if best[0][1] < ranked:
         others = "".join(f", {name} under {count}" for name, count in best[1:3])
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
@@ -97,6 +97,8 @@ def bump_chart(
         What the values are.
     title : str
     """
+    references = names_shown(references)
+    models = names_shown(models)
     figure = go.Figure()
     for number, model in enumerate(models):
         hover = [
@@ -163,6 +165,7 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     >>> tau_title(["ann", "bob", "eve"], [[1, 0.9, 0.5], [0.9, 1, 0.7], [0.5, 0.7, 1]])
     'Rankings agree at τ 0.70 on average; least under ann and eve (0.50)'
     """
+    references = names_shown(references, MOST_LETTERS)
     values = as_matrix(tau)
     values[np.tril_indices(len(values))] = np.nan
     if not np.isfinite(values).any():
@@ -185,6 +188,7 @@ def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.F
     tau : (T, T) symmetric, None or NaN where undefined
     title : str
     """
+    references = names_shown(references)
     values = as_matrix(tau)
     np.fill_diagonal(values, np.nan)
     return square_heatmap(references, values, "Kendall's τ", title)
@@ -214,7 +218,7 @@ def concordance_title(result: Concordance) -> str:
     least = known[distance[known].argmax()]
     pair = int(first[least]), int(second[least])
     agreeing = int(result.concordant[first, second][known].sum())
-    names = f"{result.truths[pair[0]]} and {result.truths[pair[1]]}"
+    names = f"{shown(str(result.truths[pair[0]]))} and {shown(str(result.truths[pair[1]]))}"
     noun = "pair" if len(known) == 1 else "pairs"
     return (
         f"Rankings are concordant under {agreeing} of {len(known)} {noun} of references; least {names} "
@@ -246,6 +250,7 @@ def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0, 
     >>> bounds_title(["net", "svm"], [[0.5, 0.8], [0.1, 0.2]], outside=3, compared=8)
     'net and svm can be told apart, but 3 of 8 areas under single raters lie outside the bounds'
     """
+    detectors = names_shown(detectors, MOST_LETTERS)
     low, high = as_intervals(bounds, len(detectors)).T
     first, second = np.triu_indices(len(detectors), 1)
     known = np.isfinite(low[first]) & np.isfinite(low[second])
@@ -284,6 +289,8 @@ def bounds_bars(
         NaN where undefined.
     title : str
     """
+    detectors = names_shown(detectors)
+    raters = names_shown(raters)
     ends = as_intervals(bounds, len(detectors))
     texts = ["undefined" if np.isnan(low) else f"{alpha_text(low)} to {alpha_text(high)}" for low, high in ends]
     names = [f"<b>{name}</b>: {text}" for name, text in zip(detectors, texts, strict=True)]
@@ -301,7 +308,7 @@ def bounds_bars(
     layout["xaxis"]["range"][1] = high + 0.55 * (high - low)  # the texts name both ends
     layout["xaxis"]["tickvals"] = [0, 0.5, 1]
     figure = go.Figure([spans(ends, PALE, names, "any to high agreement", "bounds"), points], layout=layout)
-    return with_value_column(figure, texts)
+    return with_value_column(figure, texts, high)
 
 
 def plot_bounds(result: DetectorRanking) -> go.Figure:
@@ -333,10 +340,11 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
     if not shared:
         return "Nothing can be ranked"
     references, first = sum(len(each.truths) for each in shared), shared[0]
+    order = shown(first.order, None).replace("&#62;", ">")
     if len(shared) == 1:
         who = "The one reference gives" if references == 1 else f"All {references} references give"
-        return f"{who} one ranking: {first.order}"
-    return f"{references} references give {len(shared)} rankings; {len(first.truths)} of them {first.order}"
+        return f"{who} one ranking: {order}"
+    return f"{references} references give {len(shared)} rankings; {len(first.truths)} of them {order}"
 
 
 def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
@@ -356,7 +364,8 @@ def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
     figure = bump_chart(names, models, ranks, np.full(ranks.shape, np.nan), "", title)
     for number, model in enumerate(models):
         figure.data[number].customdata = [
-            f"<b>{model}</b>: rank {rank:g} under {name}" for name, rank in zip(names, ranks[:, number], strict=True)
+            f"<b>{shown(model, None)}</b>: rank {rank:g} under {shown(name, None)}"
+            for name, rank in zip(names, ranks[:, number], strict=True)
         ]
     counts = [f"{len(each.truths)} reference{'' if len(each.truths) == 1 else 's'}" for each in shared]
     return figure.update_layout(xaxis_ticktext=counts)
@@ -376,6 +385,7 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     >>> detector_correlation_title(["Gauss", "C-S"], [0.5293, 0.6387], [0.4711, 0.5259])
     'C-S goes with agreement most: r +0.639 where anybody marked, +0.526 on the whole image'
     """
+    detectors = names_shown(detectors, MOST_LETTERS)
     marked, whole = as_numbers(cco), as_numbers(cci)
     known = np.flatnonzero(np.isfinite(whole))
     if not len(known):
@@ -404,6 +414,7 @@ def detector_correlation_dots(
     cco_p, cci_p : (S,), optional
     title : str
     """
+    detectors = names_shown(detectors)
     traces = []
     for number, (name, r, p) in enumerate(
         (("where anybody marked (CCO)", cco, cco_p), ("whole image (CCI)", cci, cci_p))
@@ -455,6 +466,7 @@ def curves_title(detector: str, areas: Numbers) -> str:
     >>> curves_title("net", [0.62, None, 0.81])
     'net reaches 0.62 to 0.81, depending on the reference'
     """
+    detector = shown(detector)
     values = as_numbers(areas)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -500,7 +512,7 @@ def precision_curves(
                 y=as_plain(as_numbers(values)),
                 mode="lines",
                 line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate=f"<b>{name}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
+                hovertemplate=f"<b>{shown(name, None)}</b>: recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
                 name=f"{shortened(name)}: {alpha_text(area)}",
             )
         )
@@ -540,6 +552,7 @@ def agreement_curves_title(detector: str, areas: Numbers) -> str:
     >>> agreement_curves_title("net", [0.42, 0.55, 0.71]), agreement_curves_title("net", [0.5, 0.7, 0.6])
     ('The more raters agree, the better net does: 0.42 to 0.71', 'net does best at threshold 2 of 3: 0.70')
     """
+    detector = shown(detector)
     values = as_numbers(areas)
     known = values[np.isfinite(values)]
     if not len(known):
@@ -588,13 +601,15 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
     >>> reference_title("0.5", ["Gauss", "2D GWLC", "C-S"], [0.5, 0.6, None])
     'Under 0.5: 2D GWLC (0.60) before Gauss (0.50)'
     """
+    detectors = names_shown(detectors, MOST_LETTERS)
+    reference = shown(reference)
     values = as_numbers(areas)
     order = [index for index in np.argsort(-values, kind="stable") if np.isfinite(values[index])]
     if not order:
         return f"No detector can be measured under {reference}: it has no marked or no unmarked pixels"
-    shown = [f"{detectors[index]} ({alpha_text(float(values[index]))})" for index in order[:3]]
+    best = [f"{detectors[index]} ({alpha_text(float(values[index]))})" for index in order[:3]]
     more = f", then {len(order) - 3} more" if len(order) > 3 else ""
-    return f"Under {reference}: {' before '.join(shown)}{more}"
+    return f"Under {reference}: {' before '.join(best)}{more}"
 
 
 def plot_reference(result: DetectorRanking, reference: str) -> go.Figure:
@@ -614,6 +629,7 @@ def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> st
     >>> boundaries_title(["gPb-ucm", "REN"], [0.726, 0.739], [0.757, 0.758])
     'REN finds boundaries best: F1 0.74 at one threshold (ODS), 0.76 at the best of each image (OIS)'
     """
+    detectors = names_shown(detectors, MOST_LETTERS)
     values = as_numbers(ods)
     if not np.isfinite(values).any():
         return "No detector of boundaries can be measured"
@@ -627,7 +643,7 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
     table = result.by_detector()
     detectors, traces = result.detectors.tolist(), []
     for number, name in enumerate(detectors):
-        row, colour, who = table.iloc[number], rater_colour(number), f"<b>{name}</b>"
+        row, colour, who = table.iloc[number], rater_colour(number), f"<b>{shown(name, None)}</b>"
         traces.append(
             go.Scatter(
                 x=as_plain(result.recall[number]),

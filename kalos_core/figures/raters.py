@@ -9,7 +9,17 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, rater_colour, signed, with_interval
+from kalos_core.display import (
+    MOST_LETTERS,
+    NO_BREAK,
+    Numbers,
+    alpha_text,
+    names_shown,
+    rater_colour,
+    shown,
+    signed,
+    with_interval,
+)
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
@@ -26,6 +36,7 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     >>> vitality_title(["ann", "bob"], [0.04, 0.02])
     'Every rater adds to agreement, ann most (+0.040)'
     """
+    raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(vitality)
     if not np.isfinite(values).any():
         return "No rater has a vitality"
@@ -61,6 +72,8 @@ def vitality_bars(
     global_vitality : (R,), optional
         The same of all units in one matrix, for the hover.
     """
+    raters = names_shown(raters)
+    selected = None if selected is None else shown(selected, None)
     values, ends = as_numbers(vitality), as_intervals(intervals, len(raters))
     counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(raters)
     others = [""] * len(raters)
@@ -115,6 +128,7 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
     >>> collaboration_title(["ann", "bob", "eve"], [[None, 0.95, 0.7], [0.95, None, 0.8], [0.7, 0.8, None]])
     'ann and bob agree most (0.95), ann and eve least (0.70)'
     """
+    raters = names_shown(raters, MOST_LETTERS)
     values = _upper(alpha)
     if not np.isfinite(values).any():
         return "No two raters can be compared"
@@ -152,6 +166,7 @@ def collaboration_heatmap(
     global_alpha : (R, R) symmetric, optional
         Of all units of two raters in one matrix: it stands below the diagonal, the mean over images above.
     """
+    raters = names_shown(raters)
     order = np.arange(len(raters)) if order is None else np.asarray(order, dtype=np.intp)
     values = as_matrix(alpha)[np.ix_(order, order)]
     names = [raters[index] for index in order]
@@ -179,6 +194,7 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
     >>> session_title(["ann", "bob"], [0.91, 0.55])
     'ann is most consistent over sessions (0.91), bob least (0.55)'
     """
+    names = names_shown(names, MOST_LETTERS)
     found = _best_and_least(names, alpha)
     if found is None:
         return "No rater can be compared with themselves"
@@ -196,6 +212,7 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
     >>> team_title(["1", "2"], [0.55, 0.91])
     'The team agrees best in session 2 (0.91), least in session 1 (0.55)'
     """
+    sessions = names_shown(sessions, MOST_LETTERS)
     found = _best_and_least(sessions, alpha)
     if found is None:
         return "In no session can raters be compared"
@@ -234,6 +251,7 @@ def session_bars(
     axis : str
         What the values are.
     """
+    names = names_shown(names)
     values, ends = as_numbers(alpha), as_intervals(intervals, len(names))
     counts = [f", {count:,} images" for count in images] if images is not None else [""] * len(names)
     hover = [

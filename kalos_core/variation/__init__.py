@@ -16,10 +16,13 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
   `VARIATION_TYPES`, `TOUCHING`
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
+* a class, a rater, some images: `narrowed_variations` -> `NarrowedVariations`
+* each rater: `rater_scorecards` -> `Scorecard`, of `RaterCard` and `Confused`
 * one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
 
 from kalos_core.variation.find import TOUCHING, variations
+from kalos_core.variation.narrowing import NarrowedVariations, narrowed_variations
 from kalos_core.variation.reports import (
     Cell,
     Finding,
@@ -28,6 +31,7 @@ from kalos_core.variation.reports import (
     MergedCells,
     image_report,
 )
+from kalos_core.variation.scorecards import Confused, RaterCard, Scorecard, rater_scorecards
 from kalos_core.variation.shares import BoundaryQuality, VariationShares, boundary_quality, variation_shares
 from kalos_core.variation.tables import VARIATION_TYPES, AnnotationVariations, Confusions, Merged, Variations
 
@@ -37,16 +41,22 @@ __all__ = [
     "AnnotationVariations",
     "BoundaryQuality",
     "Cell",
+    "Confused",
     "Confusions",
     "Finding",
     "Findings",
     "ImageReport",
     "Merged",
     "MergedCells",
+    "NarrowedVariations",
+    "RaterCard",
+    "Scorecard",
     "VariationShares",
     "Variations",
     "boundary_quality",
     "image_report",
+    "narrowed_variations",
+    "rater_scorecards",
     "variation_shares",
     "variations",
 ]

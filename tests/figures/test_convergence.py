@@ -72,11 +72,11 @@ def test_titles(title, expected):
 def test_points_and_lines_are_where_they_belong():
     lines = [NamedLine("own", 0.5, 0.25), NamedLine("published", 0.8, -0.1)]
     points, own, published = replicate_scatter([0.0, 0.5, None], [0.2, 0.6, 0.9], [0.5, 0.75, 0.9], lines).data
-    assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (0.2, 0.6), (0.5, 0.75))
+    assert (points.x, points.y, points.customdata) == ((0.0, 0.5), (20.0, 60.0), (0.5, 0.75))
     assert points.name == "2 points"
-    assert (own.x, own.y, own.line.dash) == ((0.0, 0.5), (0.25, 0.5), "solid")
-    assert published.y == pytest.approx((-0.1, 0.3))
-    assert (published.line.dash, published.name) == ("dash", "published: mAP = 0.800 α − 0.100")
+    assert (own.x, own.y, own.line.dash) == ((0.0, 0.5), (25.0, 50.0), "solid")
+    assert published.y == pytest.approx((-10, 30))
+    assert (published.line.dash, published.name) == ("dash", "published: mAP = 80.0 α − 10.0")
 
 
 def test_many_points_are_sampled_with_a_seed():
@@ -184,8 +184,8 @@ def test_a_regression_over_several_data_sets_has_one_line_and_tells_them_apart()
         1,
     )
     (x0, x1), (y0, y1) = figure.data[2].x, figure.data[2].y
-    assert ((y1 - y0) / (x1 - x0), y0 - slope * x0) == pytest.approx((slope, intercept))
-    assert figure.layout.title.text.startswith(f"mAP = {slope:.3f} α ")
+    assert ((y1 - y0) / (x1 - x0), y0 - 100 * slope * x0) == pytest.approx((100 * slope, 100 * intercept))
+    assert figure.layout.title.text.startswith(f"mAP = {100 * slope:.1f} α ")
     assert "over 2 data sets" in figure.layout.title.text
     plain(figure)
 

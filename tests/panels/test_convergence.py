@@ -115,8 +115,8 @@ def test_every_section_shows_its_part(annotated):
         assert "bars" not in panel.shown
     points, line = panel.data["scatter"]
     assert len(points["x"]) == 60
-    assert line["name"].startswith("published: mAP = 0.836 α + 0.197")
-    assert "No line is fitted" in str(panel.state["titles"]["scatter"])
+    assert line["name"].startswith("published: mAP = 83.6 α + 19.7")
+    assert "The published line" in str(panel.state["titles"]["scatter"])
     assert panel.state["titles"]["matrix"][0] == directions_title(list(RATERS), found.matrix)
     (heat,) = panel.data["matrix"]
     assert heat["z"][0][1] == pytest.approx(100 * found.matrix[0][1])

@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+CANNOT_FOLLOW = (
+    "Of all images of the run: label convergence and calibration draw images and compare distributions, which cannot "
+    "be narrowed down afterwards. Label convergence knows each sample tag by itself where the run was told to."
+)
+"""Said where the numbers of a section do not follow the lens."""
+
 
 @dataclass(frozen=True)
 class Lens:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kalos_core.display import shown
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
 from kalos_core.fiftyone.runs.table import Part
@@ -30,6 +31,6 @@ def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
         return Part("On no image was an annotation missed, added, split, merged or misnamed")
     title = (
         f"{run.metrics['changed_images']:,} of {run.metrics['images']:,} images have events; the most: "
-        f"{images[0].changed:,} on {images[0].file}"
+        f"{images[0].changed:,} on {shown(images[0].file)}"
     )
     return Part(title, image_event_bars([image.file for image in images], [image.events for image in images]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
-from kalos_core.display import percent_text
+from kalos_core.display import percent_text, shown
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
@@ -31,13 +31,13 @@ def figures(run: TruthRun, consensus: str | None = None) -> dict[str, Part]:
     name = next(iter(truths)) if consensus is None else consensus
     found = lookup(truths, name, "consensus")
     if not raters:
-        return {"against": Part(f"Against {name}: raters without names over the images cannot be compared")}
+        return {"against": Part(f"Against {shown(name)}: raters without names over the images cannot be compared")}
     if isinstance(found, CountedTruth):
         part = Part.of(found.performance, plot_performance, _who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
     else:
         dots = performance_dots(raters, {"objects found": found.sensitivity, "are objects": found.ppv})
         part = Part(_object_title(raters, found.sensitivity), dots)
-    return {"against": replace(part, title=f"Against {name}: {part.title}")}
+    return {"against": replace(part, title=f"Against {shown(name)}: {part.title}")}
 
 
 def _who_stands_out(run: TruthRun) -> str:
@@ -55,4 +55,4 @@ def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
         return "nobody annotated an object"
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     most, fewest = (percent_text(shares[row]) for row in (best, least))
-    return f"{raters[best]} annotated most of its objects ({most}), {raters[least]} fewest ({fewest})"
+    return f"{shown(raters[best])} annotated most of its objects ({most}), {shown(raters[least])} fewest ({fewest})"

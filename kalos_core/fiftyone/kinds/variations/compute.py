@@ -22,6 +22,7 @@ from kalos_core.fiftyone.kinds.variations.kind import (
     variation_details,
     variation_metrics,
 )
+from kalos_core.fiftyone.kinds.variations.lens import finding_arrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
@@ -124,6 +125,6 @@ def find_variations(
         with writing(VARIATIONS, labels, run_key, settings, label_schema(labels, declared)) as draft:
             write_values(labels, attributes, progress=report.within(STORING, 1.0, "Writing"))
             draft.metrics, draft.details = variation_metrics(result), details
-            draft.arrays = matched_arrays(labels, result.pairs)
+            draft.arrays = matched_arrays(labels, result.pairs) | finding_arrays(result)
             draft.result = result
     return draft.run

@@ -1,0 +1,172 @@
+"""Variations narrowed down to a class, a rater, some images, or all of these; nothing is searched again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import expand_runs, run_starts
+from kalos_core.errors import InputError, listed
+from kalos_core.variation.shares import BoundaryQuality, boundary_quality
+from kalos_core.variation.tables import Confusions, Merged, Variations
+
+
+@dataclass(frozen=True, eq=False)
+class NarrowedVariations:
+    """The findings of a part of a search for variations.
+
+    Parameters
+    ----------
+    category, rater : str, optional
+        What the part is of: findings with an annotation of the class on either side, in which the rater takes part.
+    found : Variations
+        Only these findings, with the annotations of all.
+    images : (J,) int
+        Codes of the images it is of.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> given = [("ann", "cat", 0), ("bob", "dog", 0), ("bob", "dog", 50)]
+    >>> rows = [{"image": 1, "rater": r, "category": c, "box": [x, 0, 9, 9]} for r, c, x in given]
+    >>> part = narrowed_variations(variations(Annotations.from_rows(rows)), category="cat")
+    >>> part.counts["wrong_class"], part.counts["additional"], part.own.tolist()
+    (1, 0, [1, 0])
+    """
+
+    category: str | None
+    rater: str | None
+    found: Variations
+    images: NDArray[np.intp]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each type."""
+        return self.found.counts()
+
+    @cached_property
+    def by_rater(self) -> dict[str, dict[str, int]]:
+        """As `Variations.counts_by_rater`: what A alone annotated is additional of A and missing of the other."""
+        return self.found.counts_by_rater()
+
+    @cached_property
+    def own(self) -> NDArray[np.intp]:
+        """(R,) annotations of each rater on these images, of the class if there is one."""
+        table = self.found.annotations
+        there = np.zeros(len(table.images), np.bool_)
+        there[self.images] = True
+        rows = there[table.image]
+        if self.category is not None:
+            rows &= table.categories[table.category] == self.category
+        return np.bincount(table.rater[rows], minlength=len(table.raters))
+
+    @property
+    def rates(self) -> dict[str, dict[str, float]]:
+        """The findings of `by_rater` for every 100 of `own`; NaN without any. They do not depend on who comes first."""
+        return {
+            rater: {name: _rate(count, own) for name, count in counts.items()}
+            for (rater, counts), own in zip(self.by_rater.items(), self.own.tolist(), strict=True)
+        }
+
+    @cached_property
+    def confusions(self) -> Confusions:
+        """As `Variations.confusions`."""
+        return self.found.confusions()
+
+    @property
+    def merged(self) -> Merged:
+        """As `Variations.merged`."""
+        return self.found.merged
+
+    @cached_property
+    def boundary(self) -> BoundaryQuality:
+        """As `boundary_quality`."""
+        return boundary_quality(self.found)
+
+    @property
+    def identical_share(self) -> float:
+        """As `Variations.identical_share`."""
+        return self.found.identical_share
+
+
+def _rate(count: int, own: int) -> float:
+    return 100 * count / own if own else math.nan
+
+
+def narrowed_variations(
+    found: Variations,
+    category: str | None = None,
+    rater: str | None = None,
+    images: NDArray[np.intp] | list[int] | None = None,
+) -> NarrowedVariations:
+    """The findings with a class, of a rater, on some images, or of all of these together.
+
+    Parameters
+    ----------
+    found : Variations
+    category, rater : str, optional
+        Names of its annotations.
+    images : (J,) int, optional
+        Codes of images, each once; all unless given.
+
+    Returns
+    -------
+    NarrowedVariations
+
+    Raises
+    ------
+    InputError
+        For a class or rater that it does not know.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> given = [(1, "ann"), (2, "ann"), (2, "bob")]
+    >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i, r in given]
+    >>> part = narrowed_variations(variations(Annotations.from_rows(rows, assigned="all")), images=[0])
+    >>> part.rates["ann"]["additional"], part.by_rater["bob"]["missing"], part.own.tolist()
+    (100.0, 1, [1, 0])
+    """
+    table = found.annotations
+    chosen = np.arange(len(table.images)) if images is None else np.asarray(images, np.intp)
+    keep = np.ones(len(found), np.bool_)
+    if images is not None:
+        there = np.zeros(len(table.images), np.bool_)
+        there[chosen] = True
+        keep &= there[found.image]
+    if rater is not None:
+        code = _code(table.raters.tolist(), rater, "rater")
+        keep &= (found.rater_a == code) | (found.rater_b == code)
+    if category is not None:
+        code = _code(table.categories.tolist(), category, "category")
+        side = np.repeat(np.arange(2 * len(found)), np.diff(found.side_start))
+        with_class = np.zeros(len(found), np.bool_)
+        with_class[side[table.category[found.side_row] == code] // 2] = True
+        keep &= with_class
+    return NarrowedVariations(category, rater, found if keep.all() else _taken(found, np.flatnonzero(keep)), chosen)
+
+
+def _taken(found: Variations, rows: NDArray[np.intp]) -> Variations:
+    """Only some findings (M,), in that order."""
+    sides = (2 * rows[:, None] + (0, 1)).ravel()
+    first, size = found.side_start[sides], np.diff(found.side_start)[sides]
+    return replace(
+        found,
+        image=found.image[rows],
+        rater_a=found.rater_a[rows],
+        rater_b=found.rater_b[rows],
+        type_code=found.type_code[rows],
+        similarity=found.similarity[rows],
+        side_start=run_starts(size),
+        side_row=found.side_row[expand_runs(first, size)[1]],
+    )
+
+
+def _code(names: list[str], name: str, what: str) -> int:
+    if name not in names:
+        raise InputError(f"{what}: expected one of {listed(map(repr, names), 20)}, got {name!r}")
+    return names.index(name)

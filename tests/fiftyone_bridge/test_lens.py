@@ -1,0 +1,86 @@
+"""Findings, scorecards and sentences of an analysis as a lens leaves them, from what its runs stored alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone as fo
+import pandas as pd
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import agreement, variations
+from kalos_core.diagnostics import intra_rater, narrowed
+from kalos_core.errors import InputError, or_reason
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.statements import statements
+from kalos_core.variation import narrowed_variations, rater_scorecards
+from tests.fiftyone_bridge.scenes import THREE, crowded, make_samples
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Iterator[fo.Dataset]:
+    dataset = fo.Dataset()
+    dataset.add_samples(make_samples(crowded(6)), progress=False)
+    settings = {"agreement": {"bootstrap": 20}}
+    kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=THREE, settings=settings)
+    yield dataset
+    dataset.delete()
+
+
+@pytest.fixture(scope="module")
+def table(dataset: fo.Dataset) -> Any:
+    return kf.read_annotations(dataset, raters=THREE)
+
+
+@pytest.mark.parametrize("category", [None, "cat"])
+@pytest.mark.parametrize("rater", [None, "bob"])
+@pytest.mark.parametrize("names", [(), ("tag",), ("samples",), ("tag", "samples")])
+def test_findings(dataset: fo.Dataset, table: Any, category: str | None, rater: str | None, names: Any) -> None:
+    """As searched among the annotations of these samples alone."""
+    ids = dataset.values("id")
+    limits = {"tag": ids[2:9], "samples": ids[5:]}
+    dataset.select(limits["tag"]).tag_samples("mine")
+    given = {name: {"tag": "mine", "samples": limits["samples"]}[name] for name in names}
+    found = kf.narrowed_variations(dataset, "first", kf.Lens(category, rater, **given))
+    dataset.untag_samples("mine")
+    images = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
+    alone = narrowed_variations(variations(table.select(images=images)), category, rater)
+    assert sum(alone.counts.values()) > 0
+    assert (found.counts, found.by_rater) == (alone.counts, alone.by_rater)
+    assert plain(found.rates) == plain(alone.rates)
+    assert plain(found.confusions.to_pandas().to_dict("list")) == plain(alone.confusions.to_pandas().to_dict("list"))
+    assert found.boundary.median == pytest.approx(alone.boundary.median, nan_ok=True)
+    assert found.merged.whole.tolist() == alone.merged.whole.tolist()
+
+
+@pytest.mark.parametrize("category", [None, "dog"])
+def test_scorecards_and_sentences(dataset: fo.Dataset, table: Any, category: str | None) -> None:
+    lens = kf.Lens(category, samples=dataset.values("id")[3:])
+    chosen = table.select(images=list(range(3, len(dataset))))
+    result = agreement(chosen, bootstrap=20)
+    part, found = narrowed(result, category), narrowed_variations(variations(chosen), category)
+    sessions = or_reason(intra_rater, agreement(table, bootstrap=20))
+    cards = kf.rater_scorecard(dataset, "first", lens)
+    expected = rater_scorecards(part, found, sessions)
+    pd.testing.assert_frame_equal(cards.to_pandas(), expected.to_pandas())
+    assert [card.examples for card in cards] == [card.examples for card in expected]
+    assert sum(len(keys) for card in cards for keys in card.examples.values()) > 0
+    shown = dataset.select_labels(ids=[key for card in cards for keys in card.examples.values() for key in keys])
+    assert 0 < len(shown) <= len(dataset)
+    counted = kf.count_disputes(dataset, "first")
+    said = kf.overview_of(dataset, "first", lens)
+    assert said == statements(part, found, None, (counted.all, counted.decided), kf.count_changes(dataset, "first"))
+
+
+def test_no_label_is_read(dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fo.Dataset, "values", None)
+    monkeypatch.setattr(fo.DatasetView, "values", None)
+    assert len(kf.rater_scorecard(dataset, "first", kf.Lens("cat"))) == 3
+    assert kf.overview_of(dataset, "first")
+
+
+def test_what_is_unknown(dataset: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="category: expected one of 'cat', 'dog', got 'bird'"):
+        kf.rater_scorecard(dataset, "first", kf.Lens("bird"))
+    with pytest.raises(InputError, match="analysis: expected the key of one"):
+        kf.overview_of(dataset, "second")
