@@ -3,6 +3,7 @@
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
 from .overview import OverviewSection
+from .raters import RatersSection
 from .runs import RunsSection
 
-SECTIONS: tuple[Section, ...] = (OverviewSection(), ImagesSection(), ClassesSection(), RunsSection())
+SECTIONS: tuple[Section, ...] = (OverviewSection(), ImagesSection(), ClassesSection(), RatersSection(), RunsSection())

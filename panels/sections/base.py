@@ -42,6 +42,11 @@ class Section:
     def render(self, panel: types.Object, ctx: Context) -> None:
         raise NotImplementedError
 
+    @staticmethod
+    def analysis(ctx: Context) -> kf.Analysis:
+        """The one that is chosen."""
+        return kf.find_analysis(ctx.dataset, ctx.panel.state.analysis)
+
     def lens(self, ctx: Context) -> kf.Lens:
         """What the menus of the lens say, as far as this section follows them."""
         state = ctx.panel.state

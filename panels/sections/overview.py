@@ -6,21 +6,10 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, shown
 from kalos_core.figures import PUBLISHED_ALPHAS
 
-from ..parts.events import WORKBENCH, Context, guarded
+from ..parts.events import Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_table, put_rows
 from .base import Section
-
-LEADS_TO = {
-    "agreement": ("Images", ""),
-    "class": ("Classes", "category"),
-    "rater": ("Raters", "rater"),
-    "variations": ("Variations", ""),
-    "ceiling": ("Ceiling", ""),
-    "disputes": ("Decide", ""),
-    "changes": ("Runs", ""),
-}
-"""What a statement is about -> the section it leads to, and the part of the lens that takes its name."""
 
 SENTENCE = {
     "button": {"sx": {"justifyContent": "flex-start", "textAlign": "left", "textTransform": "none", "width": "100%"}}
@@ -35,6 +24,8 @@ NOTHING_YET = (
 
 
 class OverviewSection(Section):
+    """What a labelling lead reads first."""
+
     NAME, KIND, NOTHING_YET = "Overview", "agreement", NOTHING_YET
     FOLLOWS = ("category", "rater", "tag", "view")
     PAGES = ("Findings", "Published values")
@@ -44,7 +35,7 @@ class OverviewSection(Section):
         state.run = run.key
         if self.page(ctx) == "Findings":
             found = kf.overview_of(ctx.dataset, analysis.key, self.lens(ctx))
-            state.statements = [[entry.text, entry.about, entry.name] for entry in found]
+            state.statements = [[entry.text, entry.leads_to, dict(entry.arguments)] for entry in found]
             state.remarks = [run.metrics["note"]] if run.metrics["note"] else []
         else:
             put_parts(ctx, {"scale": kf.figures_of(run)["scale"]})
@@ -59,12 +50,9 @@ class OverviewSection(Section):
 
     def _add_findings(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
-        for number, (text, about, _) in enumerate(state.statements):
+        for number, (text, *_) in enumerate(state.statements):
             name, on_click = f"statement_{number}", self.to(self.follow)
             panel.btn(name, label=text, on_click=on_click, params={"number": number}, componentsProps=SENTENCE)
-            if about == "changes":
-                given = {"operator": "update_run", "given": {"key": state.analysis}}
-                panel.btn("update", label="Update", icon="update", on_click=f"{WORKBENCH}#prompt", params=given)
         for number, remark in enumerate(state.remarks):
             panel.view(f"remark_{number}", types.Notice(label=remark))
         on_click = self.to(self.show_worst)
@@ -74,10 +62,10 @@ class OverviewSection(Section):
     def follow(self, ctx: Context) -> None:
         """The section a statement is about, with its class or rater in the lens."""
         state = ctx.panel.state
-        _, about, name = state.statements[ctx.params["number"]]
-        section, part = LEADS_TO[about]
-        if part and name in state.choices[part]:
-            state.lens = {**state.lens, part: str(state.choices[part].index(name))}
+        _, section, arguments = state.statements[ctx.params["number"]]
+        for part, name in arguments.items():
+            if name in state.choices.get(part, ()):
+                state.lens = {**state.lens, part: str(state.choices[part].index(name, 1))}
         self.go_to(ctx, section)
 
     @guarded

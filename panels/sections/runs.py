@@ -74,13 +74,13 @@ class RunsSection(Section):
     @guarded
     def on_change_against(self, ctx: Context) -> None:
         ctx.panel.state.against = ctx.params["value"]
-        self._load_comparison(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
+        self._load_comparison(ctx, self.analysis(ctx))
 
     @guarded
     def click_run(self, ctx: Context) -> None:
         state = ctx.panel.state
         state.picked = state.run_keys_listed[ctx.params["row"]]
-        self._load_list(ctx, kf.find_analysis(ctx.dataset, state.analysis))
+        self._load_list(ctx, self.analysis(ctx))
 
     @guarded
     def show_change(self, ctx: Context) -> None:
