@@ -234,10 +234,19 @@ def shown(name: str, length: int | None = MOST_LETTERS) -> str:
     >>> shown("a class whose name is a sentence", 10), shown(shown("a_b")) == shown("a_b"), shown("evil\u202egpj")
     ('a class w…', True, 'evilgpj')
     """
-    text = " ".join(DIRECTION_MARKS.sub("", html.unescape(name)).split())
-    if length is not None and len(text) > length:
-        text = f"{text[: length - 1].rstrip()}…"
-    return READ_BY_OTHERS.sub(lambda found: f"&#{ord(found[0])};", text)
+    return READ_BY_OTHERS.sub(lambda found: f"&#{ord(found[0])};", plain(html.unescape(name), length))
+
+
+def plain(name: str, length: int | None = MOST_LETTERS) -> str:
+    """Text from data for where nothing reads anything into it, such as cells of tables and buttons; else as `shown`.
+
+    Examples
+    --------
+    >>> plain("<b>**x**"), plain("evil\u202egpj"), plain("a class whose name is a sentence", 10)
+    ('<b>**x**', 'evilgpj', 'a class w…')
+    """
+    text = re.sub(r"[^\S\xa0]+", " ", DIRECTION_MARKS.sub("", name)).strip()
+    return text if length is None or len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 def names_shown(names: Iterable[str], length: int | None = None) -> list[str]:

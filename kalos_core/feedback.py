@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, with_interval
+from kalos_core.display import VARIATION_LABELS, count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.report import STYLE
 from kalos_core.variation import VARIATION_TYPES, RaterCard

@@ -1,7 +1,5 @@
 """One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
 
-from . import _shim
-from .agreement import AgreementPanel
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
 from .labels import LabelsPanel
@@ -14,7 +12,6 @@ from .workbench import WorkbenchPanel
 
 def register(plugin):
     plugin.register(WorkbenchPanel)
-    plugin.register(AgreementPanel)
     plugin.register(VariationsPanel)
     plugin.register(CalibrationPanel)
     plugin.register(ConvergencePanel)

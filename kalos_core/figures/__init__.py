@@ -5,6 +5,7 @@ whatever shows it.
 
 What takes a result starts with ``plot_``; the others are its parts, and their titles.
 
+* How to read each figure of a run: `CAPTIONS`, `Caption`.
 * Words for alpha: `band`, `convergence_band`, `BANDS`, `BAND_SOURCES`.
 * Words and colours of plots: `alpha_text`, `percent_text`, `signed`, `significant`, `with_interval`,
   `EVENT_LABELS`, `OUTCOME_LABELS`, `RATER_COLOURS`, `STAGE_LABELS`, `VARIATION_LABELS`.
@@ -71,6 +72,7 @@ from kalos_core.figures.calibration import (
     calibration_title,
     plot_calibration,
 )
+from kalos_core.figures.captions import CAPTIONS, Caption
 from kalos_core.figures.classes import (
     LEAST_IMAGES,
     MOST_CLASSES,
@@ -228,6 +230,7 @@ __all__ = [
     "BANDS",
     "BAND_SOURCES",
     "BIN_WIDTH",
+    "CAPTIONS",
     "COLOURS",
     "EVENT_COLOURS",
     "EVENT_LABELS",
@@ -242,6 +245,7 @@ __all__ = [
     "RATER_COLOURS",
     "STAGE_LABELS",
     "VARIATION_LABELS",
+    "Caption",
     "NamedLine",
     "PublishedAlpha",
     "PublishedCalibration",

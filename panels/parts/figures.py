@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
-from kalos_core.figures.captions import CAPTIONS
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import bold
 from kalos_core.drawing import Drawing
+from kalos_core.figures import CAPTIONS
 
 from .events import WORKBENCH, Context
 

@@ -4,7 +4,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, shown, with_interval
+from kalos_core.display import alpha_text, count_text, plain, with_interval
 from kalos_core.figures import alpha_bins, hardest_classes
 
 from ..parts.events import Context, guarded, open_sample
@@ -46,7 +46,7 @@ class ImagesSection(Section):
             ctx,
             "worst",
             [
-                {"rank": rank, "file": shown(row.file), "alpha": alpha_text(row.alpha, 3), "labels": row.labels}
+                {"rank": rank, "file": plain(row.file), "alpha": alpha_text(row.alpha, 3), "labels": row.labels}
                 for rank, row in enumerate(rows, 1)
             ],
         )
@@ -103,4 +103,4 @@ class ClassesSection(Section):
         state, name = ctx.panel.state, ctx.panel.state.shown_classes[ctx.params["idx"]]
         state.lens = {**state.lens, "category": str(state.choices["category"].index(name, 1))}
         view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
-        self.show(ctx, view, f"images with {shown(name)}, worst first")
+        self.show(ctx, view, f"images with {plain(name)}, worst first")

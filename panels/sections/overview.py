@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, shown
+from kalos_core.display import alpha_text, plain
 from kalos_core.figures import PUBLISHED_ALPHAS
 
 from ..parts.events import Context, guarded
@@ -35,7 +35,7 @@ class OverviewSection(Section):
         state.run = run.key
         if self.page(ctx) == "Findings":
             found = kf.overview_of(ctx.dataset, analysis.key, self.lens(ctx))
-            state.statements = [[entry.text, entry.leads_to, dict(entry.arguments)] for entry in found]
+            state.statements = [[plain(entry.text, None), entry.leads_to, dict(entry.arguments)] for entry in found]
             state.remarks = [run.metrics["note"]] if run.metrics["note"] else []
         else:
             put_parts(ctx, {"scale": kf.figures_of(run)["scale"]})
@@ -82,7 +82,7 @@ def published_rows(similarity: str) -> list[dict[str, str]]:
         {
             "dataset": f"{record.dataset}\n{record.task}",
             "alpha": alpha_text(record.alpha, 3),
-            "notation": shown(f"{record.printed}\n{record.note}".rstrip()),
+            "notation": f"{record.printed}\n{record.note}".rstrip(),
             "source": record.source,
         }
         for record in records

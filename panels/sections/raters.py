@@ -9,7 +9,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, shown
+from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, plain, shown
 from kalos_core.drawing import Drawing
 from kalos_core.feedback import SIDES, card_lines, feedback_sheet
 from kalos_core.variation import RaterCard
@@ -71,9 +71,9 @@ class RatersSection(Section):
             put_drawing(ctx, f"example_{kind}", None)
         if card is None:
             return
-        put_rows(ctx, "card", [{"name": shown(name), "value": shown(value)} for name, value in card_lines(card)])
+        put_rows(ctx, "card", [{"name": plain(name), "value": plain(value)} for name, value in card_lines(card)])
         state.confused = [[pair.own, pair.other] for pair in card.confusions]
-        rows = [{"own": shown(pair.own), "other": shown(pair.other), "count": pair.count} for pair in card.confusions]
+        rows = [{"own": plain(pair.own), "other": plain(pair.other), "count": pair.count} for pair in card.confusions]
         put_rows(ctx, "confused_with", rows)
         state.variations = analysis.runs["variations"].key if "variations" in analysis.runs else None
         state.kinds = list(card.examples)
@@ -111,14 +111,14 @@ class RatersSection(Section):
         state = ctx.panel.state
         own, other = state.confused[ctx.params["row"]]
         view = kf.view_of_confusion(ctx.dataset, state.variations, own, other)
-        self.show(ctx, view, f"images where {shown(own)} and {shown(other)} were taken for one another")
+        self.show(ctx, view, f"images where {plain(own)} and {plain(other)} were taken for one another")
 
     @guarded
     def show_kind(self, ctx: Context) -> None:
         """The labels of a rater's findings of one type; those that others have and the rater lacks are others'."""
         state, kind, rater = ctx.panel.state, ctx.params["kind"], self.lens(ctx).rater
         view = kf.view_of_variation(ctx.dataset, state.variations, kind, rater=rater)
-        self.show(ctx, view, f"images with findings of {shown(str(rater))}: {VARIATION_LABELS[kind]}")
+        self.show(ctx, view, f"images with findings of {plain(str(rater))}: {VARIATION_LABELS[kind]}")
 
     @guarded
     def print_sheet(self, ctx: Context) -> None:
@@ -160,7 +160,7 @@ class RatersSection(Section):
             return
         first, second = state.shown_raters[row], state.shown_raters[column]
         view = kf.view_of_pair(ctx.dataset, state.run, first, second)
-        self.show(ctx, view, f"images of {shown(first)} and {shown(second)}, those first where they disagree most")
+        self.show(ctx, view, f"images of {plain(first)} and {plain(second)}, those first where they disagree most")
 
     # ---- layout ----
 
@@ -217,6 +217,6 @@ def _value(card: RaterCard, column: str) -> float:
 
 
 def _card_row(card: RaterCard) -> dict[str, str]:
-    row = {"rater": shown(card.rater), "labels": count_text(card.labels), "alpha": alpha_text(card.alpha, 3)}
+    row = {"rater": plain(card.rater), "labels": count_text(card.labels), "alpha": alpha_text(card.alpha, 3)}
     rates = {name: _value(card, name) for name in SORTED_BY if name not in row}
     return row | {name: "" if math.isnan(rate) else f"{rate:.1f}" for name, rate in rates.items()}

@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
-from kalos_core.display import alpha_text, count_text, shown, with_interval
+from kalos_core.display import alpha_text, count_text, plain, shown, with_interval
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.layout import add_menu, add_row, add_table, put_rows
@@ -67,7 +67,9 @@ class RunsSection(Section):
         state.doubts = list(result.notes)
         put_rows(ctx, "by_class", list(_differences(comparison.classes)))
         put_rows(ctx, "by_rater", list(_differences(comparison.raters)))
-        rows = [{"name": row.name, "a": shown(row.a), "b": shown(row.b)} for row in result.settings if row.differs]
+        rows = [
+            {"name": row.name, "a": plain(str(row.a)), "b": plain(str(row.b))} for row in result.settings if row.differs
+        ]
         put_rows(ctx, "settings", rows)
         state.differing = len(rows)
 
@@ -132,7 +134,7 @@ def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> 
         "what": f"{kf.KINDS[run.kind].title}\n{run.metrics.get('notation', '')}".strip(),
         "size": count_text(run.images),
         "alpha": alpha_text(run.metrics["alpha"]) if "alpha" in run.metrics else "",
-        "state": "\n".join(shown(line) for line in state if line),
+        "state": "\n".join(plain(line) for line in state if line),
     }
 
 
@@ -143,7 +145,7 @@ def _differences(found: Differences) -> Iterator[dict[str, str]]:
     for row in table.loc[order].itertuples():
         clear = " ✓" if row.clear else ""
         yield {
-            "name": shown(row.name),
+            "name": plain(str(row.name)),
             "a": alpha_text(row.alpha_a),
             "b": alpha_text(row.alpha_b),
             "difference": f"{alpha_text(row.difference)}{clear}",
