@@ -275,7 +275,7 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided:
 
 
 def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.DataFrame:
-    r"""Who was decided against, on what: the training list.
+    """Who was decided against, on what: the training list.
 
     Of every decided unit, each rater whose annotation it does not keep, and each who has none where one is kept.
 
@@ -294,8 +294,8 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
     ... ]
     >>> decided_against(agreement(Annotations.from_rows(rows)), [Decision((1,), "take", "bob")]).to_dict("list")
-    {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1], 'rate': [1.0], \
-'labels': [[1, 2]]}
+    {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1], 'rate': [1.0], 'labels': \
+[[1, 2]]}
     """
     import pandas as pd
 

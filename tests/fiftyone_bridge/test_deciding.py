@@ -422,6 +422,14 @@ class TestCarried:
         assert kf.carry_decisions(dataset, "run", "again").carried == ()
         assert kf.decisions(dataset, "again", history=True) == []
 
+    def test_an_analysis_made_again_keeps_them(self, make: Make) -> None:
+        dataset = make()
+        kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=RATERS)
+        made = kf.decide(dataset, "first", labels_of(dataset, CAT_OR_DOG), "none")
+        again = kf.update_analysis(dataset, "first")
+        assert kf.decisions(dataset, again.key) == [made]
+        assert kf.next_dispute(dataset, again.key) == dataset.skip(HALVES).first().id
+
 
 class TestResolved:
     def test_a_field_with_where_each_label_is_from(self, dataset: fo.Dataset) -> None:

@@ -17,7 +17,8 @@ from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import list_runs, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.table import CARRIED
 
 STATES = {"skip": OPEN, "guideline": WAITING}
 """How far a unit is after a decision; `DECIDED` after all others."""
@@ -168,6 +169,15 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
         if new:
             add(samples, run, sample_id, matched, new)
     return CarriedDecisions(tuple(carried), tuple(left))
+
+
+def _follow(samples: Any, key: str, new_key: str) -> None:
+    """Let decisions follow an analysis that is made again, where it has an agreement."""
+    if {key, new_key} <= set(list_runs(samples, "agreement")):
+        carry_decisions(samples, key, new_key)
+
+
+CARRIED.append(_follow)
 
 
 def latest(stored: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
