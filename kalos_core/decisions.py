@@ -26,7 +26,7 @@ from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DECISIONS", "Decision", "Disputes", "Resolved", "decided_against", "disputes", "resolve"]
+__all__ = ["DECISIONS", "UNDECIDED", "Decision", "Disputes", "Resolved", "decided_against", "disputes", "resolve"]
 
 DECISIONS = {
     "take": "One rater is right",
@@ -42,6 +42,9 @@ DECISIONS = {
 
 OPEN = ("guideline", "skip")
 """Decisions that leave a unit open."""
+
+UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
+"""What is kept of a unit in dispute that nobody has decided -> in words."""
 
 NAME = "resolved"
 """Name of the rater that holds what was resolved."""
@@ -179,8 +182,8 @@ class Resolved:
         "agreed", a decision of `DECISIONS`, or "undecided" (in dispute, and kept as most raters have it).
     sources : tuple of tuples
         Ids of the annotations that each is made of.
-    note : (C,) object
-        What was noted with the decision; "" without.
+    note, who : (C,) object
+        What was noted with the decision, and who decided; "" without.
     open_units : (K,) int
         Units in dispute that nobody has decided.
     decided : int
@@ -200,15 +203,17 @@ class Resolved:
     origin: NDArray[np.object_]
     sources: tuple[tuple[Any, ...], ...]
     note: NDArray[np.object_]
+    who: NDArray[np.object_]
     open_units: NDArray[np.intp]
     decided: int
 
     def fields(self) -> dict[str, list[Any]]:
         """Further fields of each annotation for a COCO file, as the last argument of `write_coco`."""
-        return {"origin": self.origin.tolist(), "sources": list(map(list, self.sources)), "note": self.note.tolist()}
+        texts = {"origin": self.origin.tolist(), "note": self.note.tolist(), "decided_by": self.who.tolist()}
+        return {**texts, "sources": list(map(list, self.sources))}
 
 
-def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolved:
+def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided: str = "majority") -> Resolved:
     """One table of annotations: what raters agree on, what was decided, and of the rest what most of them have.
 
     Parameters
@@ -218,6 +223,8 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolve
     decisions : iterable of Decision
         The latest last: it counts where several are of the same unit. A decision about a whole and its parts names
         annotations of several units, and is of all of these.
+    undecided : name in `UNDECIDED`
+        What becomes of open disputes: kept if at least half of the assigned raters annotated it, or dropped.
 
     Returns
     -------
@@ -225,8 +232,7 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolve
         A unit that all agree on is fused as `instance_consensus` does: the mean of boxes, pixels of masks and polygons
         by vote. ``take``: what this rater has there, as it is; nothing where they have nothing. ``consensus``: one
         annotation a unit, of the class most gave it. ``whole``: what the raters with one annotation have; ``parts``:
-        what those with several have. ``both``: an annotation for each class, or the whole and its parts. An open
-        dispute is kept if at least half of the assigned raters annotated it.
+        what those with several have. ``both``: an annotation for each class, or the whole and its parts.
 
     Raises
     ------
@@ -247,8 +253,9 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolve
     (['dog'], [[0.0, 0.0, 9.0, 8.0]], ['take'], ((2,),))
     """
     check_agreement(agreement)
+    lookup(UNDECIDED, undecided, "undecided")
     source, settled = agreement.annotations, list(_settled(agreement, decisions))
-    made = sorted(_made(agreement, settled), key=lambda one: (one.unit, one.rows))
+    made = sorted(_made(agreement, settled, undecided), key=lambda one: (one.unit, one.rows))
     row = np.array([row for one in made for row in one.rows], dtype=np.intp)
     owner = np.repeat(np.arange(len(made)), [len(one.rows) for one in made])
     return Resolved(
@@ -261,6 +268,7 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Resolve
         origin=object_array([one.origin for one in made]),
         sources=tuple(tuple(source.id[list(one.rows)].tolist()) for one in made),
         note=object_array([one.note for one in made]),
+        who=object_array([one.who for one in made]),
         open_units=np.flatnonzero(_still_open(agreement, settled)),
         decided=sum(len(decision.units) for decision in settled),
     )
@@ -275,7 +283,8 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     -------
     pandas.DataFrame
         ``rater``, ``category`` (what they gave; "no object"), ``decided`` (the classes that were kept; "no object"),
-        ``count``, and ``units``: how many decided units the rater was assigned to. The most frequent first.
+        ``count``, ``units``: how many decided units the rater was assigned to, ``rate``: the share of these, and
+        ``labels``: ids of the annotations of the units, to be looked at. The most frequent first.
 
     Examples
     --------
@@ -285,14 +294,15 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     ...     {"image": 1, "rater": r, "category": c, "box": [0, 0, 9, 9]} for r, c in [("ann", "cat"), ("bob", "dog")]
     ... ]
     >>> decided_against(agreement(Annotations.from_rows(rows)), [Decision((1,), "take", "bob")]).to_dict("list")
-    {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1]}
+    {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1], 'rate': [1.0], 'labels': \
+[[1, 2]]}
     """
     import pandas as pd
 
     check_agreement(agreement)
     annotations, values = agreement.annotations, agreement.units.values
     names = {NO_OBJECT: "no object", **dict(enumerate(annotations.categories.tolist()))}
-    against: dict[tuple[str, str, str], int] = {}
+    against: dict[tuple[str, str, str], list[list[Any]]] = {}
     asked = dict.fromkeys(annotations.raters.tolist(), 0)
     for decision in _settled(agreement, decisions):
         kept = {row for one in _outcomes(agreement, decision) for row in one.rows}
@@ -307,10 +317,19 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
             if not agrees or (len(own) and decision.is_split and not kept & set(own.tolist())):
                 gave = names[int(annotations.category[own[0]])] if len(own) else names[NO_OBJECT]
                 key = (name, gave, decided)
-                against[key] = against.get(key, 0) + 1
+                against.setdefault(key, []).append(annotations.id[decision.rows].tolist())
     table = pd.DataFrame(
-        [(*key, count, asked[key[0]]) for key, count in against.items()],
-        columns=["rater", "category", "decided", "count", "units"],
+        [
+            (
+                *key,
+                len(found),
+                asked[key[0]],
+                len(found) / asked[key[0]],
+                [label for labels in found for label in labels],
+            )
+            for key, found in against.items()
+        ],
+        columns=["rater", "category", "decided", "count", "units", "rate", "labels"],
     )
     return table.sort_values(["count", "rater", "category"], ascending=[False, True, True], ignore_index=True)
 
@@ -341,6 +360,7 @@ class _Outcome:
     rows: tuple[int, ...]
     origin: str
     note: str = ""
+    who: str = ""
 
 
 def _in_dispute(agreement: Agreement) -> NDArray[np.bool_]:
@@ -406,7 +426,7 @@ def _settled(agreement: Agreement, decisions: Iterable[Decision]) -> Iterator[_S
     yield from reversed(found)
 
 
-def _made(agreement: Agreement, settled: Sequence[_Settled]) -> Iterator[_Outcome]:
+def _made(agreement: Agreement, settled: Sequence[_Settled], undecided: str) -> Iterator[_Outcome]:
     """All annotations that are kept."""
     unit_of, values = agreement.unit_of, agreement.units.values
     in_dispute, is_decided = _in_dispute(agreement), np.zeros(len(agreement.units), np.bool_)
@@ -414,7 +434,8 @@ def _made(agreement: Agreement, settled: Sequence[_Settled]) -> Iterator[_Outcom
         is_decided[decision.units] = True
         yield from _outcomes(agreement, decision)
     annotated = np.bincount(unit_of, minlength=len(values))
-    kept = ~is_decided & (~in_dispute | (2 * annotated >= (values != NOT_ASSIGNED).sum(axis=1)))
+    by_most = 2 * annotated >= (values != NOT_ASSIGNED).sum(axis=1)
+    kept = ~is_decided & (~in_dispute | (by_most & (undecided == "majority")))
     order = np.argsort(unit_of, kind="stable")
     for unit, rows in enumerate(np.split(order, np.cumsum(annotated)[:-1]) if len(values) else []):
         if kept[unit]:
@@ -441,7 +462,7 @@ def _outcomes(agreement: Agreement, settled: _Settled) -> Iterator[_Outcome]:
         groups = _apart(rows, annotations.category[rows])
     for group in groups:
         unit = int(agreement.unit_of[group[0]])
-        yield _Outcome(unit, tuple(group.tolist()), decision.decision, decision.note)
+        yield _Outcome(unit, tuple(group.tolist()), decision.decision, decision.note, decision.who)
 
 
 def _apart(rows: NDArray[np.intp], key: NDArray[np.intp]) -> list[NDArray[np.intp]]:

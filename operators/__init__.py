@@ -8,17 +8,21 @@ from .choose_threshold import ChooseThreshold
 from .compute_agreement import ComputeAgreement
 from .compute_label_agreement import ComputeLabelAgreement
 from .compute_pixel_agreement import ComputePixelAgreement
+from .decide import Decide
 from .delete_run import DeleteRun
 from .describe_run import DescribeRun
 from .estimate_convergence import EstimateConvergence
 from .estimate_truth import EstimateTruth
 from .find_variations import FindVariations
+from .hand_over import HandOver
 from .inject_noise import InjectNoise
 from .load_raters import LoadRaters
 from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
 from .rename_run import RenameRun
+from .resolved import MakeResolved
+from .tag_disputes import TagDisputes
 from .update_run import UpdateRun
 
 
@@ -40,4 +44,8 @@ def register(plugin: Any) -> None:
     plugin.register(UpdateRun)
     plugin.register(DescribeRun)
     plugin.register(RenameRun)
+    plugin.register(Decide)
+    plugin.register(MakeResolved)
+    plugin.register(TagDisputes)
+    plugin.register(HandOver)
     plugin.register(DeleteRun)

@@ -49,12 +49,13 @@ class Action(foo.Operator):
 
     A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
     `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
-    that has another name.
+    that has another name; `KEY_NAME` what that calls a key.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
     FUNCTION = ""
     STREAMED = True
+    KEY_NAME = "run_key"
 
     @property
     def config(self) -> foo.OperatorConfig:
@@ -106,7 +107,35 @@ class Action(foo.Operator):
 
     def __call__(self, samples: foc.SampleCollection, run_key: str, **params: Any) -> ExecutionResult:
         """Run from a notebook: `foo.get_operator("@kalos/variation/compute_agreement")(view, "first")`."""
-        return foo.execute_operator(self.uri, {"view": samples.view()}, params={"run_key": run_key, **params})
+        return foo.execute_operator(self.uri, {"view": samples.view()}, params={self.KEY_NAME: run_key, **params})
+
+
+class OfAgreement(Action):
+    """An operator that does something with the disputes of an agreement: a subclass adds options, and sums up."""
+
+    STREAMED = False
+    KEY_NAME = "key"
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        """What its function takes besides the key."""
+
+    def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
+        """What is answered to what the function answered."""
+        raise NotImplementedError
+
+    def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
+        keys = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, "agreement")
+        if forms.add_run(ctx, inputs, keys, "agreement", self.KEY_NAME) is not None:
+            self.add_options(ctx, inputs)
+
+    def execute(self, ctx: Context) -> dict[str, Any]:
+        self.check_params(ctx)
+        given = {name: value for name, value in ctx.params.items() if value is not None}
+        key = given.pop("key", None) or next(iter(kf.list_runs(ctx.dataset, "agreement")), "")
+        found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
+        ctx.ops.reload_dataset()
+        reload_panels(ctx)
+        return {"key": key, **self.summary(given, found)}
 
 
 class Analysis(Action, Generic[RunOfKind]):

@@ -118,6 +118,17 @@ def test_a_whole_and_its_parts(decision, expected):
     assert sorted(found, key=lambda row: row[3]) == expected
 
 
+def test_what_nobody_has_decided_can_be_dropped():
+    """All that is left is what everybody agrees on, and what was decided."""
+    told = [Decision((4, 5, 6), "take", "bob", who="eva")]
+    found = resolve(scene(), told, "drop")
+    assert set(found.origin) == {"agreed", "take"}
+    assert found.who[found.sources.index((5,))] == "eva"
+    assert len(found.annotations) < len(resolve(scene(), told).annotations)
+    with pytest.raises(InputError, match="undecided"):
+        resolve(scene(), told, "all")
+
+
 def test_a_rater_who_has_nothing_there_can_be_right():
     found = resolve(scene(), [Decision((10,), "take", "ann"), Decision((11,), "take", "ann")])
     assert 10 not in [source for sources in found.sources for source in sources]
@@ -143,7 +154,10 @@ def test_who_needs_to_learn_what():
         Decision((10,), "take", "cid"),
         Decision((11,), "none"),
     ]
-    assert decided_against(scene(), told).to_dict("records") == [
+    found = decided_against(scene(), told)
+    assert found["labels"][0] == [4, 5, 6]
+    assert found["rate"].tolist() == (found["count"] / found["units"]).tolist()
+    assert found.drop(columns=["rate", "labels"]).to_dict("records") == [
         # bob and ann have no cat on image 2, cid no van on image 1
         {"rater": "ann", "category": "cat", "decided": "dog", "count": 1, "units": 4},
         {"rater": "ann", "category": "dog", "decided": "no object", "count": 1, "units": 4},

@@ -21,7 +21,9 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
 * from disagreement to decision: `next_dispute`, `disputed_units`, `decide` one of `DECISIONS`, `Decision`, `decisions`,
-  `count_disputes`, `view_of_queue`, `DisputedUnit`, `DisputeCount`, `QUEUED`
+  `count_disputes`, `view_of_queue`, `DisputedUnit`, `DisputeCount`, `QUEUED`, `carry_decisions`,
+  `CarriedDecisions`, `resolved`, `ResolvedRun`, `UNDECIDED`, `training_list`,
+  `guideline_questions`, `tag_disputes`, `hand_over`
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
 * of the library itself: `NoisePreview`, `Undefined`, `InjectedNoise`, `LabelFindings`, `read_groups`, `Finding`,
@@ -53,6 +55,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 import inspect
 
 from kalos_core.decisions import DECISIONS as DECISIONS
+from kalos_core.decisions import UNDECIDED as UNDECIDED
 from kalos_core.decisions import Decision as Decision
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.errors import Undefined as Undefined
@@ -97,6 +100,8 @@ from kalos_core.fiftyone.dataset.samples import check_samples as check_samples
 from kalos_core.fiftyone.dataset.selection import Selection as Selection
 from kalos_core.fiftyone.dataset.similarities import default_similarity as default_similarity
 from kalos_core.fiftyone.dataset.similarities import fitting_similarities as fitting_similarities
+from kalos_core.fiftyone.deciding.decide import CarriedDecisions as CarriedDecisions
+from kalos_core.fiftyone.deciding.decide import carry_decisions as carry_decisions
 from kalos_core.fiftyone.deciding.decide import decide as decide
 from kalos_core.fiftyone.deciding.decide import decisions as decisions
 from kalos_core.fiftyone.deciding.queue import QUEUED as QUEUED
@@ -106,6 +111,10 @@ from kalos_core.fiftyone.deciding.queue import count_disputes as count_disputes
 from kalos_core.fiftyone.deciding.queue import disputed_units as disputed_units
 from kalos_core.fiftyone.deciding.queue import next_dispute as next_dispute
 from kalos_core.fiftyone.deciding.queue import view_of_queue as view_of_queue
+from kalos_core.fiftyone.deciding.results import guideline_questions as guideline_questions
+from kalos_core.fiftyone.deciding.results import hand_over as hand_over
+from kalos_core.fiftyone.deciding.results import tag_disputes as tag_disputes
+from kalos_core.fiftyone.deciding.results import training_list as training_list
 from kalos_core.fiftyone.importing.image_labels import LoadedLabels as LoadedLabels
 from kalos_core.fiftyone.importing.image_labels import load_label_table as load_label_table
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
@@ -164,6 +173,8 @@ from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater as view_of
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun as RankingRun
 from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings as stored_rankings
+from kalos_core.fiftyone.kinds.resolved.compute import resolved as resolved
+from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun as ResolvedRun
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun as TruthRun
 from kalos_core.fiftyone.kinds.variations.compute import find_variations as find_variations

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, ClassVar
 
 import fiftyone as fo
+import fiftyone.utils.annotations as foua
 import pytest
 from fiftyone.core.odm import get_db_conn
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
+from kalos_core import InputError, read_coco, write_coco
 from kalos_core.decisions import disputes
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.scenes import CAT, RATERS, THREE, crowded, documents, make_sample, make_samples
@@ -378,3 +381,219 @@ class TestView:
         }
         with pytest.raises(InputError, match="state"):
             kf.view_of_queue(dataset, "run", state="done")
+
+
+class TestCarried:
+    def test_to_a_run_with_the_same_units(self, dataset: fo.Dataset) -> None:
+        told = [kf.decide(dataset, "run", labels_of(dataset, HALVES), name) for name in ("whole", "parts")]
+        kf.compute_agreement(dataset, "again", raters=RATERS, bootstrap=0)
+        found = kf.carry_decisions(dataset, "run", "again")
+        assert (found.carried, found.left) == ((told[1],), ())
+        assert kf.decisions(dataset, "again", history=True) == told
+        assert kf.count_disputes(dataset, "again") == kf.count_disputes(dataset, "run")
+        kf.carry_decisions(dataset, "run", "again")
+        assert kf.decisions(dataset, "again", history=True) == told
+
+    def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset: fo.Dataset) -> None:
+        """At a threshold of .45 the bench and its left half are one unit, and a label of another sample is gone."""
+        _, left, right = labels_of(dataset, HALVES)
+        alone = kf.decide(dataset, "run", [right], "none")
+        split = kf.decide(dataset, "run", [left], "none")
+        gone = kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "consensus")
+        kept = kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "none")
+        sample = dataset.skip(CAT_OR_DOG).first()
+        sample.bob.detections = []
+        sample.save()
+        kf.compute_agreement(dataset, "again", raters=RATERS, threshold=0.45, bootstrap=0)
+        found = kf.carry_decisions(dataset, "run", "again")
+        assert {one.labels for one in found.carried} == {alone.labels, kept.labels}
+        assert {one.labels for one in found.left} == {split.labels, gone.labels}
+        assert {one.labels for one in kf.decisions(dataset, "again")} == {alone.labels, kept.labels}
+        assert len(kf.decisions(dataset, "run")) == 4
+
+    def test_an_older_decision_does_not_come_back(self, dataset: fo.Dataset) -> None:
+        whole, left, right = labels_of(dataset, HALVES)
+        kf.decide(dataset, "run", [right], "none")
+        kf.decide(dataset, "run", [whole, left, right], "whole")
+        sample = dataset.skip(HALVES).first()
+        sample.bob.detections = sample.bob.detections[1:]
+        sample.save()
+        kf.compute_agreement(dataset, "again", raters=RATERS, bootstrap=0)
+        assert kf.carry_decisions(dataset, "run", "again").carried == ()
+        assert kf.decisions(dataset, "again", history=True) == []
+
+    def test_an_analysis_made_again_keeps_them(self, make: Make) -> None:
+        dataset = make()
+        kf.analyse(dataset, "first", kinds=["agreement", "variations"], raters=RATERS)
+        made = kf.decide(dataset, "first", labels_of(dataset, CAT_OR_DOG), "none")
+        again = kf.update_analysis(dataset, "first")
+        assert kf.decisions(dataset, again.key) == [made]
+        assert kf.next_dispute(dataset, again.key) == dataset.skip(HALVES).first().id
+
+
+class TestResolved:
+    def test_a_field_with_where_each_label_is_from(self, dataset: fo.Dataset) -> None:
+        cat, dog = labels_of(dataset, CAT_OR_DOG)
+        kf.decide(dataset, "run", [cat], "take", "bob", "a tail", "eva")
+        kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
+        before = documents(dataset)
+        run = kf.resolved(dataset, "run", "gold")
+        assert dataset.values("gold.detections.label") == [["cat"], ["dog"], ["cat"], ["bench"], [], ["cat"]]
+        assert dataset.values("gold.detections.gold") == [
+            ["agreed"], ["take"], ["undecided"], ["whole"], [], ["agreed"],
+        ]  # fmt: skip
+        (label,) = dataset.skip(CAT_OR_DOG).first()["gold"].detections
+        assert (label["gold_match"], label["gold_raters"]) == ([dog], ["bob"])
+        assert (label["gold_note"], label["gold_who"]) == ("a tail", "eva")
+        assert label.bounding_box == pytest.approx([0.1, 0.1, 0.4, 0.4])
+        assert run.metrics == {
+            "labels": 5, "origins": {"agreed": 2, "take": 1, "undecided": 1, "whole": 1}, "decided": 4, "open": 1,
+            "left_out": 0,
+        }  # fmt: skip
+        assert kf.rater_fields(dataset) == {} or "gold" not in kf.rater_fields(dataset).values()
+        kf.delete_run(dataset, "gold")
+        assert documents(dataset) == before
+
+    def test_it_is_a_run(self, dataset: fo.Dataset) -> None:
+        made = kf.resolved(dataset, "run", "gold", undecided="drop")
+        assert set(made.metrics["origins"]) == {"agreed"}
+        assert kf.list_runs(dataset, "resolved") == ["gold"]
+        loaded = kf.load_run(dataset, "gold")
+        assert made.result is not None
+        assert loaded.result.fields() == made.result.fields()
+        assert loaded.result.annotations.shapes["box"].xywh().tolist() == [[10, 10, 40, 40]] * 2
+        assert "2 labels" in kf.figures_of(kf.load_details(dataset, "gold"))["origins"].title
+        with pytest.raises(InputError, match="can be renamed"):
+            kf.rename_run(dataset, "gold", "silver")
+        for name, message in {"gold": "run key", "ann": "field"}.items():
+            with pytest.raises(InputError, match=message):
+                kf.resolved(dataset, "run", name)
+
+    def test_models_are_evaluated_against_it(self, dataset: fo.Dataset) -> None:
+        """Bob finds the dog that he was right about, and not the cat that nobody has decided."""
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "take", "bob")
+        kf.resolved(dataset, "run", "gold", undecided="majority")
+        view = dataset[1:3]
+        found = view.evaluate_detections("bob", gt_field="gold", eval_key="eval", progress=False)
+        assert found.report()["dog"]["recall"] == 1
+        assert view.values("eval_fn") == [0, 1]
+
+    def test_it_is_written_as_coco_with_its_provenance(self, dataset: fo.Dataset, tmp_path: Path) -> None:
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "take", "bob", "a tail", "eva")
+        result = kf.resolved(dataset, "run", "gold").result
+        assert result is not None
+        path = write_coco(result.annotations, tmp_path / "gold.json", result.fields())
+        written = json.loads(path.read_text())
+        (dog,) = (one for one in written["annotations"] if one["origin"] == "take")
+        assert (dog["note"], dog["decided_by"], dog["sources"]) == ("a tail", "eva", labels_of(dataset, CAT_OR_DOG)[1:])
+        assert len(read_coco(path)) == len(result.annotations)
+
+    def test_decisions_about_other_units_are_left_out_and_said(self, dataset: fo.Dataset) -> None:
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
+        sample = dataset.skip(CAT_OR_DOG).first()
+        sample.bob.detections = []
+        sample.save()
+        run = kf.resolved(dataset, "run", "gold")
+        assert (run.metrics["left_out"], run.metrics["decided"]) == (1, 0)
+
+    def test_images_of_unknown_size(self, make: Make) -> None:
+        samples = make_samples(crowded(0, 3))
+        for sample in samples:
+            sample.metadata = None
+        dataset = make(samples)
+        kf.compute_agreement(dataset, "run", raters=THREE, bootstrap=0)
+        kf.resolved(dataset, "run", "gold")
+        boxes = [box for of in dataset.values("gold.detections.bounding_box") for box in of]
+        assert boxes
+        assert all(0 <= value <= 1 for box in boxes for value in box)
+
+
+class TestResults:
+    def test_the_training_list(self, dataset: fo.Dataset) -> None:
+        cat, dog = labels_of(dataset, CAT_OR_DOG)
+        kf.decide(dataset, "run", [cat], "take", "bob")
+        kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "consensus")
+        assert kf.training_list(dataset, "run").to_dict("records") == [
+            {"rater": "ann", "category": "cat", "decided": "dog", "count": 1, "units": 2, "rate": 0.5,
+             "labels": [cat, dog]},
+            {"rater": "bob", "category": "no object", "decided": "cat", "count": 1, "units": 2, "rate": 0.5,
+             "labels": labels_of(dataset, ONLY_ANN)},
+        ]  # fmt: skip
+
+    def test_the_questions_to_the_guideline(self, dataset: fo.Dataset) -> None:
+        assert "None" in kf.guideline_questions(dataset, "run")
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "guideline", note="<b>a *tail*?</b>", who="eva")
+        kf.decide(dataset, "run", labels_of(dataset, ONLY_ANN), "guideline")
+        kf.decide(dataset, "run", labels_of(dataset, HALVES), "whole")
+        ids = dataset.values("id")
+        assert kf.guideline_questions(dataset, "run").splitlines() == [
+            "# Questions to the guideline",
+            "",
+            "## cat (1)",
+            "",
+            "- no note",
+            "  - ann: cat; bob: no object",
+            f"  - 2.jpg, sample {ids[ONLY_ANN]}",
+            "",
+            "## cat or dog (1)",
+            "",
+            r"- \<b\>a \*tail\*?\</b\> (eva)",
+            "  - ann: cat; bob: dog",
+            f"  - 1.jpg, sample {ids[CAT_OR_DOG]}",
+        ]
+
+    def test_tags(self, dataset: fo.Dataset) -> None:
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
+        for _ in range(2):
+            assert kf.tag_disputes(dataset, "run", "$look") == 2
+        assert [scene_of(dataset, key) for key in dataset.match_tags("$look").values("id")] == [ONLY_ANN, HALVES]
+        assert dataset.values("ann.detections.tags") == [[[]], [[]], [["$look"]], [["$look"]], [], [[]]]
+        assert dataset.last()["bob"] is None  # who was not assigned stays so
+        assert kf.count_changes(dataset, "run") == 0
+        assert kf.tag_disputes(dataset, "run", "all", open_only=False) == 3
+        with pytest.raises(InputError, match="tag"):
+            kf.tag_disputes(dataset, "run", " ")
+
+
+class StubConfig(foua.AnnotationBackendConfig):  # type: ignore[misc]
+    @property
+    def type(self) -> str:
+        return "stub"
+
+
+class Stub(foua.AnnotationBackend):  # type: ignore[misc]
+    """A back end without a server, which notes what it was given."""
+
+    given: ClassVar[dict[str, Any]] = {}
+    supported_media_types: ClassVar[list[str]] = ["image"]
+    supported_label_types: ClassVar[list[str]] = ["detections", "polygons", "keypoints"]
+    supported_scalar_types: ClassVar[list[type]] = []
+    supported_attr_types: ClassVar[list[str]] = []
+    supports_keyframes = False
+    supports_video_sample_fields = False
+    requires_label_schema = True
+
+    def upload_annotations(self, samples: Any, anno_key: str, launch_editor: bool = False) -> Any:  # noqa: ARG002
+        Stub.given = {"ids": samples.values("id"), "schema": self.config.label_schema}
+        return foua.AnnotationResults(samples, self.config, anno_key, {}, backend=self)
+
+
+class TestHandedOver:
+    def test_the_open_cases_go_to_annotate(self, dataset: fo.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With a back end as FiftyOne's configuration names one: its class is looked up by its name."""
+        monkeypatch.setitem(fo.annotation_config.backends, "stub", {"config_cls": f"{__name__}.StubConfig"})
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
+        before = dataset.values("ann.detections.label")
+        kf.hand_over(dataset, "run", "arbiter", backend="stub")
+        assert [scene_of(dataset, key) for key in Stub.given["ids"]] == [HALVES, ONLY_ANN]
+        (about,) = Stub.given["schema"].values()
+        assert (list(Stub.given["schema"]), about["type"]) == (["arbiter"], "detections")
+        assert set(about["classes"]) == {"bench", "cat", "dog"}
+        assert dataset.list_annotation_runs() == ["arbiter"]
+        assert dataset.values("ann.detections.label") == before
+        with pytest.raises(InputError, match="field"):
+            kf.hand_over(dataset, "run", "other", backend="stub", field="ann")
+        for scene in (ONLY_ANN, HALVES):
+            kf.decide(dataset, "run", labels_of(dataset, scene), "consensus")
+        with pytest.raises(InputError, match="open disputes"):
+            kf.hand_over(dataset, "run", "other", backend="stub")

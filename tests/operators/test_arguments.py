@@ -15,11 +15,12 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from tests.fiftyone_bridge.stacks import add_maps
+from tests.fiftyone_bridge.test_kinds import MADE_OF_RUNS
 from tests.operators.calls import coco, last_line
 from tests.operators.test_same_as_functions import REQUIRED, SAMPLES
 from tests.plugin import form, uri
 
-KINDS = sorted(kf.KINDS)
+KINDS = sorted(set(kf.KINDS) - MADE_OF_RUNS)
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 

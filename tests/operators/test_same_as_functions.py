@@ -17,6 +17,7 @@ from kalos_core.fiftyone.runs.records import plain
 from tests.fiftyone_bridge.lively import RATERS, lively
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.stacks import add_maps, small
+from tests.fiftyone_bridge.test_kinds import MADE_OF_RUNS
 from tests.operators.calls import notices, run
 from tests.plugin import form, refused
 
@@ -138,7 +139,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 """Kind -> the arguments that the form has in another form."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
-every_kind = pytest.mark.parametrize("kind", kf.KINDS)
+every_kind = pytest.mark.parametrize("kind", [name for name in kf.KINDS if name not in MADE_OF_RUNS])
 
 
 @pytest.fixture

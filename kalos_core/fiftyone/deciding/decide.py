@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bson import ObjectId
 
+from kalos_core._agreement import Agreement
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import collection, now, reload_samples
@@ -16,7 +17,8 @@ from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import list_runs, load_metrics, load_run_view
+from kalos_core.fiftyone.runs.table import CARRIED
 
 STATES = {"skip": OPEN, "guideline": WAITING}
 """How far a unit is after a decision; `DECIDED` after all others."""
@@ -115,6 +117,67 @@ def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[st
     field = load_metrics(samples, key, "agreement").names.decisions
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
         yield str(document["_id"]), document[field]
+
+
+def still_of_units(samples: Any, key: str, agreement: Agreement) -> tuple[list[Decision], list[Decision]]:
+    """The decisions that count whose labels still are units, and the others: their labels were changed since."""
+    matched, made = MatchedUnits.of_run(agreement), decisions(samples, key)
+    fits = [matched.are_units([str(key) for key in one.labels]) for one in made]
+    return [one for one, fit in zip(made, fits, strict=True) if fit], [
+        one for one, fit in zip(made, fits, strict=True) if not fit
+    ]
+
+
+@dataclass(frozen=True)
+class CarriedDecisions:
+    """What `carry_decisions` did: the decisions that the new run has, and those it cannot have."""
+
+    carried: tuple[Decision, ...]
+    left: tuple[Decision, ...]
+
+
+def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecisions:
+    """Give an agreement the decisions of another one that read the same labels, with their history.
+
+    A decision is carried over where its labels are units of the new run, too. Where labels are gone, or are in other
+    units now, it is left with the old run, and so is all that it had replaced: somebody has to decide again. What the
+    new run has already is not added twice. No label is read.
+
+    Returns
+    -------
+    CarriedDecisions
+        Of the decisions that count.
+    """
+    run = load_metrics(samples, to_key, "agreement")
+    matched = MatchedUnits.stored(samples, run)
+    known = {(one.labels, one.when) for one in decisions(samples, to_key, history=True)}
+    carried: list[Decision] = []
+    left: list[Decision] = []
+    for sample_id, stored in list(stored_decisions(samples, from_key)):
+        gone: set[str] = set()
+        kept = []
+        for one in map(decision_of, reversed(stored)):
+            labels = [str(key) for key in one.labels]
+            if matched.are_units(labels) and gone.isdisjoint(labels):
+                kept.append(one)
+            else:
+                gone.update(labels)
+        count = [decision_of(entry) for entry in latest(stored)]
+        carried += [one for one in count if one in kept]
+        left += [one for one in count if one not in kept]
+        new = [one for one in reversed(kept) if (one.labels, one.when) not in known]
+        if new:
+            add(samples, run, sample_id, matched, new)
+    return CarriedDecisions(tuple(carried), tuple(left))
+
+
+def _follow(samples: Any, key: str, new_key: str) -> None:
+    """Let decisions follow an analysis that is made again, where it has an agreement."""
+    if {key, new_key} <= set(list_runs(samples, "agreement")):
+        carry_decisions(samples, key, new_key)
+
+
+CARRIED.append(_follow)
 
 
 def latest(stored: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from kalos_core._agreement import Agreement, Configuration
 from kalos_core.annotations import Annotations
+from kalos_core.annotations.joining import from_arrays
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.sample import read_sample, units_on
+from kalos_core.fiftyone.kinds.matched import TABLE
+from kalos_core.fiftyone.runs.changes import part_of
+from kalos_core.fiftyone.runs.stored import load_arrays
 from kalos_core.pairs import Pairs
 from kalos_core.reliability import NOT_ASSIGNED, Units, build_units
 from kalos_core.variation import variations
@@ -55,6 +59,14 @@ class MatchedUnits:
         return cls(annotations, unit_of, number, Configuration(**run.settings))
 
     @classmethod
+    def stored(cls, samples: Any, run: AgreementRun) -> MatchedUnits:
+        """Those of all samples as the run stored them, without shapes; no label is read."""
+        arrays = load_arrays(samples, run.key)
+        annotations = from_arrays(part_of(arrays, TABLE, without="."))
+        unit_of = arrays["unit_of"].astype(np.intp)
+        return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), Configuration(**run.settings))
+
+    @classmethod
     def of_run(cls, agreement: Agreement) -> MatchedUnits:
         """Those of all samples of a run."""
         number = np.arange(len(agreement.units))
@@ -92,10 +104,19 @@ class MatchedUnits:
         """Units of some labels; those that are not there are in none."""
         return {int(self.unit_of[row]) for key in labels for row in self.rows_of.get(key, ())}
 
+    @cached_property
+    def _rows(self) -> list[NDArray[np.intp]]:
+        """(U,) rows of each unit."""
+        order = np.argsort(self.unit_of, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.unit_of, minlength=len(self.number)))[:-1])
+
     def labels(self, units: Iterable[int]) -> list[str]:
         """Ids of all labels of some units."""
-        rows = np.isin(self.unit_of, sorted(units))
-        return list(dict.fromkeys(self.annotations.id[rows].tolist()))
+        return list(dict.fromkeys(key for unit in sorted(units) for key in self.annotations.id[self._rows[unit]]))
+
+    def are_units(self, labels: Collection[str]) -> bool:
+        """Whether some labels are all labels of some units."""
+        return set(labels) == set(self.labels(self.units_of(labels)))
 
     def values(self, units: Iterable[int]) -> dict[str, tuple[str, ...]]:
         """Rater who was assigned -> the classes of what they annotated in some units; none for no object."""

@@ -48,6 +48,9 @@ class RunNames:
     queue: str = field(init=False, metadata=SAMPLE)
     disputes: str = field(init=False, metadata=SAMPLE)
     decisions: str = field(init=False, metadata=SAMPLE)
+    # resolved labels: what was noted with a decision, and who decided
+    note: str = field(init=False, metadata=LABEL)
+    who: str = field(init=False, metadata=LABEL)
     # variations: of each finding of a label its type, the other rater, their class, and the similarity
     all: str = field(init=False, metadata=LABEL)
     raters: str = field(init=False, metadata=LABEL)

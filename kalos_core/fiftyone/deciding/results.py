@@ -1,0 +1,193 @@
+"""What follows from decisions: who needs to learn what, what the guideline must say, tags, and open cases to others."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import fiftyone as fo
+
+from kalos_core._agreement import Agreement
+from kalos_core.decisions import decided_against
+from kalos_core.errors import InputError
+from kalos_core.fiftyone.dataset.database import collection, reload_samples
+from kalos_core.fiftyone.dataset.expressions import files_of
+from kalos_core.fiftyone.dataset.raters import class_names, label_fields
+from kalos_core.fiftyone.deciding.decide import latest, still_of_units, stored_decisions
+from kalos_core.fiftyone.deciding.queue import view_of_queue
+from kalos_core.fiftyone.deciding.units import MatchedUnits
+from kalos_core.fiftyone.kinds.agreement.queue import OPEN
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run, load_run_view
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST = 60
+"""Letters of a text from data that are shown."""
+
+
+ANNOTATED = {fo.Detections: "detections", fo.Polylines: "polygons", fo.Keypoints: "keypoints"}
+"""Type of a label field -> what FiftyOne's ``annotate`` calls it."""
+
+
+def training_list(samples: Any, key: str) -> pd.DataFrame:
+    """Who was decided against, on what, how often, and the labels to look at; see `kalos_core.decisions`.
+
+    Of the labels as they are now: decisions whose labels were changed since do not count.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (what was kept; "no object"), ``count``,
+        ``units`` (decided units the rater was assigned to), ``rate`` (their share), and ``labels`` (ids of all labels
+        of these units). The most frequent first.
+    """
+    run = load_metrics(samples, key, "agreement")
+    found = cast(Agreement, load_run(samples, run.key).result)
+    return decided_against(found, still_of_units(samples, run.key, found)[0])
+
+
+def guideline_questions(samples: Any, key: str) -> str:
+    """The questions to the guideline as Markdown, grouped by the classes in question, those asked most often first.
+
+    Of each its note, what every rater gave, the file and the sample. Text from data is shown as text.
+    """
+    run = load_metrics(samples, key, "agreement")
+    asked = [
+        (sample_id, entry)
+        for sample_id, stored in stored_decisions(samples, run.key)
+        for entry in latest(stored)
+        if entry["decision"] == "guideline"
+    ]
+    if not asked:
+        return "# Questions to the guideline\n\nNone.\n"
+    matched = MatchedUnits.stored(samples, run)
+    files = files_of(load_run_view(samples, run.key), [sample_id for sample_id, _ in asked])
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for sample_id, entry in sorted(asked, key=lambda one: one[1]["when"]):
+        given = matched.values(matched.units_of(entry["labels"]))
+        classes = tuple(sorted({name for of_rater in given.values() for name in of_rater}))
+        values = "; ".join(
+            f"{as_text(rater)}: {as_text(', '.join(of_rater)) or 'no object'}" for rater, of_rater in given.items()
+        )
+        asker = f" ({as_text(entry['who'])})" if entry["who"] else ""
+        file = as_text(Path(files[sample_id]).name) if sample_id in files else "deleted since"
+        question = as_text(entry["note"], None) or "no note"
+        groups.setdefault(classes, []).append(
+            [f"- {question}{asker}", f"  - {values}", f"  - {file}, sample {sample_id}"]
+        )
+    lines = ["# Questions to the guideline"]
+    for classes, questions in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        lines += ["", f"## {' or '.join(map(as_text, classes))} ({len(questions):,})", ""]
+        lines += [line for question in questions for line in question]
+    return "\n".join(lines) + "\n"
+
+
+def as_text(text: str, longest: int | None = LONGEST) -> str:
+    r"""A text from data as Markdown that shows it as it is, in one line: no markup, no HTML, no direction marks.
+
+    Examples
+    --------
+    >>> as_text("<b>*cat*</b>\n[x](y)")
+    '\\<b\\>\\*cat\\*\\</b\\> \\[x\\]\\(y\\)'
+    >>> len(as_text("a" * 100))
+    60
+    """
+    line = " ".join(re.sub("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text).split())
+    if longest is not None and len(line) > longest:
+        line = line[: longest - 1] + "…"
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&$-])", r"\\\1", line)
+
+
+def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) -> int:
+    """Tag the samples with units in dispute and the labels of these units; how many samples.
+
+    No run becomes stale by it. ``dataset.match_tags(tag)`` and ``dataset.match_labels(tags=tag)`` find them.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    tag : str
+    open_only : bool
+        Only units that nobody has decided, which do not wait for the guideline, either.
+    """
+    if not tag.strip():
+        raise InputError(f"tag: expected a text, got {tag!r}")
+    run = load_metrics(samples, key, "agreement")
+    names, paths = run.names, label_fields(samples)
+    wanted = {"$eq": ["$$entry.state", OPEN]} if open_only else True
+    there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": wanted}}
+    units = {"$map": {"input": there, "as": "entry", "in": "$$entry.unit"}}
+    changed: dict[str, Any] = {"tags": _with(tag, "$tags")}
+    for field, path in ((field, paths[field]) for field in run.label_fields if field in paths):
+        tagged = {"$mergeObjects": ["$$label", {"tags": _with(tag, "$$label.tags")}]}
+        chosen = {"$cond": [{"$in": [f"$$label.{names.unit}", units]}, tagged, "$$label"]}
+        mapped = {"$map": {"input": f"${path}", "as": "label", "in": chosen}}
+        whole = {"$mergeObjects": [f"${field}", {path.partition(".")[2]: mapped}]}
+        changed[field] = {"$cond": [{"$isArray": f"${path}"}, whole, f"${field}"]}  # what is absent stays absent
+    where = {names.disputes: {"$gt": 0}} if open_only else {f"{names.queue}.0": {"$exists": True}}
+    answer = collection(samples).update_many(where, [{"$set": changed}])
+    reload_samples(samples)
+    return int(answer.matched_count)
+
+
+def _with(tag: str, tags: str) -> dict[str, Any]:
+    """A list of tags and one more, once."""
+    literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
+    return {"$concatArrays": [{"$setDifference": [known, literal]}, literal]}
+
+
+def hand_over(
+    samples: Any,
+    key: str,
+    anno_key: str,
+    *,
+    backend: str | None = None,
+    field: str | None = None,
+    category: str | None = None,
+    rater: str | None = None,
+    **options: Any,
+) -> Any:
+    """Give the samples with open disputes to somebody else, by FiftyOne's ``annotate``; no rater's label is changed.
+
+    They get the images, those agreed on least first, and annotate a new field. ``dataset.load_annotations(anno_key)``
+    fetches it; until then a back end with a server has to run. A label of it can be read like a rater's.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    anno_key : str
+        Of FiftyOne's annotation run.
+    backend : str, optional
+        Such as "cvat" or "labelstudio"; by default that of FiftyOne's configuration.
+    field : str, optional
+        The new label field; by default called as `anno_key`.
+    category, rater : str, optional
+        Only samples with such disputes, as in `next_dispute`.
+    **options
+        Further ones of ``annotate``, also in place of what is found here: ``label_type``, ``classes``.
+
+    Returns
+    -------
+    fiftyone.utils.annotations.AnnotationResults
+
+    Raises
+    ------
+    InputError
+        If no dispute is open, or the field is there already.
+    """
+    run = load_metrics(samples, key, "agreement")
+    dataset, name = samples._root_dataset, anno_key if field is None else field
+    if dataset.has_field(name):
+        raise InputError(f"field: {name!r} is there already; choose another name")
+    view = view_of_queue(samples, run.key, category, rater)
+    if not len(view):
+        raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
+    document = dataset.get_field(run.label_fields[0]).document_type
+    own = {"label_type": ANNOTATED[document], "classes": class_names(samples), "attributes": False}
+    return view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})

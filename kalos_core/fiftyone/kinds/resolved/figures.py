@@ -1,0 +1,28 @@
+"""What is shown of resolved labels: where they come from."""
+
+from __future__ import annotations
+
+from kalos_core.decisions import DECISIONS
+from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
+from kalos_core.fiftyone.runs.table import Part
+from kalos_core.figures.bars import count_bars, row_bars
+from kalos_core.figures.common import NEUTRAL
+
+ORIGINS = {"agreed": "Raters agree", **DECISIONS, "undecided": "Undecided: what most have"}
+
+
+def figures(run: ResolvedRun) -> dict[str, Part]:
+    """``origins``: how many labels are agreed, decided in which way, or undecided."""
+    metrics, counts = run.metrics, run.metrics["origins"]
+    title = f"{metrics['labels']:,} labels, {metrics['decided']:,} units decided, {metrics['open']:,} open"
+    names = [name for name in ORIGINS if name in counts]
+    if not names:
+        return {"origins": Part(title)}
+    bars = row_bars(
+        [counts[name] for name in names],
+        [ORIGINS[name] for name in names],
+        NEUTRAL,
+        "%{x:,} labels<extra></extra>",
+        "origins",
+    )
+    return {"origins": Part(title, count_bars([bars], "labels"))}

@@ -1,0 +1,34 @@
+"""Decide about a unit in dispute."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+
+from . import base, widgets
+from .widgets import Context
+
+
+class Decide(base.OfAgreement):
+    NAME, LABEL = "decide", "Decide about labels"
+    DESCRIPTION = "Say what is right about the unit of the selected labels, which stay as they are"
+    ICON, RESULT = "/assets/agreement.svg", "Decided"
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        selected = [label["label_id"] for label in ctx.selected_labels]
+        about = "Ids of labels of one unit, or of a whole and its parts; by default those selected"
+        inputs.list("labels", types.String(), default=selected, label="Labels", description=about, required=True)
+        decision = widgets.add_dropdown(inputs, "decision", kf.DECISIONS, label="Decision", required=True)
+        if ctx.params.get("decision") == "take":
+            run = kf.load_metrics(ctx.dataset, ctx.params.get("key") or kf.list_runs(ctx.dataset, "agreement")[0])
+            widgets.add_dropdown(inputs, "rater", run.metrics["raters"], label="Who is right", required=True)
+        elif ctx.params.get("rater"):
+            widgets.refuse(decision, "A rater is right only where one rater is taken")
+        inputs.str("note", default="", label="Note")
+        inputs.str("who", default="", label="Who decides")
+
+    def summary(self, params: Mapping[str, Any], found: kf.Decision) -> dict[str, Any]:
+        text = f"{kf.DECISIONS[found.decision]}: decided about {len(found.labels):,} labels."
+        return {**params, "labels": list(found.labels), "text": text}

@@ -1,0 +1,27 @@
+"""Give the samples with open disputes to an annotation back end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone as fo
+import fiftyone.operators.types as types
+
+from . import base, widgets
+from .widgets import Context
+
+
+class HandOver(base.OfAgreement):
+    NAME, LABEL = "hand_over", "Hand over open disputes"
+    DESCRIPTION = "Let somebody annotate the samples with open disputes anew, by an annotation back end of FiftyOne"
+    ICON, RESULT = "/assets/agreement.svg", "Handed over"
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        backends = sorted(fo.annotation_config.backends)
+        about = "Of FiftyOne's annotation run, and of the new label field"
+        inputs.str("anno_key", label="Key", description=about, required=True)
+        default = fo.annotation_config.default_backend
+        widgets.add_dropdown(inputs, "backend", backends, default=default, label="Annotation back end")
+
+    def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
+        key = params["anno_key"]
+        return {"anno_key": key, "text": f"Handed over. dataset.load_annotations({key!r}) fetches what was annotated."}

@@ -1,0 +1,32 @@
+"""Make a label field of what raters agree on and of what was decided."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+
+from . import base, forms, widgets
+from .widgets import Context
+
+
+class MakeResolved(base.OfAgreement):
+    NAME, LABEL = "resolved", "Make resolved labels"
+    DESCRIPTION = "A label field of what raters agree on and of what was decided, to evaluate models against"
+    ICON, RESULT = "/assets/agreement.svg", "Resolved labels"
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        proposed = kf.free_run_key(ctx.dataset, "resolved")
+        about = "It is a run, too, which is deleted with the field"
+        forms.add_key(ctx, inputs, "field", proposed, kf.check_run_key, "New field", about)
+        widgets.add_dropdown(
+            inputs, "undecided", kf.UNDECIDED, default="majority", label="Of units that nobody has decided"
+        )
+
+    def summary(self, params: Mapping[str, Any], found: kf.ResolvedRun) -> dict[str, Any]:
+        metrics = found.metrics
+        text = f"{metrics['labels']:,} labels in the field {found.key}; {metrics['open']:,} units are still open."
+        if metrics["left_out"]:
+            text += f" {metrics['left_out']:,} decisions do not count: their labels were changed since."
+        return {**params, **metrics, "text": text}

@@ -1,0 +1,22 @@
+"""Tag the samples and labels in dispute."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import fiftyone.operators.types as types
+
+from . import base, widgets
+from .widgets import Context
+
+
+class TagDisputes(base.OfAgreement):
+    NAME, LABEL = "tag_disputes", "Tag disputes"
+    DESCRIPTION = "Tag the samples with units in dispute, and the labels of these units"
+    ICON, RESULT = "/assets/agreement.svg", "Tagged"
+
+    def add_options(self, ctx: Context, inputs: types.Object) -> None:
+        inputs.str("tag", default="disputed", label="Tag", required=True)
+        widgets.add_switch(inputs, "open_only", default=True, label="Only what nobody has decided")
+
+    def summary(self, params: Mapping[str, Any], found: int) -> dict[str, Any]:
+        return {**params, "samples": found, "text": f"{found:,} samples are tagged, and their labels in dispute."}
