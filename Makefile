@@ -32,7 +32,7 @@ WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 define CHECK
 $(RUN) ruff check
 $(RUN) ruff format --check
-$(RUN) mypy --strict kalos_core operators
+$(RUN) mypy --strict kalos_core operators panels
 endef
 
 help: ## list the commands

@@ -1,7 +1,6 @@
 """Images and classes: where the raters disagree."""
 
 import fiftyone.operators.types as types
-import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, plain, with_interval
@@ -90,8 +89,10 @@ class ClassesSection(Section):
         found = kf.narrowed_metrics(ctx.dataset, run.key, self.lens(ctx))
         state.run, classes = run.key, found.class_difficulty
         put_parts(ctx, {"classes": kf.figures_of(run, part=found)["classes"]})
-        order = [] if isinstance(classes, kf.Undefined) else hardest_classes(classes.alpha, classes.images)
-        state.shown_classes = [] if isinstance(classes, kf.Undefined) else classes.category[np.asarray(order)].tolist()
+        state.shown_classes = []
+        if not isinstance(classes, kf.Undefined):
+            order = hardest_classes(classes.alpha, classes.images.tolist())
+            state.shown_classes = classes.category[order].tolist()
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         click = "Click a class to see its images, worst first."

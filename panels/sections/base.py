@@ -1,12 +1,13 @@
 """What every section of the workbench has."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 
-from ..parts.events import PLUGIN, WORKBENCH, Context, Handler, show_view
+from ..parts.events import PLUGIN, WORKBENCH, Context, show_view
 from ..parts.layout import add_choice
 
 ALL = "0"
@@ -67,10 +68,9 @@ class Section:
         show_view(ctx, view, content)
 
     @classmethod
-    def to(cls, handler: Handler["Section"] | str) -> str:
+    def to(cls, handler: Callable[[Context], None]) -> str:
         """The address of a handler of this section."""
-        name = handler if isinstance(handler, str) else handler.__name__
-        return f"{WORKBENCH}#{cls.NAME.lower()}_{name}"
+        return f"{WORKBENCH}#{cls.NAME.lower()}_{handler.__name__}"
 
     def page(self, ctx: Context) -> str:
         """The page that is shown."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import fiftyone.operators.types as types
+import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
@@ -15,7 +16,13 @@ from .base import Section
 
 COLUMNS = (("key", "Run"), ("made", "Made"), ("what", "What"), ("size", "Images"), ("alpha", "α"), ("state", "State"))
 
-DIFFERENCES = (("name", ""), ("a", "α before"), ("b", "α after"), ("difference", "Change"), ("images", "Images"))
+DIFFERENCES = (
+    ("name", ""),
+    ("a", "α before"),
+    ("b", "α after"),
+    ("difference", "Change (✓: clear)"),
+    ("images", "Images"),
+)
 
 SETTINGS = (("name", "Setting"), ("a", "Before"), ("b", "After"))
 
@@ -140,14 +147,13 @@ def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> 
 
 def _differences(found: Differences) -> Iterator[dict[str, str]]:
     """Those that changed most first."""
-    table = found.to_pandas()
-    order = table.difference.abs().sort_values(ascending=False, kind="stable").index[:MOST_ROWS]
-    for row in table.loc[order].itertuples():
-        clear = " ✓" if row.clear else ""
+    order = np.argsort(-np.abs(found.difference), kind="stable")[:MOST_ROWS]  # undefined last
+    for row in order.tolist():
+        clear = " ✓" if found.is_clear[row] else ""
         yield {
-            "name": plain(str(row.name)),
-            "a": alpha_text(row.alpha_a),
-            "b": alpha_text(row.alpha_b),
-            "difference": f"{alpha_text(row.difference)}{clear}",
-            "images": count_text(row.images),
+            "name": plain(str(found.name[row])),
+            "a": alpha_text(found.alpha_a[row], 3),
+            "b": alpha_text(found.alpha_b[row], 3),
+            "difference": f"{alpha_text(found.difference[row], 3)}{clear}",
+            "images": count_text(int(found.images[row])),
         }
