@@ -226,9 +226,10 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
 
 
-def showing(ctx: Context, panel: str) -> list[Callable[[], Any]]:
-    """Operations that bring up a panel with the new run; those of its name that are open load it."""
-    loading = [partial(_reload, ctx, *entry) for entry in _open_panels(ctx) if entry[0] == panel]
+def showing(ctx: Context, section: str) -> list[Callable[[], Any]]:
+    """Operations that bring up the workbench with the new run; where it is open already, in the run's section."""
+    panel, given = (PANEL, {"section": section}) if section.istitle() else (section, {})
+    loading = [partial(_reload, ctx, *entry, **given) for entry in _open_panels(ctx) if entry[0] == panel]
     return [*loading, lambda: ctx.ops.open_panel(panel, layout="horizontal")]
 
 
@@ -241,8 +242,8 @@ def reload_panels(ctx: Context) -> None:
                 _reload(ctx, name, panel_id)
 
 
-def _reload(ctx: Context, name: str, panel_id: str) -> Any:
-    return ctx.trigger(f"{PLUGIN}/{name}", params={"panel_id": panel_id, "__method__": "reload"})
+def _reload(ctx: Context, name: str, panel_id: str, **given: str) -> Any:
+    return ctx.trigger(f"{PLUGIN}/{name}", params={"panel_id": panel_id, "__method__": "reload", **given})
 
 
 def _open_panels(ctx: Context) -> list[tuple[str, str]]:

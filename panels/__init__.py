@@ -2,10 +2,7 @@
 
 from .calibration import CalibrationPanel
 from .convergence import ConvergencePanel
-from .labels import LabelsPanel
-from .noise import NoisePanel
 from .sample import SamplePanel
-from .truth import TruthPanel
 from .variations import VariationsPanel
 from .workbench import WorkbenchPanel
 
@@ -15,7 +12,4 @@ def register(plugin):
     plugin.register(VariationsPanel)
     plugin.register(CalibrationPanel)
     plugin.register(ConvergencePanel)
-    plugin.register(NoisePanel)
-    plugin.register(LabelsPanel)
-    plugin.register(TruthPanel)
     plugin.register(SamplePanel)

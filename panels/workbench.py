@@ -93,6 +93,10 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def reload(self, ctx: Context) -> None:
+        """After something has changed; a run that is new names the section that shows it."""
+        if section := ctx.params.get("section"):
+            ctx.panel.data.clear()
+            ctx.panel.state.section = section
         self._reload(ctx)
 
     @guarded

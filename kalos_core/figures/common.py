@@ -51,6 +51,9 @@ LEGEND_BELOW: Layout = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0
 LEGEND_AT_BOTTOM: Layout = LEGEND_BELOW | {"yref": "container", "y": 0, "yanchor": "bottom"}
 """A legend at the lower edge of the figure, however high the plot is."""
 
+LEGEND_ROW = 19
+"""Pixels of a row of a legend; two entries share one in the narrowest panel."""
+
 UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
 """A line from the lower to the upper edge of a plot."""
 
@@ -154,6 +157,17 @@ def untitled(figure: go.Figure) -> tuple[str, go.Figure]:
     if title:
         figure.update_layout(title=None, margin={"t": figure.layout.margin.t + margin("")["t"] - TITLE_HEIGHT})
     return title, figure
+
+
+def with_legend_below(figure: go.Figure, entries: int, title: str = "") -> go.Figure:
+    """A figure with a legend under its plot, which keeps its size however many entries there are."""
+    height = LEGEND_ROW * ((entries + 1) // 2) + 10
+    return figure.update_layout(
+        height=figure.layout.height + height,
+        margin_b=figure.layout.margin.b + height,
+        legend=LEGEND_AT_BOTTOM | {"title": {"text": title}},
+        showlegend=True,  # the App draws none by default
+    )
 
 
 def framed(traces: Sequence[go.Figure], title: str, x: str, y: str, height: int, **layout: Any) -> go.Figure:

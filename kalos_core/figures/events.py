@@ -34,7 +34,7 @@ def events_title(
     Examples
     --------
     >>> events_title(["ann"], 3, 60, 900, 0.013)
-    '3 synthetic raters from ann: 60 changes to 900 annotations (6.7\xa0%), signal loss 1.3\xa0%'
+    '3 synthetic raters from ann: 60 changes to 900 annotations (6.7\xa0%); 1.3\xa0% of changes came too late'
     >>> events_title(["ann"], 1, 0, 3, None)
     '1 synthetic rater from ann: 0 changes to 3 annotations (0\xa0%)'
     """
@@ -42,7 +42,7 @@ def events_title(
     who = f"{raters:,} synthetic {'rater' if raters == 1 else 'raters'} from {', '.join(references)}"
     share = percent_text(changed / max(annotations, 1))
     text = f"{who}: {changed:,} changes to {annotations:,} annotations ({share})"
-    return text if signal_loss is None else f"{text}, signal loss {percent_text(signal_loss)}"
+    return text if signal_loss is None else f"{text}; {percent_text(signal_loss)} of changes came too late"
 
 
 def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:

@@ -82,7 +82,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     Examples
     --------
     >>> kappa_title(["place", "season", "snow"], [0.85, 0.35, None])
-    '1 of 2 questions above 0.6; raters agree least on season (0.35, low)'
+    'Raters agree well on 1 of 2 questions, least on season (kappa 0.35, low)'
     """
     questions = names_shown(questions, MOST_LETTERS)
     order = least_first(kappa)
@@ -92,8 +92,8 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
         return "No question can be compared"
     least = values[order[0]]
     noun = "question" if known == 1 else "questions"
-    where = f"{questions[order[0]]} ({alpha_text(least)}, {band(least)})"
-    return f"{int((values > 0.6).sum())} of {known} {noun} above 0.6; raters agree least on {where}"
+    where = f"{questions[order[0]]} (kappa {alpha_text(least)}, {band(least)})"
+    return f"Raters agree well on {int((values > 0.6).sum())} of {known} {noun}, least on {where}"
 
 
 def kappa_bars(
@@ -136,7 +136,7 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     title = kappa_title(names, kappa)
     if len(result) == 1:
         value = with_interval(kappa[0], result.free_marginal_interval[0])
-        title = f"Agreement is {band(result.free_marginal[0])}: free-marginal kappa {value}"
+        title = f"Agreement is {band(result.free_marginal[0])}: kappa {value}"
     return kappa_bars(names, kappa, result.free_marginal_interval, title)
 
 
@@ -162,7 +162,7 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     Examples
     --------
     >>> cohen_title("place", ["ann", "bob"], [[None, 0.5], [0.5, None]])
-    "Cohen's κ on place is 0.50 on average; least between ann and bob (0.50)"
+    "On place, ann and bob agree least beyond chance (Cohen's κ 0.50; mean of all pairs 0.50)"
     """
     raters = names_shown(raters, MOST_LETTERS)
     question = shown(question)
@@ -172,8 +172,8 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
         return f"No two raters can be compared on {question}"
     least = int(np.nanargmin(pairs))
     return (
-        f"Cohen's κ on {question} is {alpha_text(float(np.nanmean(pairs)))} on average; least between "
-        f"{raters[first[least]]} and {raters[second[least]]} ({alpha_text(float(pairs[least]))})"
+        f"On {question}, {raters[first[least]]} and {raters[second[least]]} agree least beyond chance (Cohen's κ "
+        f"{alpha_text(float(pairs[least]))}; mean of all pairs {alpha_text(float(np.nanmean(pairs)))})"
     )
 
 
@@ -363,7 +363,7 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     if result.differs(question):
         finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
-    title = f"{shown(result.question[question])}: {finding} ({difference})"
+    title = f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"
     return team_bars(names, kappa, result.kappa_interval[question], title)
 
 

@@ -40,18 +40,18 @@ LEGEND = 55
 
 
 def pixel_title(mean_f1: float | None, raters: str | int) -> str:
-    """How far raters agree about pixels, in one line; `smyth_note` is what to write below it.
+    r"""How far raters agree about pixels, in one line; `smyth_note` is what to write below it.
 
     `raters` is how many there are, or, where they have no names, such as "4 to 7".
 
     Examples
     --------
     >>> pixel_title(0.5098, 6), pixel_title(None, 6)
-    ('6 raters agree at a mean F1 of 0.51', 'How far 6 raters agree is undefined')
+    ('Two of 6 raters share 51\xa0% of what they mark (mean F1)', 'How far 6 raters agree is undefined')
     """
     if mean_f1 is None or np.isnan(mean_f1):
         return f"How far {raters} raters agree is undefined"
-    return f"{raters} raters agree at a mean F1 of {alpha_text(mean_f1)}"
+    return f"Two of {raters} raters share {percent_text(mean_f1)} of what they mark (mean F1)"
 
 
 def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:

@@ -22,9 +22,11 @@ from kalos_core.figures.common import (
     as_numbers,
     as_plain,
     framed,
+    margin,
     shortened,
     titled,
     value_range,
+    with_legend_below,
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.pixels import LEGEND, significance
@@ -137,12 +139,10 @@ def bump_chart(
             "fixedrange": True,
             "zeroline": False,
         },
-        margin={"t": 70 if title else 40, "b": 80, "l": 60, "r": 10},
-        height=(70 if title else 40) + 80 + max(RANK_HEIGHT * min(count, 20), 160),
-        legend={"font": {"size": 11}, "orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-        showlegend=True,
+        margin=margin(title, bottom=80),
+        height=margin(title)["t"] + 80 + max(RANK_HEIGHT * min(count, 20), 160),
     )
-    return figure
+    return with_legend_below(figure, len(models))
 
 
 def plot_ranking(rankings: Rankings) -> go.Figure:
@@ -163,7 +163,7 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     Examples
     --------
     >>> tau_title(["ann", "bob", "eve"], [[1, 0.9, 0.5], [0.9, 1, 0.7], [0.5, 0.7, 1]])
-    'Rankings agree at τ 0.70 on average; least under ann and eve (0.50)'
+    'References order the models most differently under ann and eve (τ 0.50; mean of all pairs 0.70)'
     """
     references = names_shown(references, MOST_LETTERS)
     values = as_matrix(tau)
@@ -173,10 +173,11 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     first, second = divmod(int(np.nanargmin(values)), len(references))
     mean, least = alpha_text(float(np.nanmean(values))), alpha_text(float(values[first, second]))
     if np.isfinite(values).sum() == 1:
-        return f"{references[first]} and {references[second]} rank alike at τ {least}"
+        return f"How alike {references[first]} and {references[second]} order the models: τ {least}"
     if np.nanmin(values) == np.nanmax(values):
-        return f"Every two references rank alike at τ {least}"
-    return f"Rankings agree at τ {mean} on average; least under {references[first]} and {references[second]} ({least})"
+        return f"Every two references order the models equally alike (τ {least})"
+    pair = f"{references[first]} and {references[second]}"
+    return f"References order the models most differently under {pair} (τ {least}; mean of all pairs {mean})"
 
 
 def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.Figure:
@@ -517,17 +518,8 @@ def precision_curves(
             )
         )
     axis = {"range": [0, 1.02], "zeroline": False}
-    return framed(
-        curves,
-        title,
-        "recall",
-        "precision, mean over skew",
-        380,
-        xaxis=axis,
-        yaxis=axis,
-        legend={"title": {"text": "area"}, "font": {"size": 11}},
-        showlegend=True,
-    )
+    figure = framed(curves, title, "recall", "precision, mean over skew", 340, xaxis=axis, yaxis=axis)
+    return with_legend_below(figure, len(curves), "area")
 
 
 def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
@@ -667,8 +659,8 @@ def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
         )
     axis = {"range": [0, 1.02], "zeroline": False}
     title = boundaries_title(detectors, result.ods.tolist(), result.ois.tolist())
-    legend = {"title": {"text": "ODS"}, "font": {"size": 11}}
-    return framed(traces, title, "recall", "precision", 380, xaxis=axis, yaxis=axis, legend=legend, showlegend=True)
+    figure = framed(traces, title, "recall", "precision", 340, xaxis=axis, yaxis=axis)
+    return with_legend_below(figure, len(detectors), "best F1")
 
 
 def _column(result: DetectorRanking, detector: str) -> int:

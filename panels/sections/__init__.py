@@ -2,8 +2,24 @@
 
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
+from .masks import MasksSection, TruthSection
+from .noise import NoiseSection
 from .overview import OverviewSection
+from .questions import QuestionsSection, TeamsSection
+from .ranking import RankingSection
 from .raters import RatersSection
 from .runs import RunsSection
 
-SECTIONS: tuple[Section, ...] = (OverviewSection(), ImagesSection(), ClassesSection(), RatersSection(), RunsSection())
+SECTIONS: tuple[Section, ...] = (
+    OverviewSection(),
+    ImagesSection(),
+    ClassesSection(),
+    RatersSection(),
+    QuestionsSection(),
+    TeamsSection(),
+    MasksSection(),
+    TruthSection(),
+    RankingSection(),
+    NoiseSection(),
+    RunsSection(),
+)

@@ -60,7 +60,8 @@ def test_kappas_stand_least_first_with_their_bands(table):
     assert bars["x"] == sorted(result.free_marginal.tolist())
     assert [note.text.split()[-1] for note in figure.layout.annotations][-1] == "perfect"
     above = int((result.free_marginal > 0.6).sum())
-    assert figure.layout.title.text.startswith(f"{above} of 3 questions above 0.6; raters agree least on time (")
+    assert figure.layout.title.text.startswith(f"Raters agree well on {above} of 3 questions, least on time (kappa ")
+    assert figure.layout.xaxis.range[1] < 1.1  # no kappa is more than 1
     assert figure.layout.xaxis.fixedrange
     assert figure.layout.yaxis.fixedrange
 
@@ -69,7 +70,7 @@ def test_undefined_kappas_are_left_out():
     (bars,) = plain(kappa_bars(["a", "b"], [None, 0.5]))
     assert bars["x"] == [0.5]
     assert kappa_title(["a"], [None]) == "No question can be compared"
-    assert kappa_title(["a"], [0.7]) == "1 of 1 question above 0.6; raters agree least on a (0.70, substantial)"
+    assert kappa_title(["a"], [0.7]) == ("Raters agree well on 1 of 1 question, least on a (kappa 0.70, substantial)")
 
 
 def test_majorities_in_both_readings(table):

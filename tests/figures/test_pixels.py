@@ -70,8 +70,10 @@ def test_figures_are_json_and_cannot_be_zoomed(plot, result):
 
 
 def test_the_headline_leads_with_f1_and_the_bound_has_its_peculiarities_next_to_it(result):
-    assert figures.pixel_title(result.mean_f1, 4) == f"4 raters agree at a mean F1 of {result.mean_f1:.2f}"
-    assert figures.pixel_title(0.51, "4 to 7") == "4 to 7 raters agree at a mean F1 of 0.51"
+    assert figures.pixel_title(result.mean_f1, 4) == (
+        f"Two of 4 raters share {100 * result.mean_f1:.0f}\u00a0% of what they mark (mean F1)"
+    )
+    assert figures.pixel_title(0.51, "4 to 7") == "Two of 4 to 7 raters share 51\u00a0% of what they mark (mean F1)"
     two = pixel_agreement([{"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]]}])
     # of the third pixel, one of two errs: 1/2 of one in four
     note = figures.smyth_note(two.smyth_bound, two.smyth_notes)

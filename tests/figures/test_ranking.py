@@ -78,7 +78,9 @@ def test_tau_is_drawn_without_its_diagonal():
     assert figure.data[0].z[0][0] is None
     assert figure.data[0].z[0][1] == pytest.approx(1 / 3)
     assert figure.data[0].customdata[0][1] == "<b>truth 0</b> and <b>truth 1</b>: Kendall's τ 0.33"
-    assert figure.layout.title.text.startswith("Rankings agree at τ −0.33 on average; least under truth 0 and truth 2")
+    assert figure.layout.title.text == (
+        "References order the models most differently under truth 0 and truth 2 (τ −1.00; mean of all pairs −0.33)"
+    )
 
 
 def test_concordance_has_its_distance_above_and_p_below_the_diagonal():
@@ -98,7 +100,7 @@ def test_concordance_has_its_distance_above_and_p_below_the_diagonal():
 
 def test_titles_of_tau():
     assert tau_title(["ann"], [[1]]) == "No two references rank the same models"
-    assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "ann and bob rank alike at τ 0.50"
+    assert tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]) == "How alike ann and bob order the models: τ 0.50"
 
 
 @pytest.mark.parametrize(
@@ -257,3 +259,13 @@ def test_shared_rankings_side_by_side(agreed):
         assert [of[name][column] for name in each.systems] == each.ranks.tolist()
         assert ", ".join(each.truths) in figure.data[0].customdata[column]
     assert shared_title([]) == "Nothing can be ranked"
+
+
+def test_a_legend_takes_nothing_from_the_plot():
+    sizes = set()
+    for count in (1, 13):
+        names = [f"reference {number}" for number in range(count)]
+        figure = precision_curves(names, [0.0, 1.0], np.ones((count, 2)), np.ones(count))
+        assert figure.layout.legend.orientation == "h"
+        sizes.add(figure.layout.height - figure.layout.margin.b - figure.layout.margin.t)
+    assert len(sizes) == 1

@@ -2,6 +2,8 @@
 
 import fiftyone as fo
 
+from tests.plugin import Panel
+
 
 def names(operations):
     return [name for name, _ in operations]
@@ -29,6 +31,15 @@ def ids(dataset, *numbers):
 def on(panel, section):
     """The panel with a section chosen."""
     panel.send("on_change_section", value=section)
+    return panel
+
+
+def opened(dataset, section, page=None):
+    """The workbench with a section chosen, and a page of it."""
+    panel = Panel("raters", dataset).load()
+    panel.send("choose_section", value=section)
+    if page:
+        panel.send("choose_page", value=page)
     return panel
 
 

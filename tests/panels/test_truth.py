@@ -1,4 +1,4 @@
-"""The Truth panel: agreement about pixels, consensus and detectors, each with its run, and what clicks lead to."""
+"""Masks, truth and rankings of detectors in the workbench: each with its run, and what clicks lead to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import pixel_title, ranking_title, ratio_title, tree_title
 from tests.fiftyone_bridge.stacks import RATERS, RATIO, add_maps, row, small
 from tests.fiftyone_bridge.test_truth import objects
-from tests.panels.operations import given, ids, samples_of
+from tests.panels.operations import given, ids, opened, samples_of
 from tests.plugin import Panel
 
 
@@ -29,88 +29,101 @@ def stack():
     dataset.delete()
 
 
-def tab(panel, name):
-    panel.send("on_change_section", value=name)
-    return panel
+PAGES = {
+    "Raters": ("Masks", "Raters"),
+    "Counts": ("Masks", "Images"),
+    "Consensus": ("Truth",),
+    "Ranking": ("Ranking", "Detectors"),
+    "Curves": ("Ranking", "Curves"),
+}
+
+
+def tab(dataset, name):
+    return opened(dataset, *PAGES[name])
 
 
 def test_an_empty_data_set_says_what_to_do():
     dataset = fo.Dataset()
     dataset.add_samples(small(), progress=False)
-    panel = Panel("truth", dataset).load()
-    assert "Nothing is computed yet" in panel.text()
-    assert "Compute agreement about pixels" in panel.text()
-    assert "Nothing is estimated yet" in tab(panel, "Consensus").text()
-    assert "Nothing is ranked yet" in tab(panel, "Curves").text()
-    assert "rank_detectors" in str(panel.send("compute"))
+    assert "Found: 3 raters, masks, 3 images" in Panel("raters", dataset).load().text()
+    add_maps(dataset)
+    kf.estimate_truth(dataset, "truth", methods=["any"])
+    assert "Nothing is computed yet" in tab(dataset, "Raters").text()
+    panel = tab(dataset, "Curves")
+    assert "Nothing is ranked yet" in panel.text()
+    assert "rank_detectors" in str(panel.send("make"))
+    kf.compute_pixel_agreement(dataset, "pixels")
+    kf.delete_run(dataset, "truth")
+    assert "Nothing is estimated yet" in tab(dataset, "Consensus").text()
+    kf.delete_run(dataset, "pixels")
     dataset.delete()
 
 
-def test_the_newest_run_is_shown_first_and_tabs_bring_the_others(stack):
-    panel = Panel("truth", stack).load()
-    assert panel.state["section"] == "Ranking"
+def test_sections_bring_their_runs(stack):
+    panel = tab(stack, "Ranking")
     assert ranking_title(kf.load_details(stack, "detectors").details.ranking.ranking) in panel.text()
-    tab(panel, "Raters")
+    panel.send("choose_section", value="Masks")
     assert panel.state["run"] == "pixels"
     assert pixel_title(kf.load_metrics(stack, "pixels").metrics["f1"], 3) in panel.text()
+    assert "Questions" not in panel.state["sections"]
 
 
 def test_raters_and_their_images(stack):
-    panel = tab(Panel("truth", stack).load(), "Raters")
+    panel = tab(stack, "Raters")
     details = kf.load_details(stack, "pixels").details
     assert tree_title(RATERS, details.outliers) in panel.text()
-    rows = panel.rows("raters")
+    rows = panel.rows("mask_rows")
     assert [row["rater"] for row in rows] == list(RATERS)
     assert rows[0]["sensitivity"] == f"{details.performance.sensitivity[0]:.3f}"
     index = panel.state["leaves"].index("cid")
-    clicked = panel.send("on_click_tree", x=0, y=index)
+    clicked = panel.send("masks_click_tree", x=0, y=index)
     assert samples_of(stack, clicked) == ids(stack, 1, 0)  # of cid, the least agreement first
-    clicked = panel.send("on_click_rater", row=0)
+    clicked = panel.send("masks_click_rater", row=0)
     assert samples_of(stack, clicked) == ids(stack, 1, 0, 2)
 
 
 def test_rater_counts_and_the_images_with_the_least_agreement(stack):
-    panel = tab(Panel("truth", stack).load(), "Counts")
+    panel = tab(stack, "Counts")
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], RATIO)
     assert ratio_title(RATIO) in panel.text()
-    assert [row["file"] for row in panel.rows("images")] == ["1.png", "0.png"]
-    assert given(panel.send("on_click_image", row=1), "open_sample")["id"] == stack.first().id
+    assert [row["file"] for row in panel.rows("mask_images")] == ["1.png", "0.png"]
+    assert given(panel.send("masks_click_image", row=1), "open_sample")["id"] == stack.first().id
     assert "properties" not in panel.shown  # a comparison with the images was not asked for
 
 
 def test_raters_against_each_consensus(stack):
-    panel = tab(Panel("truth", stack).load(), "Consensus")
+    panel = tab(stack, "Consensus")
     assert "any marks 1.7 times as many pixels as 0.5" in panel.text()
     assert [row["pixels"] for row in panel.rows("consensus_rows")] == ["5", "3"]
-    panel.send("on_click_consensus", row=1)
+    panel.send("truth_click_consensus", row=1)
     assert panel.state["consensus"] == "0.5"
-    panel.send("on_click_consensus", row=0)
+    panel.send("truth_click_consensus", row=0)
     assert "Raters against any" in panel.text()
     assert [row["sensitivity"] for row in panel.rows("against_rows")] == ["0.800", "0.800", "0.200"]
 
 
 def test_ranks_and_curves(stack):
-    panel = tab(Panel("truth", stack).load(), "Ranking")
+    panel = tab(stack, "Ranking")
     figures = kf.load_metrics(stack, "detectors").metrics
     assert len(panel.data["bump"]) == 2
     assert [row["reference"] for row in panel.rows("ranks")] == figures["truths"]
     assert panel.rows("ranks")[0]["d0"] == "1.000 (1)"
-    tab(panel, "Curves")
+    panel = tab(stack, "Curves")
     assert "good reaches" in panel.text()
-    panel.send("on_change_detector", value="poor")
+    panel.send("ranking_change_detector", value="poor")
     assert "poor reaches" in panel.text()
-    panel.send("on_change_reference", value="bob")
+    panel.send("ranking_change_reference", value="bob")
     assert "Under bob: " in panel.text()
     assert "goes with agreement most" in panel.text()
     assert "good finds boundaries best: F1 " in panel.text()
 
 
 def test_a_run_that_is_gone_is_reported(stack):
-    panel = tab(Panel("truth", stack).load(), "Raters")
+    panel = tab(stack, "Raters")
     panel.state["run"] = "nothing"
-    panel.send("show_all")
-    assert "expected one of the runs" in panel.text()
+    panel.send("masks_click_rater", row=0)
+    assert "expected one of the pixels runs" in panel.text()
     assert "Try again" in panel.text()
 
 
@@ -126,7 +139,7 @@ def boxes():
 
 
 def test_consensus_of_objects_and_models(boxes):
-    panel = Panel("truth", boxes).load()
+    panel = tab(boxes, "Ranking")
     assert "net is best under all 4 references" in panel.text()
     assert "mAP is undefined under quorum 1: it has no annotation" in panel.text()
     assert [row["d0"] for row in panel.rows("ranks")] == [
@@ -137,13 +150,13 @@ def test_consensus_of_objects_and_models(boxes):
         "undefined",
     ]
     assert "tau" not in panel.shown  # one model has no order
-    assert "Curves are of score maps" in tab(panel, "Curves").text()
-    tab(panel, "Consensus")
+    assert "Curves are of score maps" in tab(boxes, "Curves").text()
+    panel = tab(boxes, "Consensus")
     assert "1 of 2 things that anybody annotated are objects at quorum 0.5" in panel.text()
     assert "ann annotated most of its objects (100\xa0%), cid fewest (0\xa0%)" in panel.text()
     assert [row["objects"] for row in panel.rows("consensus_rows")] == ["1", "0"]
     assert panel.rows("against_rows")[2] == {"rater": "cid", "sensitivity": "0.000", "ppv": "0.000"}
-    panel.send("on_click_consensus", row=1)
+    panel.send("truth_click_consensus", row=1)
     assert "nobody annotated an object" in panel.text()
 
 
@@ -155,13 +168,14 @@ def test_classes_are_chosen_from_a_menu():
     dataset.default_mask_targets = {1: "road", 2: "car"}
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.75"])
-    panel = tab(Panel("truth", dataset).load(), "Counts")
+    panel = tab(dataset, "Raters")
     assert "class road" in panel.text()
-    panel.send("on_change_category", value="car")
+    panel.send("masks_change_class", value="car")
     assert "class car" in panel.text()
+    panel.send("choose_page", value="Images")
     (curve,) = panel.data["ratio"]
     np.testing.assert_allclose(curve["y"], [1, 0.5, 0.5])  # of two pixels, all three agree on one
-    tab(panel, "Consensus")
+    panel = tab(dataset, "Consensus")
     assert [row["consensus"] for row in panel.rows("consensus_rows")] == [
         "any, road",
         "0.75, road",
@@ -178,6 +192,6 @@ def test_a_change_of_masks_is_reported(stack):
     kept = sample["bob"].mask
     sample["bob"].mask = 1 - kept
     sample.save()
-    assert "1 image was edited or deleted since this run" in tab(Panel("truth", stack).load(), "Counts").text()
+    assert "1 image was edited or deleted since this run" in tab(stack, "Counts").text()
     sample["bob"].mask = kept
     sample.save()

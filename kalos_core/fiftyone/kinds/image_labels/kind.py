@@ -213,7 +213,7 @@ LABEL_AGREEMENT: Kind[LabelSettings, LabelMetrics, LabelDetails, LabelFindings] 
         name="image_labels",
         title="Image-level labels",
         operator="compute_label_agreement",
-        section="labels",
+        section="Questions",
         suffix="labels",
         again=_again,
         family=IMAGE_LABELS,

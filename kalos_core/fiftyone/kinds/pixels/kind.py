@@ -76,7 +76,7 @@ PIXELS: Kind[PixelSettings, PixelMetrics, Result, Result] = register(
         name="pixels",
         title="Agreement about pixels",
         operator="compute_pixel_agreement",
-        section="truth",
+        section="Masks",
         suffix="pixels",
         again=lambda run: {name: value for name, value in run.settings.items() if name != "classes"},
         family=MASKS,

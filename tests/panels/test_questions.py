@@ -1,4 +1,4 @@
-"""The Labels panel: what is shown of a run and of a ranking next to it, and what a click leads to."""
+"""Questions, teams and rankings of classifiers in the workbench: what is shown of runs, and what a click leads to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, band, ranking_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
-from tests.panels.operations import given, names, samples_of
+from tests.panels.operations import given, names, opened, samples_of
 from tests.plugin import Panel
 
 
@@ -34,77 +34,89 @@ def nothing_stays(answered):
             kf.delete_run(answered, key)
 
 
-def opened(dataset, section):
-    panel = Panel("labels", dataset).load()
-    panel.send("on_change_section", value=section)
-    return panel
+def asked(panel, method="make"):
+    return given(panel.send(method), "prompt_user_for_operation")
 
 
 def test_before_any_run_it_invites():
     dataset = fo.Dataset()
     dataset.add_samples(quiz(), progress=False)
-    panel = Panel("labels", dataset).load()
-    assert {"invitation", "compute", "no_ranking", "rank"} == set(panel.shown)
-    assert given(panel.send("compute"), "prompt_user_for_operation")["operator_uri"].endswith("compute_label_agreement")
-    assert given(panel.send("rank"), "prompt_user_for_operation")["operator_uri"].endswith("rank_systems")
+    kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
+    panel = opened(dataset, "Questions")
+    assert "Nothing is computed yet" in panel.text()
+    assert asked(panel)["operator_uri"].endswith("compute_label_agreement")
+    panel = opened(dataset, "Teams")
+    assert "No teams are compared yet" in panel.text()
+    assert asked(panel)["params"] == {"compare_teams": True}
+    kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=0)
+    kf.delete_run(dataset, "ranking")
+    panel = opened(dataset, "Ranking")
+    assert "No classifiers are ranked yet" in panel.text()
+    assert asked(panel)["operator_uri"].endswith("rank_systems")
 
 
 def test_a_ranking_alone_is_shown():
     dataset = fo.Dataset()
     dataset.add_samples(quiz(), progress=False)
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
-    panel = Panel("labels", dataset).load()
-    assert {"invitation", "bump", "tau"} <= set(panel.shown)
+    assert {"bump", "tau"} <= set(opened(dataset, "Ranking").shown)
+
+
+def test_sections_are_shown_where_the_data_have_them(answered):
+    panel = Panel("raters", answered).load()
+    assert {"Questions", "Teams", "Ranking"} <= set(panel.state["sections"])
+    assert not {"Masks", "Truth", "Noise"} & set(panel.state["sections"])
 
 
 def test_the_finding_and_all_coefficients(answered):
-    panel = Panel("labels", answered).load()
+    panel = opened(answered, "Questions")
     found = kf.load_details(answered, "labels").details.agreement
-    assert (
-        f"Agreement is {band(found.free_marginal[0])}: free-marginal kappa {found.free_marginal[0]:.2f}" in panel.text()
-    )
+    assert f"Agreement is {band(found.free_marginal[0])}: kappa {found.free_marginal[0]:.2f}" in panel.text()
     assert "**3 in dispute**" in panel.text()
-    (shown,) = panel.rows("table")
+    (shown,) = panel.rows("questions")
     assert shown["cohen"] == f"{found.cohen[0]:.2f}\n{band(found.cohen[0])}"
+    assert "Cohen's κ" not in panel.text()
+    panel.send("explain", name="kappas")
+    assert "Cohen's κ" in panel.text()
     assert panel.data["kappas"][0]["x"] == found.free_marginal.tolist()
     ids = answered.values("id")
-    for method, params in (("on_click_kappa", {"y": 0}), ("on_click_question", {"row": 0})):
+    for method, params in (("questions_click_kappa", {"y": 0}), ("questions_click_row", {"row": 0})):
         operations = panel.send(method, **params)
         found = samples_of(answered, operations)
         assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # the least agreed first
-    assert given(operations, "notify")["message"] == "3 images whose answers to label differ"
+    assert panel.state["in_grid"] == "3 images whose answers to label differ"
 
 
 def test_concepts_lead_to_their_disputes(answered):
-    panel = opened(answered, "Concepts")
+    panel = opened(answered, "Questions", "Concepts")
     majority = kf.load_details(answered, "labels").details.majority
     assert panel.state["concept_names"][0] == majority.concepts[majority.concept_chosen.argmin()]
     owl = panel.state["concept_names"].index("owl")
-    assert samples_of(answered, panel.send("on_click_concept", y=owl)) == [answered.values("id")[5]]
+    assert samples_of(answered, panel.send("questions_click_concept", y=owl)) == [answered.values("id")[5]]
 
 
 def test_images_in_dispute(answered):
-    panel = opened(answered, "Images")
+    panel = opened(answered, "Questions", "Images")
     ids = answered.values("id")
     assert [row["answers"] for row in panel.rows("worst")] == ["cat 1, dog 1, owl 1", "cat 1, dog 1", "cat 2, dog 1"]
-    found = samples_of(answered, panel.send("show_disputes"))
+    found = samples_of(answered, panel.send("questions_show_disputes"))
     assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])
-    assert given(panel.send("on_click_row", row=0), "open_sample")["id"] == ids[5]
-    dots = [given(panel.send("on_click_image", y=place), "open_sample")["id"] for place in range(3)]
+    assert given(panel.send("questions_click_image", row=0), "open_sample")["id"] == ids[5]
+    dots = [given(panel.send("questions_click_dot", y=place), "open_sample")["id"] for place in range(3)]
     assert sorted(dots) == sorted([ids[5], ids[3], ids[1]])
     files = panel.data["images"][0]["customdata"]
     assert [answered[key].filename for key in dots] == files
 
 
 def test_raters_and_their_differences(answered):
-    panel = opened(answered, "Raters")
+    panel = opened(answered, "Questions", "Raters")
     accuracy = kf.load_details(answered, "labels").details.accuracy
     assert accuracy_title(accuracy.raters.tolist(), accuracy.accuracy) in panel.text()
     ids = answered.values("id")
-    assert samples_of(answered, panel.send("on_click_accuracy", y=0, x=1)) == [ids[3], ids[5]]
-    assert samples_of(answered, panel.send("on_click_accuracy", y=3, x=2)) == [ids[1]]
-    assert names(panel.send("on_click_accuracy", y=1, x=1)) == []
-    assert "Cohen's κ on label is" in panel.text()
+    assert samples_of(answered, panel.send("questions_click_accuracy", y=0, x=1)) == [ids[3], ids[5]]
+    assert samples_of(answered, panel.send("questions_click_accuracy", y=3, x=2)) == [ids[1]]
+    assert names(panel.send("questions_click_accuracy", y=1, x=1)) == []
+    assert "agree least beyond chance (Cohen's κ " in panel.text()
 
 
 def test_the_question_is_chosen():
@@ -115,12 +127,13 @@ def test_the_question_is_chosen():
     dataset = fo.Dataset()
     dataset.add_samples(samples, progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups={"place": ["in", "out"]}, bootstrap=0)
-    panel = opened(dataset, "Running")
+    panel = opened(dataset, "Questions")
     assert "**1 answer broke a group** (none or several of its labels): ann 1" in panel.text()
+    assert len(panel.rows("questions")) == 2
+    panel.send("choose_page", value="Over time")
     assert [choice["value"] for choice in panel.shown["question"]["view"]["choices"]] == ["place", "sun"]
-    panel.send("on_change_question", value="sun")
+    panel.send("questions_change_question", value="sun")
     assert panel.state["titles"]["curve"][0].startswith("Agreement 0.00")
-    assert len(panel.rows("table")) == 2
 
 
 def test_teams_a_reference_and_rejected_answers():
@@ -140,20 +153,25 @@ def test_teams_a_reference_and_rejected_answers():
         reject_broken=True,
         bootstrap=0,
     )
-    panel = opened(dataset, "Raters")
+    panel = opened(dataset, "Questions", "Raters")
     assert "1 of 4 answers are rejected (25\xa0%)" in panel.text()
     assert "nearest to gold is bob (1.00)" in panel.text()
-    assert samples_of(dataset, panel.send("on_click_accuracy", y=3, x=0)) == dataset.values("id")
+    assert samples_of(dataset, panel.send("questions_click_accuracy", y=3, x=0)) == dataset.values("id")
+    panel = opened(dataset, "Teams")
+    assert "experts and crowd differ on 0 of 2 questions" in panel.text()
     assert "place: no clear difference" in panel.text()
-    panel.send("on_click_team", row=1)
+    clicked = samples_of(dataset, panel.send("teams_click_bar", idx=0))
+    assert set(clicked) == set(kf.view_of_disputes(dataset, "labels", question="place").values("id"))
+    assert asked(panel)["params"] == {"compare_teams": True}
+    panel.send("teams_click_row", row=1)
     assert panel.state["team_question"] == "sun"
     assert "sun: no clear difference" in panel.text()
-    panel.send("on_change_team_question", value="place")
+    panel.send("teams_change_question", value="place")
     assert "place: no clear difference" in panel.text()
 
 
 def test_without_teams_it_says_how_to_compare_some(answered):
-    assert "No teams are compared in this run" in opened(answered, "Raters").text()
+    assert "No teams are compared yet" in opened(answered, "Teams").text()
 
 
 def test_coefficients_that_are_undefined_have_their_reason():
@@ -161,36 +179,36 @@ def test_coefficients_that_are_undefined_have_their_reason():
     labels = {"ann": several(["sun"]), "bob": several(["sun"])}
     dataset.add_samples([sample(number, raters=["ann", "bob"], **labels) for number in range(2)], progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=("ann", "bob"), groups=None, bootstrap=0)
-    panel = Panel("labels", dataset).load()
-    (row,) = panel.rows("table")
+    panel = opened(dataset, "Questions")
+    (row,) = panel.rows("questions")
     assert row["fleiss"] == "undefined\nundefined"
     assert row["reason"].startswith("Fleiss' kappa: all answers are the same; Cohen's kappa: no two raters")
 
 
 def test_rankings(answered):
-    panel = opened(answered, "Classifiers")
+    panel = opened(answered, "Ranking")
     rankings = kf.stored_rankings(answered, "ranking")
     assert ranking_title(rankings["AUC"]) in panel.text()
     references = rankings["AUC"].truths.tolist()
     assert tau_title(references, rankings["AUC"].tau) in panel.text()
     assert "Rankings are concordant under 0 of 6 pairs of references" in panel.text()
     assert "Left out under some reference, which finds them nowhere or everywhere: owl" in panel.text()
-    panel.send("on_change_measure", value="EER")
+    panel.send("ranking_change_measure", value="EER")
     assert panel.data["bump"][0]["y"] == rankings["EER"].ranks[:, 0].tolist()
     ids = answered.values("id")
-    assert samples_of(answered, panel.send("on_click_reference", x=2)) == [ids[1]]
-    assert samples_of(answered, panel.send("on_click_tau", x=0, y=1)) == [ids[3], ids[5]]
-    assert names(panel.send("on_click_reference", x=3)) == []
+    assert samples_of(answered, panel.send("ranking_click_reference", x=2)) == [ids[1]]
+    assert samples_of(answered, panel.send("ranking_click_tau", x=0, y=1)) == [ids[3], ids[5]]
+    assert names(panel.send("ranking_click_reference", x=3)) == []
 
 
 def test_a_new_ranking_is_shown_at_once(answered):
-    panel = opened(answered, "Classifiers")
+    panel = opened(answered, "Questions")
     kf.rank_systems(answered, "newer", systems=["net", "svm"], raters=RATERS[:2])
+    panel.send("reload", section="Ranking")
+    assert (panel.state["run"], panel.state["references"]) == ("newer", [*RATERS[:2], "majority"])
+    kf.delete_run(answered, "newer")
     panel.load()
-    assert panel.state["ranking"] == "newer"
-    panel.send("on_change_ranking", value="ranking")
-    panel.load()
-    assert (panel.state["ranking"], panel.state["references"]) == ("ranking", [*RATERS, "majority"])
+    assert (panel.state["run"], panel.state["references"]) == ("ranking", [*RATERS, "majority"])
 
 
 def test_labels_that_are_gone_are_reported_and_a_click_on_them_is_a_problem_with_a_way_back():
@@ -198,7 +216,7 @@ def test_labels_that_are_gone_are_reported_and_a_click_on_them_is_a_problem_with
     dataset.add_samples(quiz(), progress=False)
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=0)
     dataset.delete_sample_field("ann")
-    panel = Panel("labels", dataset).load()
+    panel = opened(dataset, "Questions")
     assert "6 images were edited or deleted since this run" in panel.text()
-    panel.send("on_click_accuracy", y=0, x=1)
+    panel.send("questions_click_accuracy", y=0, x=1)
     assert set(panel.shown) == {"failed", "retry"}

@@ -1,0 +1,246 @@
+"""Masks and truth: how far raters agree about pixels, and what most of them, or methods, take for true."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_text, count_text, percent_text, shown, significant
+
+from ..parts.events import Context, guarded, open_sample
+from ..parts.figures import add_part, put_parts
+from ..parts.layout import add_menu, add_table, put_rows
+from .one_run import RunSection
+
+MOST_ROWS, MOST_NOTES = 25, 10
+
+SHARES = {"sensitivity": "Finds", "ppv": "Is right", "kappa": "Beyond chance (κ)"}
+"""What is known of a rater against a consensus of pixels -> how its column is called."""
+
+MORE_SHARES = {"specificity": "Leaves out rightly", "npv": "Rightly unmarked"}
+"""Columns that "?" adds."""
+
+RATER_COLUMNS = (("rater", "Rater"), ("out", "Stands out"), ("apart", "Differs (1 − F1)"), *SHARES.items())
+
+AGAINST_COLUMNS = (("rater", "Rater"), *SHARES.items(), ("kept", "Kept"))
+
+OBJECT_COLUMNS = (("rater", "Rater"), ("sensitivity", "Objects found"), ("ppv", "Annotations that are objects"))
+
+IMAGE_COLUMNS = (("file", "Image"), ("f1", "Shared (F1)"), ("bound", "Least error (Smyth)"))
+
+CONSENSUS_COLUMNS = (
+    ("consensus", "Taken for true"),
+    ("pixels", "Pixels"),
+    ("empty", "Images without any"),
+    ("kappa", "Raters, beyond chance (κ)"),
+)
+
+OBJECT_CONSENSUS_COLUMNS = (
+    ("consensus", "Taken for true"),
+    ("objects", "Objects"),
+    ("below", "Too few raters"),
+    ("tied", "Tied class"),
+    ("score", "Mean score"),
+)
+
+NO_MASKS = (
+    "**Agreement about pixels**\n\nNothing is computed yet. Raters who mark pixels of the same image differ at "
+    "edges and on whole objects. This shows how far, who stands out, and where: each image has a map of how many "
+    "raters marked each pixel."
+)
+
+NO_TRUTH = (
+    "**Estimated truth**\n\nNothing is estimated yet. The ground truth can be estimated from several raters in "
+    "many ways: by vote, or by weighing raters as STAPLE does. Each consensus becomes a field next to the raters', "
+    "which are compared with it."
+)
+
+COLUMNS_SAY = (
+    "**Finds**: share of what is true that they marked (sensitivity); **is right**: share of what they marked that is "
+    "true (positive predictive value)."
+)
+
+
+class MasksSection(RunSection):
+    """How far raters agree about pixels, who stands out, and on which images."""
+
+    NAME, KIND, NOTHING_YET, FAMILY = "Masks", "pixels", NO_MASKS, kf.MASKS
+    PAGES = ("Raters", "Images")
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        state, metrics, classes = ctx.panel.state, run.metrics, kf.pixel_classes(run.details)
+        state.mask_classes = list(classes)
+        if state.mask_class not in classes:
+            state.mask_class = state.mask_classes[0]
+        found, parts = classes[state.mask_class], kf.figures_of(run, category=state.mask_class)
+        agreement = parts.pop("agreement")
+        self.put_headline(ctx, agreement.title, over(metrics, found, state.mask_class if len(classes) > 1 else ""))
+        state.bound = agreement.note
+        state.mask_raters = metrics["raters"]
+        state.performance = parts.pop("performance").title if state.mask_raters else None  # its figure is the table
+        put_parts(ctx, parts)
+        if self.page(ctx) == "Raters":
+            state.leaves = found.raters[found.order].tolist()
+            put_rows(ctx, "mask_rows", rater_rows(found))
+        else:
+            images = kf.pixel_images(ctx.dataset, run.key, MOST_ROWS)
+            state.image_ids = [image.sample_id for image in images]
+            put_rows(ctx, "mask_images", [image_row(image) for image in images])
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        self.add_headline(panel, ctx)
+        add_menu(panel, "mask_class", state.mask_classes, self.to(self.change_class), label="Class")
+        if self.page(ctx) == "Raters":
+            click = "Click a rater to see their images, least agreement first."
+            add_part(panel, ctx, "tree", click, self.to(self.click_tree))
+            if not state.mask_raters:
+                panel.md("Raters without names over the images cannot stand out: see *Images*.", name="no_raters")
+                return
+            panel.md(COLUMNS_SAY, name="columns_say")
+            columns = with_more(RATER_COLUMNS, ctx, "tree")
+            add_table(panel, ctx, "mask_rows", state.performance, columns, self.to(self.click_rater))
+        else:
+            label = "Images with the least agreement: click one to open it"
+            add_part(panel, ctx, "ratio")
+            add_table(panel, ctx, "mask_images", label, IMAGE_COLUMNS, self.to(self.click_image))
+            panel.md(state.bound, name="bound")
+            add_part(panel, ctx, "properties")
+
+    @guarded
+    def change_class(self, ctx: Context) -> None:
+        ctx.panel.state.mask_class = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def click_tree(self, ctx: Context) -> None:
+        self._show_rater(ctx, ctx.panel.state.leaves[round(ctx.params["y"])])
+
+    @guarded
+    def click_rater(self, ctx: Context) -> None:
+        self._show_rater(ctx, ctx.panel.state.mask_raters[ctx.params["row"]])
+
+    def _show_rater(self, ctx: Context, rater: str) -> None:
+        view = kf.view_of_mask_rater(ctx.dataset, ctx.panel.state.run, rater)
+        self.show(ctx, view, f"images assigned to {shown(rater)}, least agreement first")
+
+    @guarded
+    def click_image(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
+
+
+class TruthSection(RunSection):
+    """What is taken for true, by each way to estimate it, and each rater against it."""
+
+    NAME, KIND, NOTHING_YET, FAMILY = "Truth", "truth", NO_TRUTH, kf.MASKS
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        state, metrics, truths = ctx.panel.state, run.metrics, run.details.truths
+        state.truth_names, state.of_pixels = list(truths), metrics["of"] == "pixels"
+        if state.consensus not in truths:
+            state.consensus = state.truth_names[0]
+        names = ", ".join(f"`{field}`" for field in metrics["fields"].values())
+        raters = len(metrics["raters"]) or "unnamed"
+        text = f"{count_text(metrics['images'])} images, {raters} raters. Fields: {names}"
+        self.put_headline(ctx, consensus_title(metrics, truths), text)
+        state.notes = notes(run.details.notes)
+        put_parts(ctx, kf.figures_of(run, consensus=state.consensus))
+        put_rows(ctx, "consensus_rows", consensus_rows(metrics, truths))
+        put_rows(ctx, "against_rows", against_rows(metrics, truths[state.consensus]))
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        self.add_headline(panel, ctx)
+        columns = CONSENSUS_COLUMNS if state.of_pixels else OBJECT_CONSENSUS_COLUMNS
+        label = "Click a row to compare raters with it"
+        add_table(panel, ctx, "consensus_rows", label, columns, self.to(self.click_consensus))
+        add_part(panel, ctx, "against")
+        more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
+        add_table(panel, ctx, "against_rows", f"Raters against {shown(state.consensus)}", more)
+        if state.notes:
+            panel.md(state.notes, name="notes")
+
+    @guarded
+    def click_consensus(self, ctx: Context) -> None:
+        ctx.panel.state.consensus = ctx.panel.state.truth_names[ctx.params["row"]]
+        self.load_again(ctx)
+
+
+def with_more(columns: Sequence[tuple[str, str]], ctx: Context, name: str) -> list[tuple[str, str]]:
+    """Columns, with those that "?" of a figure adds."""
+    return [*columns, *(MORE_SHARES.items() if ctx.panel.state.explained == name else ())]
+
+
+def over(metrics: Any, found: Any, of_class: str) -> str:
+    """What agreement about pixels is over; `of_class`: "" where there is one class."""
+    text = f"{count_text(metrics['images'])} images, {count_text(metrics['pixels'])} pixels"
+    text += f", class {shown(of_class)}" if of_class else ""
+    return text + (f"; {count_text(found.alone)} images of one rater count for nothing." if found.alone else ".")
+
+
+def rater_rows(found: Any) -> list[dict[str, str]]:
+    rows = _by_rater(found.raters, _shares(found.performance) | {"apart": found.mean_difference})
+    return [row | {"out": "yes" if out else ""} for row, out in zip(rows, found.outliers, strict=True)]
+
+
+def _shares(performance: Any) -> dict[str, Any]:
+    return {name: getattr(performance, name) for name in (*SHARES, *MORE_SHARES)}
+
+
+def _by_rater(raters: Sequence[str], columns: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        {"rater": shown(name)} | {key: _short(column[at]) for key, column in columns.items()}
+        for at, name in enumerate(raters)
+    ]
+
+
+def image_row(image: kf.PixelImage) -> dict[str, str]:
+    return {"file": shown(image.file), "f1": _short(image.f1), "bound": percent_text(image.bound)}
+
+
+def consensus_title(metrics: Any, truths: Mapping[str, Any]) -> str:
+    """How much is true, and how far that depends on the way to estimate it."""
+    if metrics["of"] == "objects":
+        name, found = next(iter(truths.items()))
+        total = count_text(sum(found.counts.values()))
+        return f"{count_text(found.counts['kept'])} of {total} things that anybody annotated are objects at {name}"
+    pixels = {name: found.pixels for name, found in truths.items()}
+    least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
+    if len(pixels) < 2 or not pixels[least]:
+        return f"{count_text(pixels[most])} pixels are true by {most}"
+    return f"{most} marks {significant(pixels[most] / pixels[least], 2)} times as many pixels as {least}"
+
+
+def consensus_rows(metrics: Any, truths: Mapping[str, Any]) -> list[dict[str, str]]:
+    row = _pixel_row if metrics["of"] == "pixels" else _object_row
+    return [{"consensus": name} | row(found) for name, found in truths.items()]
+
+
+def _pixel_row(found: Any) -> dict[str, str]:
+    known = [value for value in found.performance.kappa.tolist() if value == value]
+    kappa = f"{_short(min(known))} to {_short(max(known))}" if known else "undefined"
+    empty = f"{count_text(found.empty)} of {count_text(found.images)}"
+    return {"pixels": count_text(found.pixels), "empty": empty, "kappa": kappa}
+
+
+def _object_row(found: Any) -> dict[str, str]:
+    columns = {"objects": "kept", "below": "below quorum", "tied": "tied class"}
+    numbers = {key: count_text(found.counts[outcome]) for key, outcome in columns.items()}
+    return numbers | {"score": alpha_text(found.score, 3)}
+
+
+def against_rows(metrics: Any, found: Any) -> list[dict[str, str]]:
+    if metrics["of"] == "pixels":
+        return _by_rater(metrics["raters"], _shares(found.performance) | {"kept": found.kept_share})
+    return _by_rater(metrics["raters"], {"sensitivity": found.sensitivity, "ppv": found.ppv})
+
+
+def notes(found: Sequence[str]) -> str:
+    """Notes on single images, the first of them."""
+    more = [f"and {count_text(len(found) - MOST_NOTES)} more"] * (len(found) > MOST_NOTES)
+    return "\n".join(["**To know**\n", *(f"- {note}" for note in [*found[:MOST_NOTES], *more])]) if found else ""
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None or value != value else alpha_text(value, 3)

@@ -1,0 +1,79 @@
+"""What sections share that show one run of a kind, and pages of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import bold, count_text
+
+from ..parts.events import WORKBENCH, Context
+from ..parts.layout import add_row
+from .base import ALL, LENS, NOT_IN_LENS, Section
+
+Parts = dict[str, kf.Part]
+
+
+class RunSection(Section):
+    """A section of one run: a subclass puts it into the state in `load_run`, page by page.
+
+    `FAMILY` is the kind of labels that have to be there of several raters where nothing is computed yet.
+    """
+
+    FAMILY: Any = None
+
+    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+        has_run = analysis is not None and self.KIND in analysis.runs
+        return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        ctx.panel.state.run = analysis.runs[self.KIND].key
+        self.load_again(ctx)
+
+    def load_again(self, ctx: Context) -> None:
+        """After something was chosen."""
+        self.load_run(ctx, kf.load_details(ctx.dataset, ctx.panel.state.run))
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        raise NotImplementedError
+
+    def is_first_page(self, ctx: Context) -> bool:
+        return self.page(ctx) == next(iter(self.PAGES), "")
+
+    def put_headline(self, ctx: Context, title: str, text: str) -> None:
+        """The finding of a run and what it is over, on its first page; on all, how many labels changed since."""
+        own = f"{bold(title)}\n\n{text}" if self.is_first_page(ctx) else ""
+        ctx.panel.state.headline = f"{own}{changed_since(ctx, ctx.panel.state.run)}"
+
+    def add_headline(self, panel: types.Object, ctx: Context, again: str = "New run") -> types.Object:
+        """The headline, and a row of buttons to add to."""
+        state = ctx.panel.state
+        if state.headline:
+            panel.md(state.headline, name="headline")
+        if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
+            panel.md(NOT_IN_LENS, name="not_in_lens")
+        row = add_row(panel, "actions")
+        row.btn("again", label=again, icon="play_arrow", on_click=f"{WORKBENCH}#make", variant="outlined")
+        return row
+
+
+def is_rated(ctx: Context, family: Any) -> bool:
+    """Whether fields hold labels of a family by several raters, or could: a list may say whose each label is."""
+    fields = kf.label_fields(ctx.dataset, family)
+    return len(kf.rater_fields(ctx.dataset, family) or fields) > 1 or any(name != path for name, path in fields.items())
+
+
+def take_title(parts: Parts, name: str) -> str:
+    """The finding of a part that is shown as headline, and not again above its figure."""
+    title = parts[name].title
+    parts[name] = replace(parts[name], title="")
+    return title
+
+
+def changed_since(ctx: Context, key: str) -> str:
+    """A sentence on labels that have changed since a run, "" where none have."""
+    changed = kf.count_changes(ctx.dataset, key)
+    images = "image was" if changed == 1 else "images were"
+    text = f"\n\n**{count_text(changed)} {images} edited or deleted since this run: make a new one.**"
+    return text if changed else ""

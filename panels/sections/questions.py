@@ -1,0 +1,259 @@
+"""Questions and teams: agreement on image-level labels, by question, concept, image, rater and team."""
+
+from typing import Any
+
+import fiftyone.operators.types as types
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_text, count_text, percent_text, shown, with_interval
+from kalos_core.figures import band, doubt_of_weights, majority_order
+
+from ..parts.events import PLUGIN, WORKBENCH, Context, guarded, open_sample
+from ..parts.figures import add_part, put_parts
+from ..parts.layout import add_menu, add_table, put_rows
+from .one_run import RunSection, take_title
+
+MAJORITY = "majority"
+
+MOST_ROWS = 25
+
+QUESTION_COLUMNS = (("question", "Question"), ("spa", "Answer alike"), ("free_marginal", "Beyond chance (kappa)"))
+
+STATISTICS = (("fleiss", "Fleiss' κ"), ("alpha", "α"), ("cohen", "Cohen's κ"))
+"""Columns that "?" adds."""
+
+REASON = ("reason", "Undefined, as")
+"""The column of a table of questions on which a coefficient is undefined."""
+
+IMAGE_COLUMNS = (("file", "Image"), ("question", "Question"), ("answers", "Answers"), ("agreement", "Agreement"))
+
+TEAM_COLUMNS = ("question", "first", "second", "between", "majorities", "difference")
+
+NOTHING_YET = (
+    "**Image-level labels**\n\nNothing is computed yet. Where raters gave each image one label, or several, this "
+    "shows on which questions, concepts and images they agree, who labels like whom, and whether more answers would "
+    "still change anything."
+)
+
+NO_TEAMS = (
+    "**No teams are compared yet.** Name two, such as experts and a crowd, to see how alike each is among itself, and "
+    "whether their majorities say the same."
+)
+
+
+class QuestionsSection(RunSection):
+    """On which questions, concepts and images raters answer alike, and who answers like whom."""
+
+    NAME, KIND, NOTHING_YET, FAMILY = "Questions", "image_labels", NOTHING_YET, kf.IMAGE_LABELS
+    PAGES = ("Agreement", "Concepts", "Images", "Raters", "Over time")
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        state, details, page = ctx.panel.state, run.details, self.page(ctx)
+        state.asked = [curve.question for curve in details.curves]
+        if state.question not in state.asked:
+            state.question = next(iter(state.asked), None)
+        images = kf.disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
+        parts = kf.figures_of(run, question=state.question, images=images)
+        self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
+        put_parts(ctx, parts)
+        if page == "Agreement":
+            self._load_questions(ctx, details.agreement)
+        elif page == "Concepts":
+            order = majority_order(details.majority.concept_all, details.majority.concept_chosen)
+            state.concept_names = details.majority.concepts[order].tolist()
+        elif page == "Raters":
+            accuracy = details.accuracy
+            state.compared = [*accuracy.raters.tolist(), MAJORITY, *filter(None, [accuracy.reference])]
+        if images is not None:
+            state.disputed = run.metrics["disputed"]
+            state.image_ids = [image.sample_id for image in images]
+            numbers = [image.all_decisions for image in images], [image.chosen for image in images]
+            state.dots = [state.image_ids[at] for at in majority_order(*numbers)]
+            put_rows(ctx, "worst", [_image_row(image) for image in images])
+
+    def _load_questions(self, ctx: Context, found: Any) -> None:
+        state, order = ctx.panel.state, np.argsort(found.free_marginal, kind="stable").tolist()
+        state.least_first = found.question[order].tolist()
+        state.has_reasons = bool(found.reason.any())
+        state.doubt = doubt_of_weights(found)
+        put_rows(ctx, "questions", [_question_row(found, index) for index in order[:MOST_ROWS]])
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state, row = ctx.panel.state, self.add_headline(panel, ctx)
+        page = self.page(ctx)
+        if page == "Agreement":
+            add_part(panel, ctx, "kappas", "Click a bar to see where answers differ.", self.to(self.click_kappa))
+            columns = (*QUESTION_COLUMNS, *STATISTICS * (state.explained == "kappas"), *[REASON] * state.has_reasons)
+            label = "Questions, the least agreed first: click one to see where answers differ"
+            add_table(panel, ctx, "questions", label, columns, self.to(self.click_row))
+            if state.doubt:
+                panel.md(f"**{state.doubt}.**", name="doubt")
+        elif page == "Concepts":
+            click = "Click a concept to see where some chose it and others did not."
+            add_part(panel, ctx, "concepts", click, self.to(self.click_concept))
+        elif page == "Images":
+            if state.disputed:
+                label = f"Show the {count_text(state.disputed)} image{'s' * (state.disputed > 1)} in dispute"
+                row.btn("show_disputes", label=label, icon="grid_view", on_click=self.to(self.show_disputes))
+            add_part(panel, ctx, "images", "Click a dot to open its image.", self.to(self.click_dot))
+            if state.image_ids:
+                label = "Least agreed images: click one to open it"
+                add_table(panel, ctx, "worst", label, IMAGE_COLUMNS, self.to(self.click_image))
+        elif page == "Raters":
+            click = "Click a cell to see what the two answered differently."
+            add_part(panel, ctx, "accuracy", click, self.to(self.click_accuracy))
+            add_part(panel, ctx, "rejection")
+            add_menu(panel, "question", state.asked, self.to(self.change_question), label="Question")
+            add_part(panel, ctx, "cohen")
+        else:
+            add_menu(panel, "question", state.asked, self.to(self.change_question), label="Question")
+            add_part(panel, ctx, "curve")
+            add_part(panel, ctx, "independence")
+
+    @guarded
+    def change_question(self, ctx: Context) -> None:
+        ctx.panel.state.question = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def click_kappa(self, ctx: Context) -> None:
+        self._show_question(ctx, ctx.panel.state.least_first[round(ctx.params["y"])])
+
+    @guarded
+    def click_row(self, ctx: Context) -> None:
+        self._show_question(ctx, ctx.panel.state.least_first[ctx.params["row"]])
+
+    def _show_question(self, ctx: Context, question: str) -> None:
+        view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
+        self.show(ctx, view, f"images whose answers to {shown(question)} differ")
+
+    @guarded
+    def click_concept(self, ctx: Context) -> None:
+        concept = ctx.panel.state.concept_names[round(ctx.params["y"])]
+        view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, concept=concept)
+        self.show(ctx, view, f"images where some chose {shown(concept)} and others did not")
+
+    @guarded
+    def show_disputes(self, ctx: Context) -> None:
+        self.show(ctx, kf.view_of_disputes(ctx.dataset, ctx.panel.state.run), "images in dispute")
+
+    @guarded
+    def click_dot(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.dots[round(ctx.params["y"])])
+
+    @guarded
+    def click_image(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.image_ids[ctx.params["row"]])
+
+    @guarded
+    def click_accuracy(self, ctx: Context) -> None:
+        one, other = (ctx.panel.state.compared[round(ctx.params[axis])] for axis in ("y", "x"))
+        show_difference(self, ctx, one, other)
+
+
+class TeamsSection(RunSection):
+    """Two teams of raters: how alike each is among itself, and whether they say the same."""
+
+    NAME, KIND, NOTHING_YET, FAMILY = "Teams", "image_labels", NO_TEAMS, kf.IMAGE_LABELS
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        state, teams = ctx.panel.state, run.details.teams
+        state.team_names = None if teams is None else [shown(name) for name in teams.names]
+        state.team_questions = [] if teams is None else teams.question.tolist()
+        if state.team_question not in state.team_questions:
+            state.team_question = next(iter(state.team_questions), None)
+        parts = kf.figures_of(run, team_question=state.team_question)
+        state.headline = NO_TEAMS if teams is None else ""
+        if teams is not None:
+            apart = [teams.question[row] for row in range(len(teams)) if teams.differs(row)]
+            where = f": {', '.join(map(shown, apart[:3]))}" if apart else ""
+            title = f"{teams.first} and {teams.second} differ on {len(apart)} of {len(teams)} questions{where}"
+            self.put_headline(ctx, title, "")
+        put_parts(ctx, {name: part for name, part in parts.items() if name == "teams"})
+        put_rows(ctx, "team_rows", [_team_row(teams, row) for row in range(len(teams or ()))][:MOST_ROWS])
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        self.add_headline(panel, ctx, "Compare two teams")
+        if state.team_names:
+            add_menu(panel, "team_question", state.team_questions, self.to(self.change_question), label="Question")
+            add_part(panel, ctx, "teams", "Click a bar to see where answers differ.", self.to(self.click_bar))
+            columns = tuple(zip(TEAM_COLUMNS, ("Question", *state.team_names), strict=True))
+            label = "Agreement beyond chance (kappa): click a row to draw it"
+            add_table(panel, ctx, "team_rows", label, columns, self.to(self.click_row))
+
+    def make(self, ctx: Context) -> None:
+        operator, given = kf.KINDS[self.KIND].operator, {"compare_teams": True}
+        ctx.prompt(f"{PLUGIN}/{operator}", params=given, on_success=f"{WORKBENCH}#reload")
+
+    @guarded
+    def change_question(self, ctx: Context) -> None:
+        ctx.panel.state.team_question = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def click_row(self, ctx: Context) -> None:
+        ctx.panel.state.team_question = ctx.panel.state.team_questions[ctx.params["row"]]
+        self.load_again(ctx)
+
+    @guarded
+    def click_bar(self, ctx: Context) -> None:
+        question = ctx.panel.state.team_question
+        view = kf.view_of_disputes(ctx.dataset, ctx.panel.state.run, question=question)
+        self.show(ctx, view, f"images whose answers to {shown(question)} differ")
+
+
+def show_difference(section: RunSection, ctx: Context, one: str, other: str) -> None:
+    """The images that two raters or references answered differently."""
+    if one != other:  # nobody differs from themselves
+        view = kf.view_of_difference(ctx.dataset, ctx.panel.state.run, one, other)
+        section.show(ctx, view, f"images that {shown(one)} and {shown(other)} answered differently")
+
+
+def text_of(metrics: Any) -> str:
+    """What a run is over, how much is in dispute, and who broke a group."""
+    text = (
+        f"{count_text(metrics['answers'])} answers of {len(metrics['raters'])} raters to "
+        f"{count_text(metrics['images'])} images; **{count_text(metrics['disputed'])} in dispute**: to some question "
+        f"fewer than {percent_text(metrics['quorum'])} gave the leading answer."
+    )
+    if metrics["rejected"]:
+        text += f" {count_text(metrics['rejected'])} answers are rejected and count nowhere."
+    if metrics["breaches"]:
+        broke = metrics["breaches_by_rater"][:3]
+        who = ", ".join(f"{shown(entry['rater'])} {count_text(entry['answers'])}" for entry in broke)
+        answers = "answer" if metrics["breaches"] == 1 else "answers"
+        broken = f"{count_text(metrics['breaches'])} {answers} broke a group"
+        text += f" **{broken}** (none or several of its labels): {who}."
+    return text
+
+
+def _question_row(found: Any, index: int) -> dict[str, str]:
+    ties = int(found.ties[index])
+    spa = percent_text(found.spa[index])
+    if found.doubtful[index]:
+        spa += f"\ndoubtful; equal weights {percent_text(found.spa_flat[index])}"
+    kappa = with_interval(found.free_marginal[index], found.free_marginal_interval[index])
+    statistics = {name: getattr(found, name)[index] for name, _ in STATISTICS}
+    return {
+        "question": shown(found.question[index]) + (f"\n{count_text(ties)} {'tie' if ties == 1 else 'ties'}"),
+        "free_marginal": f"{kappa}\n{band(found.free_marginal[index])}",
+        "spa": spa,
+        "reason": found.reason[index],
+        **{name: f"{alpha_text(value)}\n{band(value)}" for name, value in statistics.items()},
+    }
+
+
+def _team_row(teams: Any, row: int) -> dict[str, str]:
+    pairs = zip(TEAM_COLUMNS[1:], teams.kappa[row], teams.kappa_interval[row], strict=True)
+    return {"question": shown(teams.question[row])} | {name: with_interval(value, ends) for name, value, ends in pairs}
+
+
+def _image_row(image: kf.DisputedImage) -> dict[str, str]:
+    return {
+        "file": shown(image.file),
+        "question": shown(image.question),
+        "answers": image.answers,
+        "agreement": alpha_text(image.agreement, 3),
+    }

@@ -1,0 +1,191 @@
+"""Which classifier or detector is best, and whether that depends on whose labels it is measured against."""
+
+from dataclasses import replace
+from typing import Any
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_text, count_text, percent_text, shown
+
+from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
+from ..parts.figures import add_part, put_parts
+from ..parts.layout import add_choice, add_menu, add_table, put_rows
+from .one_run import RunSection, is_rated, take_title
+from .questions import MAJORITY, show_difference
+
+CLASSIFIERS, DETECTORS, CURVES = "Classifiers", "Detectors", "Curves"
+
+KIND_OF = {CLASSIFIERS: "ranking", DETECTORS: "detectors", CURVES: "detectors"}
+"""Page -> the kind of run it shows."""
+
+MEASURES = {"AUC": "area under the curve (AUC)", "EER": "equal error rate (EER)"}
+
+NOTHING_YET = {
+    "ranking": (
+        "**No classifiers are ranked yet.** Where fields hold the scores of several classifiers, this shows whether "
+        "the best of them depends on the labels it is measured against."
+    ),
+    "detectors": (
+        "**Nothing is ranked yet.** The best detector under one rater's labels may not be the best under another's. "
+        "Score maps (Heatmap fields) or labels with a confidence are ranked under every rater and under each "
+        "estimated truth."
+    ),
+}
+
+
+class RankingSection(RunSection):
+    """Classifiers and detectors, each with the newest run of its kind."""
+
+    NAME, PAGES = "Ranking", tuple(KIND_OF)
+
+    def is_shown(self, ctx: Context, analysis: kf.Analysis | None) -> bool:
+        return bool(_pages(ctx, analysis))
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state = ctx.panel.state
+        state.ranked_pages = _pages(ctx, analysis)
+        run = analysis.runs.get(KIND_OF[self.page(ctx)])
+        state.run = run and run.key
+        if state.run:
+            self.load_again(ctx)
+
+    def load_run(self, ctx: Context, run: Any) -> None:
+        (self._load_classifiers if run.kind == "ranking" else self._load_detectors)(ctx, run)
+
+    def page(self, ctx: Context) -> str:
+        page, there = super().page(ctx), ctx.panel.state.ranked_pages
+        return page if page in there else str(there[0])
+
+    def is_first_page(self, ctx: Context) -> bool:
+        return self.page(ctx) != CURVES
+
+    def add_pages(self, panel: types.Object, ctx: Context) -> None:
+        pages = ctx.panel.state.ranked_pages
+        if len(pages) > 1:
+            add_choice(panel, "pages_row", pages, self.page(ctx), f"{WORKBENCH}#choose_page")
+
+    def make(self, ctx: Context) -> None:
+        operator = kf.KINDS[KIND_OF[self.page(ctx)]].operator
+        ctx.prompt(f"{PLUGIN}/{operator}", on_success=f"{WORKBENCH}#reload")
+
+    def _load_classifiers(self, ctx: Context, run: Any) -> None:
+        state, measures = ctx.panel.state, list(run.details.rankings)
+        state.measures = {name: MEASURES.get(name, name) for name in measures}
+        if state.measure not in measures:
+            state.measure = measures[0]
+        state.references = run.metrics["truths"]
+        parts = kf.figures_of(run, measure=state.measure)
+        self.put_headline(ctx, take_title(parts, "bump"), parts["bump"].note)
+        put_parts(ctx, parts | {"bump": replace(parts["bump"], note="")})  # above the figure
+
+    def _load_detectors(self, ctx: Context, run: Any) -> None:
+        state, metrics = ctx.panel.state, run.metrics
+        state.of_pixels = metrics["of"] == "pixels"
+        state.detectors, state.references = metrics["detectors"], metrics["truths"]
+        for name, known in (("detector", state.detectors), ("reference", state.references)):
+            if ctx.panel.get_state(name) not in known:
+                ctx.panel.set_state(name, known[0])
+        parts = kf.figures_of(run, detector=state.detector, reference=state.reference)
+        undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
+        self.put_headline(ctx, take_title(parts, "bump"), f"{detector_text(metrics, run.details.ranking)}{undefined}")
+        put_parts(ctx, parts)
+        state.columns = [
+            ("reference", "Reference"),
+            *((f"d{at}", shown(name)) for at, name in enumerate(state.detectors)),
+        ]
+        put_rows(ctx, "ranks", rank_rows(metrics))
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        state, page = ctx.panel.state, self.page(ctx)
+        if not state.run:
+            panel.md(NOTHING_YET[KIND_OF[page]], name="invitation")
+            label = f"Rank {'classifiers' if page == CLASSIFIERS else 'detectors'}"
+            panel.btn("make", label=label, icon="leaderboard", on_click=f"{WORKBENCH}#make", variant="contained")
+            return
+        self.add_headline(panel, ctx)
+        if page == CLASSIFIERS:
+            self._render_classifiers(panel, ctx)
+        elif page == DETECTORS:
+            add_part(panel, ctx, "bump")
+            label = "Area (rank)" if state.of_pixels else "mAP (rank)"
+            add_table(panel, ctx, "ranks", label, [tuple(column) for column in state.columns])
+            for name in ("bounds", "shared", "tau"):
+                add_part(panel, ctx, name)
+        else:
+            self._render_curves(panel, ctx)
+
+    def _render_classifiers(self, panel: types.Object, ctx: Context) -> None:
+        add_menu(panel, "measure", ctx.panel.state.measures, self.to(self.change_measure), label="Measure")
+        click = "Click a reference to see the images where it is not the majority's."
+        add_part(panel, ctx, "bump", click, self.to(self.click_reference))
+        add_part(panel, ctx, "shared")
+        click = "Click a cell to see the images that the two answered differently."
+        add_part(panel, ctx, "tau", click, self.to(self.click_tau))
+        add_part(panel, ctx, "concordance")
+
+    def _render_curves(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        if not state.of_pixels:
+            panel.md("Curves are of score maps: this run ranks models by mAP.", name="no_curves")
+            return
+        add_menu(panel, "detector", state.detectors, self.to(self.change_detector), label="Detector")
+        add_part(panel, ctx, "curves")
+        add_part(panel, ctx, "agreement")
+        add_menu(panel, "reference", state.references, self.to(self.change_reference), label="Reference")
+        for name in ("under", "correlations", "boundaries"):
+            add_part(panel, ctx, name)
+
+    @guarded
+    def change_measure(self, ctx: Context) -> None:
+        ctx.panel.state.measure = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def change_detector(self, ctx: Context) -> None:
+        ctx.panel.state.detector = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def change_reference(self, ctx: Context) -> None:
+        ctx.panel.state.reference = ctx.params["value"]
+        self.load_again(ctx)
+
+    @guarded
+    def click_tau(self, ctx: Context) -> None:
+        one, other = (ctx.panel.state.references[round(ctx.params[axis])] for axis in ("y", "x"))
+        show_difference(self, ctx, one, other)
+
+    @guarded
+    def click_reference(self, ctx: Context) -> None:
+        show_difference(self, ctx, ctx.panel.state.references[round(ctx.params["x"])], MAJORITY)
+
+
+def _pages(ctx: Context, analysis: kf.Analysis | None) -> list[str]:
+    """The pages that have a run, or labels that one could be made of."""
+    runs, dataset = ({} if analysis is None else analysis.runs), ctx.dataset
+    scored = is_rated(ctx, kf.IMAGE_LABELS) and bool(kf.scored_fields(dataset))
+    mapped = is_rated(ctx, kf.MASKS) and bool(kf.heatmap_fields(dataset))
+    there = {"ranking": "ranking" in runs or scored, "detectors": "detectors" in runs or mapped}
+    return [page for page, kind in KIND_OF.items() if there[kind]]
+
+
+def detector_text(metrics: Any, ranking: Any) -> str:
+    """What a ranking is over, and by what."""
+    references = f"{len(metrics['truths'])} references, of which {len(metrics['raters'])} are raters"
+    text = f"{count_text(len(metrics['detectors']))} detectors under {references}; by {metrics['measure']}"
+    if metrics["of"] == "objects":
+        return text + "."
+    low, high = ranking.skew
+    return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
+
+
+def rank_rows(metrics: Any) -> list[dict[str, str]]:
+    return [
+        {"reference": shown(reference)}
+        | {
+            f"d{index}": "undefined" if value is None else f"{alpha_text(value, 3)} ({rank:g})"
+            for index, (value, rank) in enumerate(zip(values, ranks, strict=True))
+        }
+        for reference, values, ranks in zip(metrics["truths"], metrics["values"], metrics["ranks"], strict=True)
+    ]
