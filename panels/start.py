@@ -31,10 +31,10 @@ def _given(selection: kf.Selection) -> dict[str, Any]:
 def add_start(panel: types.Object, ctx: Context) -> None:
     found = ctx.panel.state.found
     if found:
-        panel.md(f"**Found: {'; '.join(found)}.**", name="found")
+        panel.md(f"**Found: {'; '.join(found)}.**", name="found_text")
         panel.md(WHAT_FOR, name="what_for")
     else:
-        panel.md("**No labels of several raters were found in this data set.**", name="found")
+        panel.md("**No labels of several raters were found in this data set.**", name="found_text")
     row = add_row(panel, "first_steps")
     if found:
         params = {"operator": "analyse", "given": ctx.panel.state.selection}

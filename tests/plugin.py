@@ -103,6 +103,8 @@ class Panel:
                 self.shown = {tables.get(name, name): entry for name, entry in entries}
             else:
                 others.append((operation, given))
+        texts = {name for name, entry in self.shown.items() if entry["view"]["name"] == "MarkdownView"}
+        assert not texts & self.state.keys(), "the App would show the state of that name in place of the text"
         both = self.state.keys() & self.data.keys()
         assert not both, f"the App would send the data of {both} back as the state"
         return others

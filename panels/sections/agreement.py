@@ -52,7 +52,7 @@ class ImagesSection(Section):
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
-        panel.md(f"**{state.found}**", name="found")
+        panel.md(f"**{state.found}**", name="found_text")
         add_part(panel, ctx, "histogram", "Click a bar to see its images.", self.to(self.click_bar))
         if state.worst_ids:
             row = add_row(panel, "worst_row")

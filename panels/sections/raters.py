@@ -16,7 +16,7 @@ from kalos_core.variation import RaterCard
 
 from ..parts.events import Context, guarded
 from ..parts.figures import add_drawing, add_part, put_drawing, put_parts
-from ..parts.layout import add_choice, add_row, add_table, put_rows
+from ..parts.layout import add_menu, add_row, add_table, put_rows
 from .base import NOT_IN_LENS, Section
 
 SORTED_BY = {
@@ -92,7 +92,7 @@ class RatersSection(Section):
                     ctx.ops.notify(str(error), variant="warning")
 
     @guarded
-    def sort(self, ctx: Context) -> None:
+    def on_change_sorted_by(self, ctx: Context) -> None:
         ctx.panel.state.sorted_by = ctx.params["value"]
         self._load_cards(ctx, self.analysis(ctx))
 
@@ -185,9 +185,8 @@ class RatersSection(Section):
         columns = tuple(SORTED_BY.items())
         label = "Findings for every 100 own labels: click a rater for all there is to say"
         add_table(panel, ctx, "cards", label, columns, self.to(self.click_card))
-        add_choice(
-            panel, "sorting", {name: f"by {head}" for name, head in columns}, state.sorted_by, self.to(self.sort)
-        )
+        menu = {name: f"sorted by {head}" for name, head in columns}
+        add_menu(panel, "sorted_by", menu, self.to(self.on_change_sorted_by))
         if state.card is None:
             return
         panel.md(f"**{state.card}**", name="card_name")

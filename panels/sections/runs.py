@@ -119,7 +119,7 @@ class RunsSection(Section):
             panel.btn("update", label="Update", icon="update", on_click=f"{WORKBENCH}#prompt", params=given)
             return
         add_menu(panel, "against", state.comparable, self.to(self.on_change_against), label="Before")
-        panel.md(f"**{state.change}**", name="change")
+        panel.md(f"**{state.change}**", name="change_text")
         for number, doubt in enumerate(state.doubts):
             panel.view(f"doubt_{number}", types.Warning(label=doubt))
         row = add_row(panel, "changes", "150px")

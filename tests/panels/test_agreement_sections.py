@@ -264,10 +264,10 @@ class TestScorecards:
             assert row["splits"] == f"{cards[row['rater']].splits:.1f}"
 
     def test_they_are_sorted_by_what_is_asked_for(self, panel: Panel) -> None:
-        panel.send("raters_sort", value="wrong_class")
+        panel.send("raters_on_change_sorted_by", value="wrong_class")
         rates = [float(row["wrong_class"]) for row in panel.rows("cards")]
         assert rates == sorted(rates, reverse=True)
-        panel.send("raters_sort", value="rater")
+        panel.send("raters_on_change_sorted_by", value="rater")
         assert [row["rater"] for row in panel.rows("cards")] == ["ann", "bob", "cid"]
 
     def test_a_row_shows_all_there_is_to_say_of_a_rater(self, panel: Panel) -> None:
