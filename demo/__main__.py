@@ -205,15 +205,14 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
 
 
 def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
-    """The panels next to the grid, one colour per rater, the fields worth seeing switched on."""
+    """The panel next to the grid, one colour per rater, the fields worth seeing switched on."""
     from kalos_core.figures import RATER_COLOURS
 
-    grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")
-    behind = [fo.Panel(type=name) for name in ("calibration", "convergence")]  # three tabs are too many at the right
+    grid, own = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
     spaces = fo.Space(
         children=[
-            fo.Space(children=[grid, *behind], active_child=grid.component_id),
-            fo.Space(children=[first, fo.Panel(type="variations")], active_child=first.component_id),
+            fo.Space(children=[grid], active_child=grid.component_id),
+            fo.Space(children=[own], active_child=own.component_id),
         ],
         orientation="horizontal",
     )

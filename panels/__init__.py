@@ -1,15 +1,11 @@
 """One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
 
-from .calibration import CalibrationPanel
-from .convergence import ConvergencePanel
+from typing import Any
+
 from .sample import SamplePanel
-from .variations import VariationsPanel
 from .workbench import WorkbenchPanel
 
 
-def register(plugin):
+def register(plugin: Any) -> None:
     plugin.register(WorkbenchPanel)
-    plugin.register(VariationsPanel)
-    plugin.register(CalibrationPanel)
-    plugin.register(ConvergencePanel)
     plugin.register(SamplePanel)

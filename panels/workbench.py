@@ -177,7 +177,10 @@ class WorkbenchPanel(foo.Panel):
         section = BY_NAME[state.section]
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
         state.lens = state.lens or _no_lens()
-        state.has_run = not section.KIND or section.KIND in analysis.runs
+        state.kind = section.kind(ctx)
+        state.has_run = not state.kind or state.kind in analysis.runs
+        run = analysis.run(state.kind)
+        state.changed = kf.count_changes(ctx.dataset, run.key) if run else 0
         if state.has_run:
             section.load(ctx, analysis)
 
@@ -192,13 +195,13 @@ class WorkbenchPanel(foo.Panel):
         else:
             self._add_head(panel, ctx)
             section = BY_NAME[state.section]
+            if section.PAGES and (state.has_run or state.kind != section.KIND):
+                section.add_pages(panel, ctx)
             if state.has_run:
-                if section.PAGES:
-                    section.add_pages(panel, ctx)
                 section.render(panel, ctx)
             else:
                 panel.md(section.NOTHING_YET, name="invitation")
-                label = kf.KINDS[section.KIND].title
+                label = kf.KINDS[state.kind].title
                 panel.btn("make", label=f"{label}: new run", icon="play_arrow", on_click=self.make, variant="contained")
         return stacked(panel)
 
@@ -210,6 +213,10 @@ class WorkbenchPanel(foo.Panel):
         section = BY_NAME[state.section]
         if section.FOLLOWS:
             self._add_lens(panel, ctx, section)
+        if state.changed:
+            images = "image was" if state.changed == 1 else "images were"
+            text = f"{state.changed:,} {images} edited or deleted since this run: make a new one"
+            panel.view("changed", types.Warning(label=text))
         if state.before:
             row = add_row(panel, "grid_row")
             row.btn("back", label="Back", icon="arrow_back", on_click=self.back, variant="outlined")

@@ -47,7 +47,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of classifiers: `stored_rankings`, `RankingRun`
 * more of estimated truth: `TruthRun`
 * more of variations: `VariationRun`, `MergedFinding`, `merged_findings`, `view_of_boundary`, `view_of_confusion`,
-  `view_of_copies`, `view_of_merged`, `view_of_variation`
+  `view_of_copies`, `view_of_merged`, `view_of_findings`, `view_of_variation`
 * more of runs: `RunNames`, `check_run_key`, `free_run_key`, `load_run_view`, `Kind`, `Part`, `Run`,
   `default_threshold`
 """
@@ -185,6 +185,7 @@ from kalos_core.fiftyone.kinds.variations.views import merged_findings as merged
 from kalos_core.fiftyone.kinds.variations.views import view_of_boundary as view_of_boundary
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion as view_of_confusion
 from kalos_core.fiftyone.kinds.variations.views import view_of_copies as view_of_copies
+from kalos_core.fiftyone.kinds.variations.views import view_of_findings as view_of_findings
 from kalos_core.fiftyone.kinds.variations.views import view_of_merged as view_of_merged
 from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
 from kalos_core.fiftyone.runs.analyses import Analysis as Analysis

@@ -204,19 +204,30 @@ class Variations:
         >>> variations(Annotations.from_rows(rows), threshold=0.6).split_by()
         {'ann': 0, 'bob': 1}
         """
-        found = Counter(self.merged.parts_rater)
+        return self._of_raters(self.merged.parts_rater)
+
+    def merged_by(self) -> dict[str, int]:
+        """How many annotations of each rater are split into parts by another: who merges, as `split_by` who splits."""
+        return self._of_raters(self.merged.whole_rater)
+
+    def _of_raters(self, names: NDArray[np.object_]) -> dict[str, int]:
+        found = Counter(names)
         return {str(rater): found[rater] for rater in self.annotations.raters}
 
     def confusions(self) -> Confusions:
         """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
         chosen = np.flatnonzero(np.isin(self.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS)))
         leads = self.side_row[np.stack([self.side_start[2 * chosen], self.side_start[2 * chosen + 1]], axis=1)]
-        pairs = np.sort(self.annotations.category[leads], axis=1)
+        sides = np.argsort(self.annotations.category[leads], axis=1)
+        leads = np.take_along_axis(leads, sides, axis=1)
+        pairs = self.annotations.category[leads]
         distinct, inverse, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         order = np.lexsort((distinct[:, 1], distinct[:, 0], -count))
         position = np.empty(len(order), np.intp)
         position[order] = np.arange(len(order))
-        names = self.annotations.categories
+        names, raters = self.annotations.categories, len(self.annotations.raters)
+        cells = (2 * position[inverse.reshape(-1, 1)] + [0, 1]) * raters + self.annotations.rater[leads]
+        by_rater = np.bincount(cells.ravel(), minlength=2 * len(order) * raters).reshape(len(order), 2, raters)
         return Confusions(
             category_a=names[distinct[order, 0]],
             category_b=names[distinct[order, 1]],
@@ -224,6 +235,7 @@ class Variations:
             findings=object_array(
                 [tuple(map(int, chosen[position[inverse.reshape(-1)] == number])) for number in range(len(order))]
             ),
+            by_rater=by_rater,
         )
 
     def of_annotations(self, rows: NDArray[np.intp] | None = None) -> AnnotationVariations:
@@ -277,12 +289,16 @@ class Variations:
 
 @dataclass(frozen=True, eq=False)
 class Confusions:
-    """Pairs of classes taken for one another: names, how often, and which findings (rows of `Variations`)."""
+    """Pairs of classes taken for one another: names, how often, and which findings (rows of `Variations`).
+
+    `by_rater` (C, 2, R): how often each rater took the object for the first class, and for the second.
+    """
 
     category_a: NDArray[np.object_]
     category_b: NDArray[np.object_]
     count: NDArray[np.intp]
     findings: NDArray[np.object_]
+    by_rater: NDArray[np.intp]
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of classes."""

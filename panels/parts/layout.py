@@ -41,10 +41,11 @@ def add_table(
     label: str,
     columns: Iterable[tuple[str, str]],
     on_click_row: str | None = None,
+    on_click_cell: str | None = None,
 ) -> None:
     """A table of `put_rows` as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""
     columns = list(columns)
-    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
+    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row or on_click_cell else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
     if len(columns) > CROWDED:
         cell |= {"fontSize": "0.8rem", "padding": "6px"}
@@ -54,7 +55,8 @@ def add_table(
         "tableBodyRow": row,
         "tableBodyCell": {"sx": cell},
     }
-    handler = {"on_click_row": on_click_row} if on_click_row else {}
+    clicks = {"on_click_row": on_click_row, "on_click_cell": on_click_cell}
+    handler = {event: to for event, to in clicks.items() if to}
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:
         view.add_column(key, label=title)

@@ -2,6 +2,7 @@
 
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
+from .ceiling import CeilingSection
 from .masks import MasksSection, TruthSection
 from .noise import NoiseSection
 from .overview import OverviewSection
@@ -9,12 +10,17 @@ from .questions import QuestionsSection, TeamsSection
 from .ranking import RankingSection
 from .raters import RatersSection
 from .runs import RunsSection
+from .threshold import ThresholdSection
+from .variations import VariationsSection
 
 SECTIONS: tuple[Section, ...] = (
     OverviewSection(),
     ImagesSection(),
+    VariationsSection(),
     ClassesSection(),
     RatersSection(),
+    ThresholdSection(),
+    CeilingSection(),
     QuestionsSection(),
     TeamsSection(),
     MasksSection(),

@@ -86,9 +86,19 @@ class Section:
         if name in ctx.panel.state.sections:
             ctx.panel.state.section = name
 
+    def add_not_in_lens(self, panel: types.Object, ctx: Context) -> None:
+        """Say that the lens does not reach here, where one is set."""
+        lens = ctx.panel.state.lens
+        if lens["follow"] or any(lens[name] != ALL for name in LENS):
+            panel.md(NOT_IN_LENS, name="not_in_lens")
+
+    def kind(self, ctx: Context) -> str:
+        """Of which kind the run is that the page shows."""
+        return self.KIND
+
     def make(self, ctx: Context) -> None:
         """The form that makes the run it shows."""
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.KIND].operator}", on_success=f"{WORKBENCH}#reload")
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.kind(ctx)].operator}", on_success=f"{WORKBENCH}#reload")
 
 
 NOT_IN_LENS = "Of all images and raters: the lens does not reach here."

@@ -210,3 +210,38 @@ class TestParts:
             for row in kf.merged_findings(crowd, "found")
             if row.sample_id in some
         )
+
+
+class TestARatersFindings:
+    """Of each rater and type: what `Variations.counts_by_rater` counts, with the labels of both sides."""
+
+    @pytest.mark.parametrize("rater", THREE)
+    @pytest.mark.parametrize("kind", [*VARIATION_TYPES, None])
+    def test_as_the_core_finds_them(self, crowd: fo.Dataset, rater: str, kind: str | None) -> None:
+        found = kf.load_run(crowd, "found").result
+        code = found.annotations.raters.tolist().index(rater)
+        kinds = [kind] if kind else [name for name in VARIATION_TYPES if name != "correct"]
+        annotated_a = np.array([len(rows) > 0 for rows in found.rows_a])
+        alone = np.isin(found.type, ["missing", "additional"])
+        mine = np.where(annotated_a, found.rater_a, found.rater_b) == code
+        seen = np.where(alone, np.where(mine, "additional", "missing"), found.type)
+        chosen = ((found.rater_a == code) | (found.rater_b == code)) & np.isin(seen, kinds)
+        assert chosen.sum() == sum(found.counts_by_rater()[rater][name] for name in kinds)
+        view = kf.view_of_findings(crowd, "found", *([kinds] if kind else []), rater=rater)
+        assert labels_in(view) == labels_of(found, chosen)
+        if kind is None:
+            table = found.annotations
+            is_dog = np.array(
+                [
+                    "dog" in table.categories[table.category[[*found.rows_a[f], *found.rows_b[f]]]]
+                    for f in range(len(found))
+                ]
+            )
+            view = kf.view_of_findings(crowd, "found", rater=rater, category="dog")
+            assert labels_in(view) == labels_of(found, chosen & is_dog)
+
+    def test_what_it_refuses(self, dataset: fo.Dataset) -> None:
+        with pytest.raises(InputError, match="rater: expected one of 'ann', 'bob', got 'dan'"):
+            kf.view_of_findings(dataset, "found", rater="dan")
+        with pytest.raises(InputError, match=r"variation type: expected one of .*, got 'wrong'"):
+            kf.view_of_findings(dataset, "found", ["wrong"])

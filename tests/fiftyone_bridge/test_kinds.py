@@ -18,6 +18,7 @@ from fiftyone.core.odm import get_db_conn
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.fiftyone.runs.records import plain
+from panels.sections import SECTIONS
 from tests.fiftyone_bridge.conftest import Make
 from tests.fiftyone_bridge.quiz import RATERS as QUIZ_RATERS
 from tests.fiftyone_bridge.quiz import quiz
@@ -58,6 +59,7 @@ ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("variations", "confusion"): ("cat", "dog"),
     ("variations", "boundary"): (0.5, 0.9),
     ("variations", "copies"): (),
+    ("variations", "findings"): (("missing", "wrong_class"),),
     ("variations", "merged"): (),
     ("convergence", "tag"): ("empty",),
     ("image_labels", "disputes"): (),
@@ -119,7 +121,7 @@ def test_the_table_names_what_there_is() -> None:
         assert kind.name == name
         assert kind.title
         assert kind.operator in MANIFEST["operators"]
-        assert kind.section in MANIFEST["panels"]
+        assert kind.section in {*MANIFEST["panels"], *(section.NAME for section in SECTIONS)}
         assert callable(getattr(kf, kind.operator))
         assert "run" in inspect.signature(importlib.import_module(kind.figures).figures).parameters
     views = {(name, view) for name, kind in kf.KINDS.items() for view in kind.views}

@@ -36,7 +36,11 @@ def on(panel, section):
 
 def opened(dataset, section, page=None):
     """The workbench with a section chosen, and a page of it."""
-    panel = Panel("raters", dataset).load()
+    return at(Panel("raters", dataset).load(), section, page)
+
+
+def at(panel, section, page=None):
+    """The workbench, open already, with a section chosen, and a page of it."""
     panel.send("choose_section", value=section)
     if page:
         panel.send("choose_page", value=page)

@@ -9,18 +9,15 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import VARIATION_TYPES, InputError
-from kalos_core.figures import COLOURS, agreement_title, alpha_text, variations_title
-from tests.fiftyone_bridge.scenes import ALPHAS, COUNTS, MEAN, RATERS, SCENES, make_samples
-from tests.panels.operations import given, ids, names, samples_of, view_of
+from kalos_core import InputError
+from kalos_core.figures import agreement_title, alpha_text
+from tests.fiftyone_bridge.scenes import ALPHAS, MEAN, RATERS, SCENES, make_samples
+from tests.panels.operations import at, given, ids, names, samples_of
 from tests.plugin import Panel, uri
 
-each_panel = pytest.mark.parametrize("name", ["agreement", "variations", "calibration", "convergence", "sample"])
+each_panel = pytest.mark.parametrize("name", ["agreement", "sample"])
 OPERATORS = {
     "agreement": "compute_agreement",
-    "variations": "find_variations",
-    "calibration": "calibrate_threshold",
-    "convergence": "estimate_convergence",
     "sample": "compute_agreement",
 }
 
@@ -135,71 +132,22 @@ def test_choosing_an_older_run_counts_also_where_a_newer_one_came_up_meanwhile(a
     assert panel.state["run"] == "agreement"
 
 
-@pytest.mark.parametrize("name", ["agreement", "variations", "calibration"])
+@pytest.mark.parametrize("section", ["Images", "Variations", "Threshold", "Ceiling"])
+def test_labels_that_changed_since_are_reported_in_a_section(section, analysed):
+    assert "since this run" not in at(Panel("raters", analysed).load(), section).text()
+    sample = analysed.first()
+    sample.ann.detections[0].label = "dog"
+    sample.save()
+    assert "1 image was edited or deleted since this run" in at(Panel("raters", analysed).load(), section).text()
+
+
+@pytest.mark.parametrize("name", ["agreement"])
 def test_labels_that_changed_since_are_reported(name, analysed):
     assert "since this run" not in Panel(name, analysed).load().text()
     sample = analysed.first()
     sample.ann.detections[0].label = "dog"
     sample.save()
     assert "1 image was edited or deleted since this run" in Panel(name, analysed).load().text()
-
-
-# ---- Variations ----
-
-
-def test_variations_shows_its_figures(analysed):
-    panel = Panel("variations", analysed).load()
-    assert variations_title(COUNTS) in panel.text()
-    (bars,) = panel.data["counts"]
-    assert bars["x"] == [COUNTS[name] for name in VARIATION_TYPES]
-    assert bars["marker"]["color"] == [COLOURS[name] for name in VARIATION_TYPES]
-    assert panel.rows("confusions") == [{"category_a": "cat", "category_b": "dog", "count": 1}]
-    assert [row["rater"] for row in panel.rows("by_rater")] == ["ann", "bob"]
-
-
-@pytest.mark.parametrize("kind", VARIATION_TYPES)
-def test_a_bar_sets_a_view_of_exactly_its_labels(analysed, kind):
-    panel = Panel("variations", analysed).load()
-    view = view_of(analysed, panel.send("on_click_bar", idx=VARIATION_TYPES.index(kind)))
-    expected = kf.view_of_variation(analysed, "variations", kind)
-    for field in RATERS:
-        path = f"{field}.detections.id"
-        assert view.values(path) == expected.values(path)
-    scene = {"correct": [0], "wrong_class": [1], "missing": [2], "merged": [3]}.get(kind, [])
-    assert view.values("id") == ids(analysed, *scene)
-
-
-def test_a_row_of_confused_classes_sets_a_view_of_its_labels(analysed):
-    panel = Panel("variations", analysed).load()
-    panel.send("on_change_section", value="Confusions")
-    assert "1 finding of two classes for one object, most often cat and dog (1)" in panel.text()
-    view = view_of(analysed, panel.send("on_click_confusion", row=0))
-    assert view.values("id") == ids(analysed, 1)
-    assert view.values("ann.detections.label") == [["cat"]]
-    assert view.values("bob.detections.label") == [["dog"]]
-
-
-def test_copied_labels_raise_an_alarm(analysed):
-    # the one correct pair of the six scenes is the same box twice
-    assert (
-        "100\xa0% of the correct pairs are identical: were labels copied?"
-        in Panel("variations", analysed).load().text()
-    )
-
-
-def test_a_run_without_findings_is_shown(dataset):
-    kf.find_variations(dataset.skip(4).limit(1), "nothing", raters=RATERS)
-    panel = Panel("variations", dataset).load()
-    assert "No findings: nobody annotated anything" in panel.text()
-    for section, text in (
-        ("Thresholds", "No equilibrium: there are no findings"),
-        ("Boundaries", "No finding is correct: there are no boundaries to compare"),
-        ("Merged", "No annotation was split into parts by another rater"),
-        ("Confusions", "No class was taken for another"),
-    ):
-        panel.send("on_change_section", value=section)
-        assert text in panel.text()
-        assert not {"boundary", "merged", "confusions"} & set(panel.shown)
 
 
 # ---- Sample ----
@@ -383,28 +331,48 @@ def test_an_unexpected_error_is_shown_too_and_logged(name, analysed, monkeypatch
         ("agreement", "on_click_bar", {"idx": 0}),
         ("agreement", "show_worst", {}),
         ("agreement", "show_all", {}),
-        ("variations", "on_click_bar", {"idx": 0}),
-        ("variations", "on_click_confusion", {"row": 0}),
-        ("variations", "on_click_boundary", {"idx": 0}),
-        ("variations", "on_click_threshold", {"x": 0.7}),
-        ("variations", "on_click_merged", {"row": 0}),
-        ("variations", "show_copies", {}),
-        ("variations", "show_merged", {}),
         ("agreement", "on_click_class", {"idx": 0}),
         ("agreement", "on_change_category", {"value": "1"}),
-        ("calibration", "on_click_similarity", {"row": 1}),
-        ("calibration", "use_threshold", {}),
     ],
 )
 def test_a_click_in_a_run_that_is_gone_is_no_traceback(analysed, name, method, params):
     panel = Panel(name, analysed).load()
-    panel.state["asked"] = [panel.state["run"], panel.state.get("similarity")]  # its doubts were read
     for key in kf.list_runs(analysed):
         kf.delete_run(analysed, key)
     panel.send(method, **params)
     assert f"got '{name}'" in panel.text()
     panel.load()
     assert "Nothing is computed yet" in panel.text()
+
+
+@pytest.mark.parametrize(
+    ("section", "page", "method", "params"),
+    [
+        ("Variations", "Types", "variations_click_bar", {"idx": 0}),
+        ("Variations", "Types", "variations_click_rater", {"row": 0, "column": 1}),
+        ("Variations", "Confusions", "variations_click_confusion", {"row": 0}),
+        ("Variations", "Outlines", "variations_click_boundary", {"idx": 0}),
+        ("Variations", "Outlines", "variations_show_copies", {}),
+        ("Variations", "Merged", "variations_click_merged", {"row": 0}),
+        ("Variations", "Merged", "variations_show_merged", {}),
+        ("Threshold", "Types", "threshold_click_level", {"x": 0.7}),
+        ("Threshold", "Sensitivity", "threshold_click_alpha", {"x": 0.5}),
+        ("Threshold", "Calibration", "threshold_click_similarity", {"row": 1}),
+        ("Threshold", "Calibration", "threshold_use", {}),
+        ("Ceiling", "Interval", "ceiling_on_change_least", {"value": 0.6}),
+        ("Ceiling", "Interval", "ceiling_click_part", {"row": 0}),
+    ],
+)
+def test_a_click_in_a_section_of_a_run_that_is_gone_is_no_traceback(analysed, section, page, method, params):
+    panel = at(Panel("raters", analysed).load(), section, page)
+    panel.state["asked"] = True  # its doubts were read
+    for key in kf.list_runs(analysed):
+        kf.delete_run(analysed, key)
+    panel.send(method, **params)
+    assert "expected" in panel.state["problem"]
+    assert "This could not be shown" in panel.text()
+    panel.load()
+    assert "Found: 2 raters" in panel.text()
 
 
 def test_the_written_field_was_deleted_by_hand(analysed):
@@ -426,8 +394,12 @@ def test_a_run_on_many_images_stays_small():
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
     kf.calibrate_threshold(dataset, "calibration", raters=RATERS, similarities=["box_iou"])
-    for name in ("agreement", "variations", "calibration", "sample"):
+    for name in ("agreement", "sample"):
         panel = Panel(name, dataset, current_sample=dataset.first().id).load()
         assert panel.state["run"] == {"sample": "agreement"}.get(name, name)
+        assert len(json.dumps([panel.state, panel.data])) < 50_000
+    panel = Panel("raters", dataset).load()
+    for section, page in (("Variations", "Types"), ("Variations", "Merged"), ("Threshold", "Calibration")):
+        at(panel, section, page)
         assert len(json.dumps([panel.state, panel.data])) < 50_000
     assert len(dataset) == 2004

@@ -20,7 +20,6 @@ from panels.parts.events import handlers
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
 from tests.fiftyone_bridge.stacks import GOOD, small
-from tests.fiftyone_bridge.test_kinds import MADE_OF_RUNS
 from tests.plugin import Panel
 
 RATERS = ("ann", "bob", "cid")
@@ -31,37 +30,38 @@ IMAGES = 300
 
 Click = tuple[str, dict[str, Any]]
 
-AGREEMENT: list[Click] = [
-    ("on_change_category", {"value": "1"}),
-    ("on_change_rater", {"value": "1"}),
-    ("on_click_bar", {"idx": 0}),
-    ("on_click_threshold", {"x": 0.9}),
-    ("on_click_worst", {"row": 0}),
-    ("show_worst", {}),
-    ("on_click_class", {"idx": 0}),
-    ("on_click_rater", {"idx": 0}),
-    ("on_click_pair", {"idx": [0, 2]}),
-    ("clear_filter", {}),
-]
-VARIATIONS: list[Click] = [
-    ("on_change_threshold", {"value": "0.3"}),
-    ("on_click_threshold", {"x": 0.7}),
-    ("on_click_bar", {"idx": 0}),
-    ("on_click_boundary", {"idx": 0}),
-    ("show_copies", {}),
-    ("on_click_merged", {"row": 0}),
-    ("show_merged", {}),
-    ("on_click_confusion", {"row": 0}),
-]
-CALIBRATION: list[Click] = [("on_click_similarity", {"row": 1}), ("use_threshold", {})]
-CONVERGENCE: list[Click] = [
-    ("on_change_least", {"value": 0.7}),
-    ("on_change_greatest", {"value": 0.8}),
-    ("place", {}),
-    ("on_change_pool", {"value": "this data set alone"}),
-    ("on_click_bar", {"y": 1}),
-]
 SECTIONS: dict[str, list[Click]] = {
+    "Variations": [
+        ("variations_click_bar", {"idx": 0}),
+        ("variations_click_rater", {"row": 0, "column": 2}),
+        ("choose_page", {"value": "Outlines"}),
+        ("variations_click_boundary", {"idx": 0}),
+        ("variations_show_copies", {}),
+        ("choose_page", {"value": "Merged"}),
+        ("variations_click_merged", {"row": 0}),
+        ("variations_show_merged", {}),
+        ("choose_page", {"value": "Confusions"}),
+        ("variations_click_confusion", {"row": 0}),
+    ],
+    "Threshold": [
+        ("threshold_click_similarity", {"row": 1}),
+        ("threshold_use", {}),
+        ("choose_page", {"value": "Sensitivity"}),
+        ("threshold_click_alpha", {"x": 0.9}),
+        ("choose_page", {"value": "Types"}),
+        ("threshold_on_change_level", {"value": "0.3"}),
+        ("threshold_click_level", {"x": 0.7}),
+    ],
+    "Ceiling": [
+        ("ceiling_on_change_least", {"value": 0.7}),
+        ("ceiling_on_change_greatest", {"value": 0.8}),
+        ("ceiling_place", {}),
+        ("ceiling_click_bar", {"y": 1}),
+        ("ceiling_click_part", {"row": 1}),
+        ("choose_page", {"value": "Subsets"}),
+        ("ceiling_on_change_pool", {"value": "this data set alone"}),
+        ("choose_page", {"value": "Checks"}),
+    ],
     "Noise": [
         ("choose_page", {"value": "Images"}),
         ("noise_click_event", {"idx": 4, "trace_idx": 0}),
@@ -114,14 +114,6 @@ SAMPLE: list[Click] = [
     ("on_click_unit", {"row": 0}),
     ("on_click_merged", {"row": 0}),
 ]
-
-KINDS: dict[str, tuple[str, str, list[Click]]] = {
-    "agreement": ("agreement", "Raters", AGREEMENT),
-    "variations": ("variations", "Merged", VARIATIONS),
-    "calibration": ("calibration", "", CALIBRATION),
-    "convergence": ("convergence", "Subsets", CONVERGENCE),
-}
-"""Kind of run -> its panel, a tab, and what can be clicked."""
 
 
 @pytest.fixture(scope="module")
@@ -213,17 +205,6 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
     assert sum(read) >= IMAGES
 
 
-@pytest.mark.parametrize("kind", [name for name in kf.KINDS if name not in MADE_OF_RUNS])
-def test_a_panel_reads_no_labels(kind: str, many: dict[str, fo.Dataset], read: list[int]) -> None:
-    if kind not in KINDS:  # a section of the workbench shows it
-        return
-    name, section, clicks = KINDS[kind]
-    panel = Panel(name, many.get(name, many["objects"]))
-    steps = [("on_load", {}), ("on_change_section", {"value": section}), *clicks]
-    _send(panel, steps if section else [steps[0], *clicks], read)
-    assert panel.state["run"]
-
-
 @pytest.mark.parametrize(
     ("name", "section", "clicks"),
     [
@@ -272,5 +253,4 @@ def test_every_handler_is_tried(panel: type[RunPanel]) -> None:
     own = sorted(set(dir(panel)) - set(dir(RunPanel)))
     handlers = {name for name in own if name.startswith(("on_", "show_", "clear_", "use_", "place"))}
     clicks = SAMPLE if panel.NAME == "sample" else []
-    clicks = clicks + [click for name, _, own in KINDS.values() if name == panel.NAME for click in own]
     assert handlers == {method for method, _ in clicks}

@@ -1,6 +1,7 @@
 """What is read off the findings: counts, confusions, each annotation's own view."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -88,6 +89,8 @@ def test_confusions_count_classes_taken_for_one_another_most_often_first():
     confused = found.confusions()
     assert confused.to_pandas().values.tolist() == [["cat", "dog", 2], ["cat", "emu", 1]]
     assert [sorted(found.rows_a[list(rows)].tolist()) for rows in confused.findings] == [[(0,), (2,)], [(4,)]]
+    # ann and bob each said cat and dog once; of cat and emu ann said emu and bob said cat
+    assert confused.by_rater.tolist() == [[[1, 1], [1, 1]], [[0, 1], [1, 0]]]
 
 
 @given(tables())
@@ -99,6 +102,13 @@ def test_confusions_name_each_such_finding_once(annotations):
     assert named == np.flatnonzero(wrong).tolist()
     assert confused.count.tolist() == list(map(len, confused.findings))
     assert confused.count.tolist() == sorted(confused.count.tolist(), reverse=True)
+    for first, second, rows, by_rater in zip(
+        confused.category_a, confused.category_b, confused.findings, confused.by_rater, strict=True
+    ):
+        sides = [side[0] for row in rows for side in (found.rows_a[row], found.rows_b[row])]
+        said = Counter((annotations.categories[annotations.category[side]], annotations.rater[side]) for side in sides)
+        expected = [[said[name, rater] for rater in range(len(annotations.raters))] for name in (first, second)]
+        assert by_rater.tolist() == expected
 
 
 @pytest.mark.parametrize(("width", "share"), [(20, 1.0), (18, 0.0)])
@@ -175,12 +185,13 @@ def test_wholes_and_their_parts_by_hand():
     assert merged.members(1) == {"cid": [14], "bob": [11, 12, 13]}
     assert merged.to_pandas()[["number", "whole_rater", "parts"]].values.tolist() == [[0, "ann", 3], [1, "cid", 3]]
     assert found.split_by() == {"ann": 0, "bob": 2, "cid": 0}
+    assert found.merged_by() == {"ann": 1, "bob": 0, "cid": 1}
 
 
 def test_nothing_is_merged_by_hand():
     found = variations(example())
     assert (len(found.merged), found.merged.parts.tolist(), len(found.merged.part)) == (0, [], 0)
-    assert found.split_by() == {"ann": 0, "bob": 0, "cid": 0}
+    assert found.split_by() == found.merged_by() == {"ann": 0, "bob": 0, "cid": 0}
 
 
 @given(tables())
@@ -197,6 +208,7 @@ def test_wholes_and_their_parts_one_after_the_other(annotations):
     columns = zip(merged.finding, merged.whole, merged.parts_rater, strict=True)
     assert [(*line, merged.parts_of(place)) for place, line in enumerate(columns)] == expected
     assert found.split_by() == split
+    assert found.merged_by() == {rater: merged.whole_rater.tolist().count(rater) for rater in names}
     order = [(-merged.parts[row], merged.similarity[row]) for row in merged.most_parts_first]
     assert order == sorted(order)
     assert merged.to_pandas()["number"].tolist() == merged.most_parts_first.tolist()

@@ -147,7 +147,7 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     name, title : str
         As it is stored, and as people call it.
     operator, section : str
-        The operator that makes one, and the panel that shows it.
+        The operator that makes one, and the section of the panel that shows it.
     read : callable
         ``read(view, run)``: the labels of some samples, as the run read them.
     restore : callable, optional

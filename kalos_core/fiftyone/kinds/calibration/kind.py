@@ -72,7 +72,7 @@ CALIBRATION: Kind[CalibrationSettings, CalibrationMetrics, Calibration, Calibrat
         name="calibration",
         title="Calibration",
         operator="calibrate_threshold",
-        section="calibration",
+        section="Threshold",
         suffix="calibration",
         read=read_compared,
         restore=_restore,

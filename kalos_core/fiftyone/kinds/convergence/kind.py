@@ -57,7 +57,7 @@ CONVERGENCE: Kind[ConvergenceSettings, ConvergenceMetrics, ConvergenceStudy, Lab
         name="convergence",
         title="Label convergence",
         operator="estimate_convergence",
-        section="convergence",
+        section="Ceiling",
         suffix="convergence",
         again=_again,
         read=read_compared,

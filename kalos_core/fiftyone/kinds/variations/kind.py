@@ -16,6 +16,7 @@ from kalos_core.fiftyone.kinds.variations.views import (
     view_of_boundary,
     view_of_confusion,
     view_of_copies,
+    view_of_findings,
     view_of_merged,
     view_of_variation,
 )
@@ -170,7 +171,7 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
         name="variations",
         title="Variations",
         operator="find_variations",
-        section="variations",
+        section="Variations",
         suffix="variations",
         again=_again,
         read=read_compared,
@@ -185,6 +186,7 @@ VARIATIONS: Kind[VariationSettings, VariationMetrics, VariationDetails, Variatio
             "boundary": view_of_boundary,
             "copies": view_of_copies,
             "merged": view_of_merged,
+            "findings": view_of_findings,
         },
         details=VariationDetails,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from fiftyone import ViewField as F
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, lookup
 from kalos_core.fiftyone.dataset.expressions import any_of, files_of, list_of, only_labels, text, together
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
@@ -18,6 +18,8 @@ from kalos_core.variation import VARIATION_TYPES, Merged
 
 MERGED_TYPES = ("merged", "merged_wrong_class")
 WRONG_TYPES = ("wrong_class", "merged_wrong_class")
+ALONE = ("missing", "additional")
+DIFFERENCES = tuple(kind for kind in VARIATION_TYPES if kind != "correct")
 
 
 def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | None = None) -> Any:
@@ -32,6 +34,45 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
         return _only(samples, run_key, list_of(names.all).contains(kind))
     towards = together(names.all, names.raters)
     return _only(samples, run_key, any_of(towards, (F()[0] == kind) & (F()[1] == text(rater))))
+
+
+def view_of_findings(
+    samples: Any,
+    run_key: str,
+    kinds: Sequence[str] = DIFFERENCES,
+    *,
+    rater: str | None = None,
+    category: str | None = None,
+) -> Any:
+    """Only the labels of findings of some types, those of both sides, by default of all differences.
+
+    `rater`: only the findings of this rater, with types as seen from there, as `Variations.counts_by_rater` has them:
+    only the rater annotated what is *additional*, only others what is *missing*. `category`: only findings with this
+    class on either side.
+    """
+    run = load_metrics(samples, run_key, "variations")
+    for kind in kinds:
+        lookup(dict.fromkeys(VARIATION_TYPES), kind, "variation type")
+    findings = together(run.names.all, run.names.raters, run.names.classes)
+
+    def having(condition: Any) -> Any:
+        found = any_of(findings, condition)
+        if category is None:
+            return found
+        return (found & (F("label") == text(category))) | any_of(findings, condition & (F()[2] == text(category)))
+
+    if rater is None:
+        return _only(samples, run_key, having(F()[0].is_in(list(kinds))))
+    lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
+    both = [kind for kind in kinds if kind not in ALONE]
+    own = having(F()[0].is_in([*both, *ALONE] if "additional" in kinds else both))
+    others = F()[0].is_in([*both, *ALONE] if "missing" in kinds else both)
+    towards = having(others & (F()[1] == text(rater)))
+    if run.selection.field is not None:
+        mine = F(run.selection.rater_attribute).to_string() == text(rater)
+        return _only(samples, run_key, (mine & own) | towards)
+    fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
+    return _only(samples, run_key, {fields[name]: own if name == rater else towards for name in fields})
 
 
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
