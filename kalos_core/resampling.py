@@ -192,9 +192,9 @@ class Draws:
 
 @lru_cache(maxsize=2)
 def _kept_draws(images: int, replicates: int, seed: int) -> list[NDArray[Any]]:
-    """What `draws` answers, in few bytes; those of the last two sizes are there at once."""
+    """What `draws` answers, in few bytes, an image after the other; those of the last two sizes are there at once."""
     counted = _counted_draws(images, replicates, seed, KEPT_AT_ONCE)
-    return [times.astype(np.min_scalar_type(int(times.max()))) for times in counted]
+    return [np.asfortranarray(times.astype(np.min_scalar_type(int(times.max())))) for times in counted]
 
 
 def resample(

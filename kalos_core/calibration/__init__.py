@@ -3,6 +3,7 @@
 Distances (1 - similarity) occur here and nowhere else.
 
 * the answer: `calibrate` -> `Calibration`, a `Separation` for each similarity
+* what it means for what is in use: `threshold_advice` -> `ThresholdAdvice`
 * sizes of annotations: `SIZES`, `size_classes`
 * distances: `observed_distances`, `expected_distances`, `draw_references`
 * annotations of two images: `relative_column`, `COORDINATES`
@@ -12,6 +13,7 @@ Distances (1 - similarity) occur here and nowhere else.
 * when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`, `LEAST_DISTANCES`
 """
 
+from kalos_core.calibration.advice import ThresholdAdvice, threshold_advice
 from kalos_core.calibration.compute import SIZES, calibrate, size_classes
 from kalos_core.calibration.density import (
     GRID,
@@ -41,6 +43,7 @@ __all__ = [
     "Sample",
     "Separation",
     "Shares",
+    "ThresholdAdvice",
     "calibrate",
     "crossings",
     "densities",
@@ -55,4 +58,5 @@ __all__ = [
     "once_each",
     "relative_column",
     "size_classes",
+    "threshold_advice",
 ]

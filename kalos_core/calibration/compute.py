@@ -224,10 +224,10 @@ def _separate(
         )
         for name, kept in chosen.items()
     ]
-    ends = _bootstrap(targets, len(images), bootstrap, seed)
+    drawn = _bootstrap(targets, len(images), bootstrap, seed)
     whole, *strata = (
-        _separation(measure.name, part, len(images), compared, *interval)
-        for part, interval in zip(targets, ends, strict=True)
+        _separation(measure.name, part, len(images), compared, *replicates)
+        for part, replicates in zip(targets, drawn, strict=True)
     )
     return replace(whole, strata={found.size: found for found in strata})
 
@@ -243,8 +243,8 @@ def _separation(
     targets: _Targets,
     images: int,
     compared: Compared,
-    ks_interval: NDArray[np.float64],
-    tau_interval: NDArray[np.float64],
+    of_ks: NDArray[np.float64],
+    of_tau: NDArray[np.float64],
 ) -> Separation:
     times = once_each(images)
     ks, ks_at = kolmogorov_smirnov(targets.observed, targets.expected, times)
@@ -258,8 +258,9 @@ def _separation(
         ks_at=float(ks_at[0]),
         tau=tau,
         reason=_reason(targets) if np.isnan(tau) else "",
-        ks_interval=ks_interval,
-        tau_interval=tau_interval,
+        ks_interval=intervals(of_ks[:, None])[0],
+        tau_interval=intervals(of_tau[:, None])[0],
+        ks_replicates=of_ks,
         coordinates=compared,
         crosses=do_cross(targets.observed, targets.expected),
     )
@@ -268,14 +269,13 @@ def _separation(
 def _bootstrap(
     targets: list[_Targets], images: int, replicates: int, seed: int
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Intervals (2,) of KS and of tau* for each; all see the same draws, and no distance is drawn again."""
-    found: list[list[NDArray[np.float64]]] = [[np.zeros((0, 2))] for _ in targets]
+    """KS (B,) and tau* (B,) of each in every replicate; all see the same draws, and no distance is drawn again."""
+    found: list[list[NDArray[np.float64]]] = [[np.zeros((2, 0))] for _ in targets]
     for times in draws(images, replicates, seed) if images else ():
         for part, values in zip(targets, found, strict=True):
             ks = kolmogorov_smirnov(part.observed, part.expected, times)[0]
-            values.append(np.stack([ks, crossings(part.observed, part.expected, times)], axis=1))
-    ends = (intervals(np.concatenate(values)) for values in found)
-    return [(of_ks, of_tau) for of_ks, of_tau in ends]
+            values.append(np.stack([ks, crossings(part.observed, part.expected, times)]))
+    return [(of_ks, of_tau) for of_ks, of_tau in (np.concatenate(values, axis=1) for values in found)]
 
 
 def _why_none(annotations: Annotations, measure: Similarity, size: NDArray[np.intp], name: str) -> str:

@@ -63,6 +63,8 @@ class Separation:
         Whether the densities cross at `tau`; else it is the valley between their modes.
     plotted : tuple of Shares
         `shares` where the distances themselves were dropped (`without_distances`), else empty.
+    ks_replicates : (B,) float64
+        KS of each replicate of the bootstrap; all similarities of a calibration see the same draws of images.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Separation:
     coordinates: Compared = "relative"
     crosses: bool = True
     plotted: tuple[Shares, ...] = ()
+    ks_replicates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @property
     def shares(self) -> tuple[Shares, ...]:

@@ -16,7 +16,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `compute_label_agreement`, `rank_systems`, `compute_pixel_agreement`, `estimate_truth`, `rank_detectors`,
   `inject_noise`
 * what a lens leaves of them (`Lens`, `CANNOT_FOLLOW`): `narrowed_metrics`, `narrowed_variations`, `rater_scorecard` ->
-  `Scorecard`, `overview_of` -> `Statement`
+  `Scorecard`, `overview_of` -> `Statement`, `threshold_advice`
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
@@ -59,6 +59,7 @@ from kalos_core.decisions import UNDECIDED as UNDECIDED
 from kalos_core.decisions import Decision as Decision
 from kalos_core.drawing.generated import NoisePreview as NoisePreview
 from kalos_core.errors import Undefined as Undefined
+from kalos_core.fiftyone.analyses.advice import threshold_advice as threshold_advice
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import check_analysis_key as check_analysis_key
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key as free_analysis_key

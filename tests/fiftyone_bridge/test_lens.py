@@ -9,6 +9,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import agreement, variations
+from kalos_core.calibration import threshold_advice
 from kalos_core.diagnostics import intra_rater, narrowed
 from kalos_core.errors import InputError, or_reason
 from kalos_core.fiftyone.runs.records import plain
@@ -83,4 +84,20 @@ def test_what_is_unknown(dataset: fo.Dataset) -> None:
     with pytest.raises(InputError, match="category: expected one of 'cat', 'dog', got 'bird'"):
         kf.rater_scorecard(dataset, "first", kf.Lens("bird"))
     with pytest.raises(InputError, match="analysis: expected the key of one"):
-        kf.overview_of(dataset, "second")
+        kf.overview_of(dataset, "third")
+
+
+def test_advice_is_on_the_settings_in_use(dataset: fo.Dataset) -> None:
+    with pytest.raises(InputError, match="analysis: expected one with calibration"):
+        kf.threshold_advice(dataset, "first")
+    similarities = ["box_iou", "box_giou"]
+    settings = {"calibration": {"similarities": similarities, "bootstrap": 10}, "agreement": {"bootstrap": 0}}
+    kf.analyse(dataset, "second", kinds=["agreement", "calibration"], raters=THREE, threshold=0.3, settings=settings)
+    found = kf.threshold_advice(dataset, "second")
+    expected = threshold_advice(kf.load_run(dataset, "second_calibration").result, "box_iou", 0.3)
+    assert (found.similarity, found.threshold) == ("box_iou", 0.3)
+    assert (found.text, found.settings) == (expected.text, expected.settings)
+    assert found.difference_interval == pytest.approx(expected.difference_interval, nan_ok=True)
+    for key in ("second", "second_calibration"):
+        if key in kf.list_runs(dataset):
+            kf.delete_run(dataset, key)

@@ -1,0 +1,137 @@
+"""What a calibration means for the similarity and the threshold that are in use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.calibration.result import Calibration, Separation
+from kalos_core.display import alpha_text, interval_text
+from kalos_core.resampling import intervals
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdAdvice:
+    """The similarity in use beside what else was calibrated.
+
+    Parameters
+    ----------
+    similarity, threshold : str, float
+        In use.
+    calibrated : float
+        The threshold that separates signal from chance best for this similarity; NaN where none is to be trusted.
+    fits : bool
+        Whether `threshold` lies in its interval; so too where there is none.
+    better : str or None
+        Another similarity whose KS is significantly larger and whose threshold is to be trusted: that of largest KS.
+    difference : float
+        KS of `better` minus KS of `similarity`; where there is none, of the next best other one; NaN without another.
+    difference_interval : (2,) float64
+        95 % percentile bootstrap, both on the same draws of images; NaN without a bootstrap.
+    text : str
+        All of it in one or two sentences.
+    settings : dict or None
+        ``similarity`` and ``threshold`` of a new run that follows the advice; None where nothing is to change.
+    """
+
+    similarity: str
+    threshold: float
+    calibrated: float
+    fits: bool
+    better: str | None
+    difference: float
+    difference_interval: NDArray[np.float64]
+    text: str
+    settings: dict[str, str | float] | None
+
+
+def threshold_advice(calibration: Calibration, similarity: str, threshold: float) -> ThresholdAdvice:
+    """Whether another similarity separates signal from chance significantly better, and which threshold to use.
+
+    A paired difference of KS is significant if its 95 % interval lies above 0; without a bootstrap none is.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    similarity : str
+        In use; one of the calibration's.
+    threshold : float in [0, 1]
+        In use.
+
+    Returns
+    -------
+    ThresholdAdvice
+
+    Raises
+    ------
+    InputError
+        For a similarity that was not calibrated.
+
+    Examples
+    --------
+    >>> near, far = np.linspace(0.1, 0.3, 20), np.linspace(0.7, 1.0, 20)
+    >>> one = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "")
+    >>> print(threshold_advice(Calibration([one]), "box_iou", 0.4).text)
+    Of the similarities that were calibrated box_iou is the only one. The threshold in use, 0.40, fits.
+    """
+    own = calibration[similarity]
+    others = [found for found in calibration if found.name != similarity and found.trusted]
+    compared = [(found, found.ks - own.ks, _interval(found, own)) for found in others]
+    better = next((entry for entry in compared if entry[2][0] > 0), None)
+    shown = better or (compared[0] if compared else None)
+    low, high = own.threshold_interval
+    calibrated = own.threshold if own.trusted else math.nan
+    fits = not own.trusted or bool(low <= threshold <= high if np.isfinite(low) else _same(threshold, calibrated))
+    settings: dict[str, str | float] | None = None
+    if better is not None:
+        settings = {"similarity": better[0].name, "threshold": round(better[0].threshold, 2)}
+    elif not fits:
+        settings = {"similarity": similarity, "threshold": round(calibrated, 2)}
+    return ThresholdAdvice(
+        similarity=similarity,
+        threshold=threshold,
+        calibrated=calibrated,
+        fits=fits,
+        better=None if better is None else better[0].name,
+        difference=math.nan if shown is None else shown[1],
+        difference_interval=np.full(2, np.nan) if shown is None else shown[2],
+        text=f"{_of_similarities(own, shown, better is not None)} {_of_threshold(own, threshold, fits)}",
+        settings=settings,
+    )
+
+
+def _interval(found: Separation, own: Separation) -> NDArray[np.float64]:
+    """(2,) of the difference of KS; all similarities of a calibration are drawn alike."""
+    if len(found.ks_replicates) != len(own.ks_replicates):
+        return np.full(2, np.nan)
+    return np.asarray(intervals((found.ks_replicates - own.ks_replicates)[:, None])[0])
+
+
+def _same(threshold: float, calibrated: float) -> bool:
+    return round(threshold, 2) == round(calibrated, 2)
+
+
+def _of_similarities(
+    own: Separation, shown: tuple[Separation, float, NDArray[np.float64]] | None, is_better: bool
+) -> str:
+    if shown is None:
+        return f"Of the similarities that were calibrated {own.name} is the only one."
+    other, difference, (low, high) = shown
+    by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
+    if np.isnan(low):
+        return f"Without a bootstrap nobody can say whether {other.name} tells objects apart better: {by}."
+    by += f", a difference of {alpha_text(difference, 3)} {interval_text(low, high, 3)}"
+    verb = "tells" if is_better else "does not tell"
+    return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."
+
+
+def _of_threshold(own: Separation, threshold: float, fits: bool) -> str:
+    used = alpha_text(threshold)
+    if not own.trusted:
+        return f"No threshold of {own.name} can be recommended: {own.why}."
+    if fits:
+        return f"The threshold in use, {used}, fits."
+    return f"The threshold in use, {used}, does not fit: {alpha_text(own.threshold)} tells objects apart best."
