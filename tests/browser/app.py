@@ -126,6 +126,17 @@ class App:
         expect(self.panel("agreement")).to_contain_text(SECTIONS[name])
         expect(self.panel("agreement").locator(".js-plotly-plot .main-svg").first).to_be_visible()
 
+    def choose_part(self, *names: str) -> Locator:
+        """A section of the workbench, and a page of it."""
+        panel = self.panel("raters")
+        for name in names:
+            self.expect_idle("raters")
+            button = panel.get_by_role("button", name=name, exact=True).last
+            button.click()
+            expect(button).to_have_class(re.compile("contained"))
+        self.expect_idle("raters")
+        return panel
+
     def choose_in_menu(self, panel: str, shown: str, entry: str) -> None:
         """Choose an entry of the drop-down that shows a text."""
         self.panel(panel).get_by_role("combobox").filter(has_text=shown).click()

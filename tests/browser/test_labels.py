@@ -12,7 +12,7 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title
-from tests.browser.conftest import GRID, expect
+from tests.browser.conftest import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
@@ -54,7 +54,7 @@ def quizzed(loaded: fo.Dataset) -> fo.Dataset:
             for shown in truth
         ]
         loaded.set_values(system, scores)
-    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="labels")
+    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
     spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
     loaded.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
     return loaded
@@ -65,11 +65,12 @@ def _shows(truth: dict[str, Any], concept: str) -> float:
 
 
 def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
-    app.open(quizzed.name, GRID)
-    panel = app.add_panel("labels")
+    kf.rank_systems(quizzed, "ranking", systems=["resnet", "clip", "svm"], groups=GROUPS)
+    app.open(quizzed.name, BESIDE)
+    panel = app.choose_part("Questions")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("labels_0_nothing_yet")
-    panel.get_by_role("button", name="Compute agreement on image-level labels").click()
+    panel.get_by_role("button", name="Image-level labels: new run").click()
     form = app.form()
     app.picture("labels_1_form")
     for options in GROUPS.values():
@@ -80,7 +81,7 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     form.get_by_text("Compare two teams of raters").scroll_into_view_if_needed()
     app.picture("labels_2_form_groups")
     summary = app.execute(form)
-    assert kf.list_runs(quizzed) == ["labels"]  # what the App did is taken up
+    assert kf.list_runs(quizzed, "image_labels") == ["labels"]  # what the App did is taken up
     stored = kf.load_details(quizzed, "labels").details.agreement
     assert {frozenset(name.split(" / ")) for name in stored.question if "/" in name} == set(
         map(frozenset, GROUPS.values())
@@ -91,7 +92,7 @@ def test_from_nothing_to_disputes(app: Any, quizzed: fo.Dataset) -> None:
     app.finish()
     expect(panel).to_contain_text(title)
     app.picture("labels_4_first_run")
-    app.choose_tab("labels", "Images")
+    app.choose_part("Questions", "Images")
     disputed = kf.load_metrics(quizzed, "labels").metrics["disputed"]
     panel.get_by_role("button", name=f"Show the {disputed} images in dispute").click()
     app.expect_count(disputed)
@@ -103,40 +104,45 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     systems = ["resnet", "clip", "svm"]
     ranked = kf.rank_systems(quizzed, "ranking", systems=systems, groups=GROUPS, teams=teams)
     app.open(quizzed.name, BESIDE)
-    panel = app.panel("labels")
+    panel = app.choose_part("Questions")
     f, accuracy = run.metrics, run.details.accuracy
+    means = f["with_majority"]
     said = {
-        "Questions": "free-marginal kappa",
-        "Concepts": majority_title(f["with_majority"]["concept_all"], f["with_majority"]["concept_chosen"]),
-        "Images": majority_title(f["with_majority"]["item_all"], f["with_majority"]["item_chosen"], "image"),
-        "Raters": accuracy_title(accuracy.raters.tolist(), accuracy.accuracy),
-        "Running": "the interval is",
-        "Classifiers": ranking_title(ranked.result.rankings["AUC"]),
+        ("Questions", "Agreement"): "Raters agree well on",
+        ("Questions", "Concepts"): majority_title(
+            f["with_majority"]["concept_all"], f["with_majority"]["concept_chosen"]
+        ),
+        ("Questions", "Images"): majority_title(
+            f["with_majority"]["item_all"], f["with_majority"]["item_chosen"], "image"
+        ),
+        ("Questions", "Raters"): accuracy_title(accuracy.raters.tolist(), accuracy.accuracy),
+        ("Questions", "Over time"): "the interval is",
+        ("Teams",): "experts and crowd differ on",
+        ("Ranking",): ranking_title(ranked.result.rankings["AUC"]),
     }
-    expect(panel).to_contain_text("in dispute")
-    for number, (section, text) in enumerate(said.items()):
-        app.choose_tab("labels", section)
+    for number, (part, text) in enumerate(said.items()):
+        app.choose_part(*part)
         expect(panel).to_contain_text(text)
         expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-        app.expect_idle("labels")
-        app.scroll_to(panel.get_by_role("tablist"))
-        app.picture(f"labels_5{number}_{section.lower()}", readme="labels" if section == "Questions" else None)
-        app.scroll_to(panel.get_by_text("New run"))
-        app.picture(f"labels_5{number}_{section.lower()}_below")
-        app.expect_nothing_cut_off("labels")
-    app.choose_tab("labels", "Raters")
-    for part in ("are rejected", "place: ", "Cohen's κ on"):
+        app.expect_idle("raters")
+        name = "_".join(part).lower().replace(" ", "_")
+        app.scroll_to(panel.get_by_role("button", name="Questions", exact=True))
+        app.picture(f"labels_5{number}_{name}", readme="labels" if number == 0 else None)
+        app.scroll_to(panel.locator("table, .js-plotly-plot").last)
+        app.picture(f"labels_5{number}_{name}_below")
+        app.expect_nothing_cut_off("raters")
+    app.choose_part("Questions", "Raters")
+    for part in ("are rejected", "Cohen's κ"):
         app.scroll_to(panel.get_by_text(part).first)
         app.picture(f"labels_57_raters_{part.split()[0].strip(':').lower()}")
-    app.choose_tab("labels", "Questions")
+    app.choose_part("Agreement")
     expect(panel.locator("tbody tr")).to_have_count(len(GROUPS) + len(OPTIONAL))
-    app.click_bar("labels", 0)
+    app.click_bar("raters", 0)
     found = run.details.agreement
     least = found.question[found.free_marginal.argmin()]
     app.expect_count(len(kf.view_of_disputes(quizzed, "labels", question=least)))
     app.use_light_theme()
-    for number, section in enumerate(said):
-        app.choose_tab("labels", section)
-        app.expect_idle("labels")
-        app.scroll_to(panel.get_by_role("tablist"))
-        app.picture(f"labels_6{number}_{section.lower()}_light")
+    for number, part in enumerate(said):
+        app.choose_part(*part)
+        app.scroll_to(panel.get_by_role("button", name="Questions", exact=True))
+        app.picture(f"labels_6{number}_{'_'.join(part).lower().replace(' ', '_')}_light")

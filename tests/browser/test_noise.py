@@ -21,13 +21,7 @@ def title(figures: Any) -> str:
 
 def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dataset) -> None:
     app.open(loaded.name, GRID)
-    panel = app.add_panel("noise")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("60-noise-nothing-yet")
-    panel.get_by_role("button", name="Create synthetic raters").click()
-
-    # the form, with one image
-    form = app.form()
+    form = app.start_operator("Create synthetic raters")
     preview = form.locator('img[src^="data:image/svg"]')
     expect(preview).to_be_visible()
     app.picture("61-noise-form")
@@ -48,15 +42,16 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     app.finish()
 
     # events: a bar leads to its labels
+    panel = app.choose_part("Noise")
     expect(panel).to_contain_text(title(figures))
     expect(panel.locator(".bars .point path").first).to_be_visible()
-    app.expect_idle("noise")
+    app.expect_idle("raters")
     app.expect_count(len(loaded))
     expect(app.page.locator('[data-cy="looker"]').first).to_be_visible()
     app.page.wait_for_timeout(1_500)  # the grid draws the new fields
-    app.picture("65-noise", readme="noise")
-    app.expect_nothing_cut_off("noise")
-    app.click_bar("noise", 0)
+    app.picture("65-noise", readme="raters")
+    app.expect_nothing_cut_off("raters")
+    app.click_bar("raters", 0)
     app.expect_count(len(kf.view_of_event(loaded, "noise", "deletion")))
     app.picture("66-noise-bar-clicked")
     panel.locator("table tbody tr").nth(2).click()
@@ -66,34 +61,34 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
     app.expect_count(len(found))
 
     # raters, and what was used
-    app.choose_tab("noise", "Raters")
+    app.choose_part("Noise", "Raters")
     expect(panel).to_contain_text("Events of each rater")
     assert [row[0] for row in rows(panel.locator("table"))] == figures["fields"]
     app.picture("67-noise-raters")
-    app.expect_nothing_cut_off("noise")
-    app.choose_tab("noise", "Used")
+    app.expect_nothing_cut_off("raters")
+    app.choose_part("Noise", "Used")
     expect(panel).to_contain_text(figures["class_source"])
     app.picture("68-noise-used")
-    app.expect_nothing_cut_off("noise")
+    app.expect_nothing_cut_off("raters")
     app.use_light_theme()
-    app.choose_tab("noise", "Events")
+    app.choose_part("Noise", "Events")
     expect(panel.locator(".bars .point path").first).to_be_visible()
     app.picture("69-noise-light")
 
     # beside the paper, and beside the real raters
-    app.choose_tab("noise", "Loss")
+    app.choose_part("Noise", "Loss")
     expect(panel).to_contain_text("Signal loss at λ = 1")
     app.picture("693-noise-loss-light")
-    app.expect_nothing_cut_off("noise")
-    app.choose_tab("noise", "Fidelity")
+    app.expect_nothing_cut_off("raters")
+    app.choose_part("Noise", "Fidelity")
     expect(panel).to_contain_text("is compared where the noise model is fitted")
 
     # images: a bar opens one
-    app.choose_tab("noise", "Images")
+    app.choose_part("Noise", "Images")
     expect(panel.locator(".bars .point path").first).to_be_visible()
     app.picture("691-noise-images-light")
-    app.expect_nothing_cut_off("noise")
-    app.click_bar("noise", 0)
+    app.expect_nothing_cut_off("raters")
+    app.click_bar("raters", 0)
     app.expect_open_sample(found[0].file)
     app.picture("692-noise-open")
 
@@ -101,12 +96,13 @@ def test_from_a_preview_to_what_happened_to_which_label(app: Any, loaded: fo.Dat
 def test_a_fitted_model_stands_beside_the_real_raters(app: Any, loaded: fo.Dataset) -> None:
     run = kf.inject_noise(loaded, "fitted", reference="ana", raters=1, model="fit")
     app.open(loaded.name, GRID)
-    panel = app.add_panel("noise")
+    app.add_panel("raters")
+    panel = app.choose_part("Noise")
     expect(panel).to_contain_text(fidelity_title(run.details.fidelity))
-    app.choose_tab("noise", "Fidelity")
+    app.choose_part("Noise", "Fidelity")
     expect(panel).to_contain_text("Tests of the number of unmatched annotations")
     app.picture("694-noise-fidelity")
-    app.expect_nothing_cut_off("noise")
+    app.expect_nothing_cut_off("raters")
     table = panel.locator("table").first
     assert [row[3] for row in rows(table)] == ["yes" if inside else "no" for inside in run.details.fidelity.inside]
     panel.get_by_text("Tests of the number").scroll_into_view_if_needed()

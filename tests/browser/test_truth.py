@@ -1,4 +1,4 @@
-"""Agreement about pixels, truths and detectors in the App: from the form to the tree, the truths and the curves."""
+"""Agreement about pixels, truths and detectors in the workbench: from the form to tree, truths and curves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def masks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[fo.Dataset]:
     drawn_stack(folder)
     dataset = kf.load_mask_folders(folder / "masks", "masks", images=folder / "images").dataset
     add_scores(dataset, folder)
-    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="truth")
+    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
     spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
     dataset.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
     yield dataset
@@ -49,24 +49,25 @@ def computed(masks: fo.Dataset) -> Iterator[fo.Dataset]:
 
 def click_leaf(app: Any, place: int) -> None:
     """Click a rater of the tree: plotly listens to the mouse, not to elements."""
-    app.expect_idle("truth")
-    leaf = app.panel("truth").locator(".scatterlayer .points path").nth(place)
+    app.expect_idle("raters")
+    leaf = app.panel("raters").locator(".scatterlayer .points path").nth(place)
     expect(leaf).to_be_visible()
     box = app.scroll_to(leaf)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     app.page.mouse.move(x - 3, y)
     app.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
-    expect(app.panel("truth").locator(".hoverlayer .hovertext").first).to_be_visible()
+    expect(app.panel("raters").locator(".hoverlayer .hovertext").first).to_be_visible()
     app.page.mouse.click(x, y)
 
 
 def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
     dataset = of_a_new_name(masks)
+    kf.estimate_truth(dataset, "truth", methods=["any"])
     app.open(dataset.name, BESIDE)
-    panel = app.panel("truth")
+    panel = app.choose_part("Masks")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("truth-0-nothing-yet")
-    panel.get_by_role("button", name="Compute agreement about pixels").click()
+    panel.get_by_role("button", name="Agreement about pixels: new run").click()
     form = app.form()
     app.picture("truth-1-form")
     summary = app.execute(form)
@@ -76,33 +77,36 @@ def test_from_nothing_to_agreement(app: Any, masks: fo.Dataset) -> None:
     app.picture("truth-2-summary")
     app.finish()
     expect(panel).to_contain_text(tree_title(figures["raters"], [False] * 4 + [True]))
-    app.expect_nothing_cut_off("truth")
-    kf.delete_run(dataset, "pixels")
+    app.expect_nothing_cut_off("raters")
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
 
 
 def test_every_tab_shows_its_part(app: Any, computed: fo.Dataset) -> None:
     app.open(computed.name, BESIDE)
-    panel = app.panel("truth")
+    panel = app.choose_part("Ranking")
     ranking = kf.load_details(computed, "detectors").details.ranking.ranking
     expect(panel).to_contain_text(ranking_title(ranking))
     said = {
-        "Ranking": "Rank of each detector under each reference",
-        "Curves": "sharp reaches",
-        "Consensus": "Raters against",
-        "Counts": "agree on",
-        "Raters": "eve stands out among 5 raters",
+        ("Ranking", "Detectors"): "who is best depends on whose labels you trust",
+        ("Ranking", "Curves"): "sharp reaches",
+        ("Truth",): "Raters against",
+        ("Masks", "Images"): "agree on",
+        ("Masks", "Raters"): "eve stands out among 5 raters",
     }
     for theme in ("dark", "light"):
         if theme == "light":
             app.use_light_theme()
-        for tab, text in said.items():
-            app.choose_tab("truth", tab)
+        for part, text in said.items():
+            app.choose_part(*part)
             expect(panel).to_contain_text(text)
-            app.expect_idle("truth")
-            app.picture(f"truth-{theme}-{tab.lower()}-top")
-            app.scroll_to(panel.get_by_text("New run"))
-            app.picture(f"truth-{theme}-{tab.lower()}")
-            app.expect_nothing_cut_off("truth")
+            app.expect_idle("raters")
+            name = "-".join(part).lower()
+            app.scroll_to(panel.get_by_role("button", name="Ranking", exact=True))
+            app.picture(f"truth-{theme}-{name}-top")
+            app.scroll_to(panel.locator("table, .js-plotly-plot").last)
+            app.picture(f"truth-{theme}-{name}")
+            app.expect_nothing_cut_off("raters")
 
 
 def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -> None:
@@ -112,10 +116,10 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
     sample.save()
     kf.compute_pixel_agreement(computed, "fewer")
     app.open(computed.name, BESIDE)
-    panel = app.panel("truth")
+    panel = app.choose_part("Masks")
     expect(panel).to_contain_text("stands out among 5 raters")
     expect(panel.locator(".scatterlayer .points path").last).to_be_visible()
-    app.expect_idle("truth")
+    app.expect_idle("raters")
     app.picture("truth-3-counts-in-the-grid", readme="truth")
     place = ["ann", "bob", "cid", "dan", "eve"].index("eve")
     click_leaf(app, place)
@@ -125,10 +129,9 @@ def test_a_click_on_a_rater_shows_their_images(app: Any, computed: fo.Dataset) -
 
 def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> None:
     dataset = of_a_new_name(masks)
+    kf.compute_pixel_agreement(dataset, "pixels")
     app.open(dataset.name, BESIDE)
-    expect(app.panel("truth")).to_contain_text("Nothing is computed yet")
-    app.choose_tab("truth", "Curves")
-    app.panel("truth").get_by_role("button", name="Rank detectors").click()
+    app.choose_part("Ranking").get_by_role("button", name="Rank detectors").click()
     form = app.form()
     form.get_by_text("Boundaries, Berkeley evaluation").click()
     app.fill(form, "Number of thresholds", "3").scroll_into_view_if_needed()
@@ -136,7 +139,8 @@ def test_boundaries_are_evaluated_from_the_form(app: Any, masks: fo.Dataset) -> 
     summary = app.execute(form)
     expect(summary).to_contain_text("sharp finds boundaries best: F1 ")
     app.finish()
-    expect(app.panel("truth")).to_contain_text("Rank of each detector under each reference")
+    expect(app.panel("raters")).to_contain_text("who is best depends on whose labels you trust")
     assert len(kf.load_details(dataset, "detectors").details.boundaries.thresholds) == 3
     assert dataset.count("detectors_f1") == len(dataset)
-    kf.delete_run(dataset, "detectors")
+    for key in kf.list_runs(dataset):
+        kf.delete_run(dataset, key)
