@@ -216,7 +216,7 @@ class WorkbenchPanel(foo.Panel):
         if state.changed:
             images = "image was" if state.changed == 1 else "images were"
             text = f"{state.changed:,} {images} edited or deleted since this run: make a new one"
-            panel.view("changed", types.Warning(label=text))
+            panel.view("changed_text", types.Warning(label=text))
         if state.before:
             row = add_row(panel, "grid_row")
             row.btn("back", label="Back", icon="arrow_back", on_click=self.back, variant="outlined")

@@ -156,8 +156,8 @@ class CeilingSection(Section):
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
         self.add_not_in_lens(panel, ctx)
-        panel.md(bold(state.found), name="found")
-        panel.md(state.basis, name="basis")
+        panel.md(bold(state.found), name="found_text")
+        panel.md(state.basis, name="basis_text")
         if page != CHECKS and len(state.levels) > 1:
             self._add_sliders(panel, ctx)
         click, to = ("Click the bar of a tag to see its images.", self.to(self.click_bar))
@@ -202,7 +202,7 @@ class CeilingSection(Section):
         """What the mAP of each model means, and a field for more of them."""
         state = ctx.panel.state
         if state.models:
-            panel.md(state.models, name="models")
+            panel.md(state.models, name="models_text")
         row = panel.h_stack("more", gap=2, componentsProps={"grid": {"sx": FIELD}})
         row.str("typed", label="Place models: names with their mAP, such as YOLO 0.412, DETR 0.437")
         row.btn("place", label="Place", icon="add_location", on_click=self.to(self.place), variant="contained")

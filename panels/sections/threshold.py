@@ -160,9 +160,9 @@ class ThresholdSection(Section):
 
     def _add_calibration(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
-        panel.md(bold(state.found), name="found")
+        panel.md(bold(state.found), name="found_text")
         if state.advice:
-            panel.md(state.advice, name="advice")
+            panel.md(state.advice, name="advice_text")
         if state.calibrated is not None:
             self._add_buttons(panel, ctx)
         add_part(panel, ctx, "calibration")
@@ -173,7 +173,7 @@ class ThresholdSection(Section):
                 f"{state.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)"
             )
             add_table(panel, ctx, "sizes", label, SIZE_COLUMNS)
-        panel.md(state.over, name="over")
+        panel.md(state.over, name="over_text")
 
     def _add_buttons(self, panel: types.Object, ctx: Context) -> None:
         """A new analysis with the threshold, and the threshold as the default of later forms."""

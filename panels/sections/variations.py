@@ -102,14 +102,14 @@ class VariationsSection(Section):
         elif page == MERGED:
             self._add_merged(panel, ctx)
         else:
-            panel.md(bold(state.confused_title), name="confused_title")
+            panel.md(bold(state.confused_title), name="confused_title_text")
             if state.confused:
                 label = "Classes taken for one another, and by whom: click a row to see those labels"
                 add_table(panel, ctx, "confusions", label, CONFUSION_COLUMNS, self.to(self.click_confusion))
 
     def _add_merged(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
-        panel.md(bold(state.merged_title), name="merged_title")
+        panel.md(bold(state.merged_title), name="merged_title_text")
         if state.merged_ids:
             label = "Show all of them in the grid"
             panel.btn("show_merged", label=label, icon="grid_view", on_click=self.to(self.show_merged))

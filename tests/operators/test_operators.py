@@ -268,8 +268,7 @@ def test_the_app_gets_progress_a_panel_and_a_summary(fields, name):
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert len(progress) >= 4
     names = [operation for operation, _ in operations]
-    panel = {"compute_agreement": "agreement", "find_variations": "raters"}[name]
-    assert [given["name"] for operation, given in operations if operation == "open_panel"] == [panel]
+    assert [given["name"] for operation, given in operations if operation == "open_panel"] == ["raters"]
     assert names.index("reload_dataset") < names.index("open_panel")
     assert len(summaries(operations)) == 1
     assert names[-1] == "show_output"
@@ -284,15 +283,16 @@ def arranged(*panels):
 
 
 def test_panels_that_are_open_take_up_a_new_run(fields):
-    spaces = arranged("agreement", "raters")
+    spaces = arranged("sample", "raters")
     operations = stream("compute_agreement", fields, agreement_params(), spaces=spaces)
     reloads = [(name, given) for name, given in operations if given.get("__method__") == "reload"]
-    assert reloads == [(uri("agreement"), {"panel_id": "panel-agreement", "__method__": "reload"})]
+    section = kf.KINDS["agreement"].section
+    assert reloads == [(uri("raters"), {"panel_id": "panel-raters", "__method__": "reload", "section": section})]
 
 
 def test_every_open_panel_of_the_plugin_takes_up_that_a_run_is_gone(fields):
     run("compute_agreement", fields, **agreement_params())
-    own = ["agreement", "labels", "noise", "raters", "sample", "truth"]
+    own = ["raters", "sample"]
     spaces = arranged(*own, "Map")  # a panel of somebody else
     requests = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
     reloads = {entry["operator_uri"] for entry in requests if entry["params"].get("__method__") == "reload"}
