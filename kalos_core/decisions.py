@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
+from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,17 @@ UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
 
 NAME = "resolved"
 """Name of the rater that holds what was resolved."""
+
+
+class Matched(Protocol):
+    """Annotations in units: an `Agreement`, or what is left of one where it is stored."""
+
+    @property
+    def annotations(self) -> Annotations: ...
+    @property
+    def unit_of(self) -> NDArray[np.intp]: ...
+    @property
+    def units(self) -> Units: ...
 
 
 @dataclass(frozen=True)
@@ -297,9 +308,14 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     {'rater': ['ann'], 'category': ['cat'], 'decided': ['dog'], 'count': [1], 'units': [1], 'rate': [1.0], 'labels': \
 [[1, 2]]}
     """
+    check_agreement(agreement)
+    return against_in(agreement, decisions)
+
+
+def against_in(agreement: Matched, decisions: Iterable[Decision]) -> pd.DataFrame:
+    """As `decided_against`, of anything that has the units."""
     import pandas as pd
 
-    check_agreement(agreement)
     annotations, values = agreement.annotations, agreement.units.values
     names = {NO_OBJECT: "no object", **dict(enumerate(annotations.categories.tolist()))}
     against: dict[tuple[str, str, str], list[list[Any]]] = {}
@@ -391,7 +407,7 @@ def _most_given(categories: NDArray[np.intp]) -> int:
     return int(np.bincount(categories).argmax())
 
 
-def _settled(agreement: Agreement, decisions: Iterable[Decision]) -> Iterator[_Settled]:
+def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Settled]:
     """The decisions that count: of each unit the latest, unless that leaves it open."""
     annotations, unit_of = agreement.annotations, agreement.unit_of
     rows_of: dict[Hashable, list[int]] = {}
@@ -442,7 +458,7 @@ def _made(agreement: Agreement, settled: Sequence[_Settled], undecided: str) -> 
             yield _Outcome(unit, tuple(rows.tolist()), "undecided" if in_dispute[unit] else "agreed")
 
 
-def _outcomes(agreement: Agreement, settled: _Settled) -> Iterator[_Outcome]:
+def _outcomes(agreement: Matched, settled: _Settled) -> Iterator[_Outcome]:
     """What is kept of a decided unit, or of a whole and its parts."""
     annotations, rows = agreement.annotations, settled.rows
     rater, decision = annotations.rater[rows], settled.decision

@@ -1,105 +1,323 @@
-"""Next to the open sample: its alpha, and what every rater gave each unit."""
+"""Beside the open sample: its alpha, what every rater gave each unit, and the decision about the units in dispute."""
 
+import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import fiftyone.operators as foo
+import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import alpha_text, bold
-from kalos_core.figures import BAND_SOURCES, VARIATION_LABELS, band
+from kalos_core.display import VARIATION_LABELS, alpha_text, bold, shown
+from kalos_core.figures import band
 
-from .common import RunPanel, add_caption, add_drawing, add_table, guarded, put_drawing, put_rows, select_labels
+from .parts.events import (
+    LOADED_TWICE,
+    PLUGIN,
+    Context,
+    add_problem,
+    guarded,
+    open_sample,
+    recalled,
+    remember,
+    select_labels,
+)
+from .parts.figures import add_drawing, put_drawing
+from .parts.layout import NARROW, add_menu, add_row, add_table, plain, put_rows, stacked
 
 MOST_UNITS = 100
+
+FEW_RATERS = 6
+"""Buttons of more raters than these stand below those of the other decisions, which would be out of sight."""
 
 CROP = 320
 """Pixels of the longer side of a unit that is drawn."""
 
+UNFOCUSED = {"field": {"autoFocus": False}}
+"""Of a text field: FiftyOne would put the cursor there, and the arrow keys would no longer lead to other samples."""
+
+STEPS_BACK = 20
+"""Decisions that can be taken back."""
+
 MERGED_COLUMNS = (("whole", "One annotation"), ("parts", "In parts"))
 
 NOTHING_YET = (
-    "**Agreement on this image**\n\nNothing is computed yet. Match the raters to see which of their labels mean the "
-    "same object."
+    "**Raters on this sample**\n\nNothing is computed yet. Match the raters to see which of their labels mean the "
+    "same object, and to decide where they differ."
 )
 
-CAPTION = (
-    "One row an object (unit), one column a rater: the class they gave it, the variation towards the others, and the "
-    "least similarity to a partner (0 to 1). *no object*: assigned, annotated nothing there. *not assigned*: the rater "
-    "was not to annotate this image. **Click a row to select its labels in the image and to see them drawn.** "
-    f"Words for alpha: {BAND_SOURCES}"
+READING = (
+    "One row an object (unit), one column a rater: the class they gave it, and what it is towards each other rater, "
+    "with the similarity (0 to 1). *no object*: assigned, annotated nothing there."
 )
 
 
-class SamplePanel(RunPanel):
-    NAME, LABEL, ICON, SURFACE = "sample", "Raters on this sample", "/assets/agreement.svg", "modal"
-    HELP = "Alpha of the open sample, and what every rater gave each unit"
-    KIND, OPERATOR, BUTTON = "agreement", "compute_agreement", "Match raters and compute agreement"
-    NOTHING_YET = NOTHING_YET
+class SamplePanel(foo.Panel):
+    """State: the analysis, the sample with its units, the unit in dispute that is to be decided, what can be undone."""
 
-    def load_run(self, ctx, key):
-        if ctx.current_sample is None:
-            return
-        variations, which = _variations(ctx.dataset, kf.load_metrics(ctx.dataset, key))
-        put_drawing(ctx, "crop", None)
-        try:
-            report = kf.sample_report(ctx.dataset, ctx.current_sample, key, variations)
-        except kf.NotInRun:
-            ctx.panel.state.headline = f"This sample is not part of the run **{key}**."
-            ctx.panel.state.raters = []
-            return
-        state, units = ctx.panel.state, report.cells[:MOST_UNITS]
-        state.headline, state.raters = f"{headline(report)} {which}", list(report.raters)
-        state.sample = ctx.current_sample
-        state.labels = [_labels(unit) for unit in units]
-        state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
-        put_rows(ctx, "units", [_row(number, unit) for number, unit in enumerate(units, 1)])
-        put_rows(ctx, "merged", [_merged_row(found) for found in report.merged])
+    @property
+    def config(self) -> foo.PanelConfig:
+        return foo.PanelConfig(
+            name="sample",
+            label="Raters on this sample",
+            icon="/assets/agreement.svg",
+            surfaces="modal",
+            help_markdown="What every rater gave each unit of the open sample, and the decision where they differ",
+        )
 
-    @guarded
-    def on_change_current_sample(self, ctx):
-        if ctx.current_sample is not None:
+    # ---- events ----
+
+    def on_load(self, ctx: Context) -> None:
+        """The App sends the event again as soon as the first answer arrives; that is not answered."""
+        loaded = ctx.panel.state.loaded
+        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
             self.reload(ctx)
 
     @guarded
-    def on_click_unit(self, ctx):
-        """Its labels are selected in the image, and drawn."""
+    def reload(self, ctx: Context) -> None:
+        """The analysis chosen last, here or in the workbench, else the newest."""
+        state = ctx.panel.state
+        found = {entry.key: entry for entry in kf.list_analyses(ctx.dataset) if entry.run("agreement")}
+        state.analyses = list(found)
+        state.analysis = next((key for key in (recalled(ctx), *found) if key in found), None)
+        state.run = None
+        if state.analysis is not None:
+            run = found[state.analysis].runs["agreement"]
+            state.run = run.key
+            state.variations, state.which = _variations(ctx.dataset, run, found[state.analysis].run("variations"))
+            self._load_sample(ctx)
+        state.loaded = time.time()
+
+    @guarded
+    def on_change_analysis(self, ctx: Context) -> None:
+        remember(ctx, ctx.params["value"])
+        self.reload(ctx)
+
+    @guarded
+    def on_change_current_sample(self, ctx: Context) -> None:
+        """What somebody else decided about it meanwhile is read, too."""
+        if ctx.current_sample is not None and ctx.panel.state.run:
+            self._load_sample(ctx)
+
+    @guarded
+    def click_unit(self, ctx: Context) -> None:
+        """Its labels are selected in the image and drawn; if it is in dispute, it is the one to decide about."""
         state, row = ctx.panel.state, ctx.params["row"]
-        select_labels(ctx, state.sample, state.labels[row])
+        places = [place for place, unit in enumerate(state.disputes) if state.units[row] in unit["units"]]
+        state.place = next(iter(places), None)
+        self._point_at(ctx, state.labels[row], f"Unit {1 + row}")
+
+    @guarded
+    def click_merged(self, ctx: Context) -> None:
+        state, row = ctx.panel.state, ctx.params["row"]
+        labels = state.merged_labels[row]
+        found = (place for place, unit in enumerate(state.disputes) if labels[0][0] in unit["labels"])
+        state.place = next(found, None)
+        self._point_at(ctx, labels, "One annotation, and its parts")
+
+    @guarded
+    def choose_dispute(self, ctx: Context) -> None:
+        self._show_dispute(ctx, ctx.params["place"])
+
+    @guarded
+    def decide(self, ctx: Context) -> None:
+        self._decide(ctx, ctx.params["decision"], ctx.params.get("rater"))
+
+    @guarded
+    def next(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        self._go_on(ctx, kf.disputed_units(ctx.dataset, state.run, state.sample) if state.raters else [])
+
+    @guarded
+    def undo(self, ctx: Context) -> None:
+        """What the last decision replaced counts again, unless somebody has decided otherwise since."""
+        state = ctx.panel.state
+        *earlier, last = state.done
+        state.done = earlier
+        unit = _unit_of(kf.disputed_units(ctx.dataset, state.run, last["sample"]), last["labels"])
+        if _made_at(unit) != last["when"]:
+            ctx.ops.notify("Somebody has decided about this unit since: nothing is undone.", variant="warning")
+        else:
+            before = last["before"] or {"decision": "skip", "who": _written(ctx, "who")}
+            kf.decide(ctx.dataset, state.run, last["labels"], **before, sample_id=last["sample"])
+        state.wanted = last["labels"]
+        if last["sample"] == ctx.current_sample:
+            self._load_sample(ctx)
+        else:
+            open_sample(ctx, last["sample"])
+
+    @guarded
+    def compute(self, ctx: Context) -> None:
+        """Where nothing is analysed yet."""
+        ctx.prompt(f"{PLUGIN}/compute_agreement", on_success=self.reload)
+
+    # ---- deciding ----
+
+    def _decide(self, ctx: Context, decision: str, rater: str | None) -> None:
+        """Decide about the unit shown, unless somebody else has since it was shown; then the next one."""
+        state = ctx.panel.state
+        asked = state.disputes[state.place]
+        disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
+        unit = _unit_of(disputes, asked["labels"])
+        before = unit.decision if unit else None
+        if _made_at(unit) != asked["when"]:
+            if before is None or (before.decision, before.rater) != (decision, rater):  # else a button pressed twice
+                state.wanted = asked["labels"]
+                self._load_sample(ctx)
+                text = "Somebody has decided about this unit meanwhile. Press the button again to replace it."
+                ctx.ops.notify(text, variant="warning")
+            return
+        note, who = _written(ctx, _note(ctx)), _written(ctx, "who")
+        made = kf.decide(ctx.dataset, state.run, asked["labels"], decision, rater, note, who, sample_id=state.sample)
+        kept = before and {name: getattr(before, name) for name in ("decision", "rater", "note", "who")}
+        done = {"sample": state.sample, "labels": list(made.labels), "when": _time(made), "before": kept}
+        state.done = [*(state.done or []), done][-STEPS_BACK:]
+        state.turn = (state.turn or 0) + 1
+        self._go_on(ctx, disputes)
+
+    def _go_on(self, ctx: Context, disputes: list[kf.DisputedUnit]) -> None:
+        """The next unit of this sample that is open, else the next sample with one."""
+        state, place = ctx.panel.state, ctx.panel.state.place
+        later = disputes if place is None else disputes[place + 1 :]
+        wanted = next((list(unit.labels) for unit in later if unit.state == "open"), None)
+        seen = state.sample if state.raters else None  # not where the sample is not part of the analysis
+        following = kf.next_dispute(ctx.dataset, state.run, after=seen) if wanted is None else state.sample
+        if following is None:
+            ctx.ops.notify("No unit in dispute is open any more.", variant="success")
+        elif following != state.sample:
+            state.wanted = None
+            open_sample(ctx, following)
+            return
+        state.wanted = wanted
+        self._load_sample(ctx)
+
+    # ---- loading ----
+
+    def _load_sample(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        if ctx.current_sample is None:
+            return
+        state.sample, wanted, state.wanted = ctx.current_sample, state.wanted, None
         try:
-            label_id, _ = state.labels[row][0]
-            drawing = kf.draw_unit(ctx.dataset, state.run, label_id, state.sample, longest_side=CROP)
-            put_drawing(ctx, "crop", replace(drawing, title=f"Unit {1 + row}"))
+            report = kf.sample_report(ctx.dataset, state.sample, state.run, state.variations)
+        except kf.NotInRun:
+            state.headline = f"This sample is not part of the analysis {bold(shown(state.analysis))}."
+            state.raters, state.disputes, state.place = [], [], None
+            put_drawing(ctx, "crop", None)
+            return
+        disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
+        units = report.cells[:MOST_UNITS]
+        state.headline, state.raters = headline(report, disputes), [plain(rater) for rater in report.raters]
+        state.units, state.labels = list(report.units[:MOST_UNITS]), [_labels(unit) for unit in units]
+        state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
+        state.field_of = {cell.label_id: cell.field for unit in report.cells for cell in unit if cell.label_id}
+        states = {number: unit.state for unit in disputes for number in unit.units}
+        rows = enumerate(zip(report.units, units, strict=False), 1)
+        put_rows(ctx, "unit_rows", [_row(number, cells, states.get(unit)) for number, (unit, cells) in rows])
+        put_rows(ctx, "merged_rows", [_merged_row(found) for found in report.merged])
+        state.disputes = [_shown_dispute(unit) for unit in disputes]
+        first = next((place for place, unit in enumerate(disputes) if unit.state == "open"), 0 if disputes else None)
+        known = (place for place, unit in enumerate(disputes) if wanted and set(wanted) & set(unit.labels))
+        self._show_dispute(ctx, next(known, first))
+
+    def _show_dispute(self, ctx: Context, place: int | None) -> None:
+        """Make a unit in dispute the one to decide about."""
+        state = ctx.panel.state
+        before, state.place = state.shown_labels, place
+        labels = [] if place is None else state.disputes[place]["labels"]
+        state.shown_labels = labels
+        if labels != before:
+            state.turn = (state.turn or 0) + 1
+        if place is not None and labels:
+            self._point_at(ctx, [(key, state.field_of.get(key, "")) for key in labels], "What the raters annotated")
+        else:
+            put_drawing(ctx, "crop", None)
+
+    def _point_at(self, ctx: Context, labels: list[tuple[str, str]], title: str) -> None:
+        """Select labels in the image, and draw them."""
+        state = ctx.panel.state
+        select_labels(ctx, state.sample, labels)
+        ids = [key for key, _ in labels]
+        try:
+            drawing = kf.draw_unit(ctx.dataset, state.run, ids, state.sample, longest_side=CROP)
+            put_drawing(ctx, "crop", replace(drawing, title=title))
         except InputError as error:  # labels of volumes, or gone since
             put_drawing(ctx, "crop", None)
             ctx.ops.notify(str(error), variant="warning")
 
-    @guarded
-    def on_click_merged(self, ctx):
-        select_labels(ctx, ctx.panel.state.sample, ctx.panel.state.merged_labels[ctx.params["row"]])
+    # ---- layout ----
 
-    def render_run(self, panel, ctx):
-        raters = ctx.panel.state.raters
-        if not raters:
-            panel.btn("again", label="New run", icon="play_arrow", on_click=self.compute, variant="contained")
+    def render(self, ctx: Context) -> types.Property:
+        panel, state = types.Object(), ctx.panel.state
+        if state.problem:
+            add_problem(panel, ctx, self.reload)
+        elif not state.analysis:
+            panel.md(NOTHING_YET, name="invitation")
+            label = "Match raters and compute agreement"
+            panel.btn("compute", label=label, icon="play_arrow", on_click=self.compute, variant="contained")
+        else:
+            panel.md(state.headline or "", name="headline")
+            if state.place is not None:
+                self._add_decision(panel, ctx)
+            self._add_ways(panel, ctx)
+            add_drawing(panel, ctx, "crop")
+            if state.raters:
+                self._add_units(panel, ctx)
+            add_menu(panel, "analysis", state.analyses, self.on_change_analysis, label="Analysis")
+        return stacked(panel)
+
+    def _add_decision(self, panel: types.Object, ctx: Context) -> None:
+        """The unit that is to be decided: how far it is, and a button for all that can be decided about it."""
+        state = ctx.panel.state
+        unit = state.disputes[state.place]
+        count = len(state.disputes)
+        which = f"Dispute {state.place + 1} of {count} on this sample:" if count > 1 else "One dispute:"
+        panel.md(f"{bold(which)} {unit['decided']}", name="dispute")
+        if not unit["labels"]:
             return
-        add_drawing(panel, ctx, "crop")
-        columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(raters))]
-        add_table(
-            panel,
-            ctx,
-            "units",
-            "Units: click one to select its labels and to see them drawn",
-            columns,
-            self.on_click_unit,
-        )
-        add_caption(panel, CAPTION)
-        if ctx.panel.state.merged_labels:
-            label = "Annotated in parts: click one to select the annotation and its parts"
-            add_table(panel, ctx, "merged", label, MERGED_COLUMNS, self.on_click_merged)
+        few = len(unit["given"]) <= FEW_RATERS
+        rows = {name: add_row(panel, name, "150px") for name in ("takes", "others")[:: 1 if few else -1]}
+        for number, (rater, given) in enumerate(unit["given"]):
+            self._add_button(rows["takes"], f"take_{number}", f"{plain(rater)} is right: {given}", "take", rater)
+        for decision in unit["decisions"]:
+            if decision != "take":
+                self._add_button(rows["others"], decision, kf.DECISIONS[decision], decision)
+        row = add_row(panel, "notes", "150px")
+        for name, label in ((_note(ctx), "Note"), ("who", "Your name")):
+            row.str(name, label=label, view=types.TextFieldView(label=label, compact=True, componentsProps=UNFOCUSED))
+
+    def _add_button(self, row: types.Object, name: str, label: str, decision: str, rater: str | None = None) -> None:
+        variant = "contained" if decision == "take" else "outlined"
+        params = {"decision": decision, "rater": rater}
+        row.btn(name, label=label, on_click=self.decide, params=params, variant=variant, componentsProps=NARROW)
+
+    def _add_ways(self, panel: types.Object, ctx: Context) -> None:
+        """To the other disputes, and back."""
+        state = ctx.panel.state
+        row = add_row(panel, "ways", "105px")
+        if len(state.disputes) > 1:
+            place = 0 if state.place is None else (state.place + 1) % len(state.disputes)
+            row.btn("another", label="Another here", on_click=self.choose_dispute, params={"place": place})
+        row.btn("next", label="Next dispute", icon="skip_next", on_click=self.next, variant="outlined")
+        if state.done:
+            row.btn("undo", label="Undo", icon="undo", on_click=self.undo, variant="outlined")
+
+    def _add_units(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        columns = [("unit", "#"), *((f"rater_{number}", rater) for number, rater in enumerate(state.raters))]
+        panel.md(f"{READING} {state.which}", name="reading")
+        add_table(panel, ctx, "unit_rows", "Units: click one to select and draw its labels", columns, self.click_unit)
+        if state.merged_labels:
+            label = "Annotated in parts: click one to select and draw the annotation and its parts"
+            add_table(panel, ctx, "merged_rows", label, MERGED_COLUMNS, self.click_merged)
 
 
-def _variations(dataset, run):
-    """The newest variations of the same labels, similarity and threshold, else the newest; which, in a sentence."""
-    runs = kf.list_runs(dataset, "variations", info=True)
+def _variations(dataset: Any, run: Any, own: Any) -> tuple[str | None, str]:
+    """The variations of the same labels, similarity and threshold, else the newest; which, in a sentence."""
+    runs = [*filter(None, [own]), *kf.list_runs(dataset, "variations", info=True)]
     alike = [found for found in runs if _compared(found) == _compared(run)]
     if not runs:
         return None, ""
@@ -107,48 +325,119 @@ def _variations(dataset, run):
     return chosen.key, f"Findings of the run {bold(chosen.key)}{doubt}."
 
 
-def _compared(run):
+def _compared(run: Any) -> Any:
     return run.selection, run.settings["similarity"], run.settings["threshold"]
 
 
-def headline(report):
-    """Alpha of the image, in words too."""
+def headline(report: Any, disputes: list[kf.DisputedUnit]) -> str:
+    """Alpha of the image, in words too, and how much there is to decide."""
+    count = len(report.units)
     if report.alpha is None:
-        return f"###### No alpha for this image\n\n{len(report.units)} units; fewer than two raters can be compared."
-    shown = f", the first {MOST_UNITS} below" if len(report.units) > MOST_UNITS else ""
-    if not report.units:
-        return "###### alpha 1: the raters agree that there is nothing here"
-    return f"###### alpha {alpha_text(report.alpha)} ({band(report.alpha)})\n\n{len(report.units)} units{shown}."
+        return f"**No alpha for this image:** fewer than two raters can be compared. {_units(count)}."
+    if not count:
+        return "**α 1: the raters agree that there is nothing here.**"
+    cut = f", the first {MOST_UNITS} below" if count > MOST_UNITS else ""
+    still = sum(unit.state == "open" for unit in disputes)
+    in_dispute = f"{len(disputes):,} in dispute, {still:,} open" if disputes else "none in dispute"
+    return f"**α {alpha_text(report.alpha)}** ({band(report.alpha)}) · {_units(count)}{cut} · {in_dispute}"
 
 
-def _row(number, unit):
-    return {"unit": number, **{f"rater_{index}": _text(cell) for index, cell in enumerate(unit)}}
+def _units(count: int) -> str:
+    return f"{count:,} unit{'' if count == 1 else 's'}"
 
 
-def _labels(cells):
+def _note(ctx: Context) -> str:
+    """The field of the note, another one for each unit: the App would go on showing what was typed before."""
+    return f"note_{ctx.panel.state.turn or 0}"
+
+
+def _written(ctx: Context, name: str) -> str:
+    return ((ctx.panel.state.notes or {}).get(name) or "").strip()
+
+
+def _unit_of(disputes: list[kf.DisputedUnit], labels: list[str]) -> kf.DisputedUnit | None:
+    """The unit in dispute of some labels, as it is now."""
+    return next((unit for unit in disputes if set(labels) & set(unit.labels)), None)
+
+
+def _made_at(unit: kf.DisputedUnit | None) -> str | None:
+    """When it was decided last."""
+    return _time(unit.decision) if unit and unit.decision else None
+
+
+def _time(decision: kf.Decision) -> str | None:
+    return decision.when.isoformat() if decision.when else None
+
+
+def _shown_dispute(unit: kf.DisputedUnit) -> dict[str, Any]:
+    """A unit in dispute as the state keeps it."""
+    given = {rater: _counted(classes) or "no object" for rater, classes in unit.values.items()}
+    return {
+        "labels": list(unit.labels),
+        "units": list(unit.units),
+        "given": list(given.items()),
+        "decisions": list(unit.decisions),
+        "when": _made_at(unit),
+        "decided": _decided(unit.decision) if unit.labels else "its labels were deleted since",
+    }
+
+
+def _counted(classes: Sequence[str]) -> str:
+    """Classes with their numbers, each once."""
+    counts = Counter(classes).items()
+    return ", ".join(plain(name) if count == 1 else f"{count} × {plain(name)}" for name, count in counts)
+
+
+def _decided(decision: kf.Decision | None) -> str:
+    """What was decided last, by whom, when, with its note."""
+    if decision is None:
+        return kf.QUEUED["open"].lower()
+    what = kf.DECISIONS[decision.decision] if decision.rater is None else f"{shown(decision.rater)} is right"
+    who = f" by {shown(decision.who)}" if decision.who else ""
+    when = f", {decision.when:%d %b %H:%M} UTC" if decision.when else ""
+    note = f". Note: {shown(decision.note)}" if decision.note else ""
+    return f"{what}{who}{when}{note}"
+
+
+def _row(number: int, unit: Any, state: str | None) -> dict[str, str]:
+    cells = {f"rater_{index}": _text(cell) for index, cell in enumerate(unit)}
+    return {"unit": f"{number}\n{state}" if state else str(number), **cells}
+
+
+def _labels(cells: Any) -> list[tuple[str, str]]:
     """Ids and fields of the labels of these cells."""
     return [(cell.label_id, cell.field) for cell in cells if cell.label_id]
 
 
-def _text(cell):
-    """The value that the rater gave, below it the variation towards the others, and the least similarity.
+def _text(cell: Any) -> str:
+    """The class that the rater gave, below it what that is towards each other rater, with the similarity.
 
-    Raters are named where one value is several variations.
+    Raters are named where it is not the same towards all.
     """
-    towards = {}
+    towards: dict[str, list[Any]] = {}
     for finding in cell.findings:
-        towards.setdefault(VARIATION_LABELS[finding.variation], []).append(finding.rater)
-    similarities = [finding.similarity for finding in cell.findings if finding.similarity is not None]
-    least = [alpha_text(min(similarities))] if similarities else []
-    value = cell.category if cell.state == "annotated" else cell.state
-    if len(towards) > 1:
-        return "\n".join([value, *(f"{name}: {', '.join(raters)}" for name, raters in towards.items()), *least])
-    return f"{value}\n{' '.join([*towards, *least])}".rstrip()
+        towards.setdefault(VARIATION_LABELS[finding.variation], []).append(finding)
+    value = plain(cell.category) if cell.state == "annotated" else cell.state
+    if len(towards) < 2:
+        found = [f"{kind} {_similarities(findings)}".rstrip() for kind, findings in towards.items()]
+    else:
+        found = [f"{kind}: {', '.join(map(_towards, findings))}" for kind, findings in towards.items()]
+    return "\n".join([value, *found])
 
 
-def _merged_row(found):
+def _towards(finding: Any) -> str:
+    return f"{plain(finding.rater)} {_similarities([finding])}".rstrip()
+
+
+def _similarities(findings: Any) -> str:
+    """The least and the greatest similarity, once where they are equal."""
+    values = sorted(alpha_text(one.similarity) for one in findings if one.similarity is not None)
+    return "–".join(dict.fromkeys([values[0], values[-1]])) if values else ""
+
+
+def _merged_row(found: Any) -> dict[str, str]:
     """Who made one annotation, and who its parts, with their classes."""
     return {
-        "whole": f"{found.whole_rater}: {found.whole.category}",
-        "parts": f"{found.parts_rater}: {len(found.parts)} × {found.parts[0].category}",
+        "whole": f"{plain(found.whole_rater)}: {plain(found.whole.category)}",
+        "parts": f"{plain(found.parts_rater)}: {len(found.parts)} × {plain(found.parts[0].category)}",
     }

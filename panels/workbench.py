@@ -12,14 +12,11 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 
-from .parts.events import PLUGIN, Context, add_problem, go_back, guarded, handlers
+from .parts.events import LOADED_TWICE, PLUGIN, Context, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
 from .sections.base import ALL, LENS, Section
 from .start import add_start, load_start
-
-LOADED_TWICE = 1.5
-"""Seconds within which a panel that was loaded is loaded again only because the App sends the event twice."""
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
 
@@ -103,6 +100,7 @@ class WorkbenchPanel(foo.Panel):
     def on_change_analysis(self, ctx: Context) -> None:
         ctx.panel.state.analysis = ctx.params["value"]
         ctx.panel.state.lens = None
+        remember(ctx, ctx.params["value"])
         self._reload(ctx)
 
     @guarded
@@ -159,6 +157,8 @@ class WorkbenchPanel(foo.Panel):
         is_new = bool(keys) and state.analyses is not None and keys[0] not in state.analyses
         if is_new or state.analysis not in keys:
             state.analysis, state.lens = next(iter(keys), None), None
+            if is_new:
+                remember(ctx, keys[0])
         state.analyses = keys
         state.menu = {analysis.key: _in_menu(analysis) for analysis in found}
         analysis = next((entry for entry in found if entry.key == state.analysis), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -172,7 +173,7 @@ def draw_members(
     others: bool = False,
     longest_side: int = UNIT_SIDE,
 ) -> Drawing:
-    """As `draw_unit`, of annotations that are one unit.
+    """As `draw_unit`, of annotations that are one unit, or a whole and its parts.
 
     Parameters
     ----------
@@ -202,15 +203,20 @@ def draw_members(
         rest = np.setdiff1d(np.flatnonzero(annotations.image == number), rows)
         outlines = [*_inside(outlines_of(annotations, rest, shape), part), *outlines]
     (values,) = build_units(annotations.select(rows=rows), np.zeros(len(rows), np.intp)).values
+    own = annotations.rater[rows] == np.arange(len(annotations.raters))[:, None]  # (R, M)
+    given = [Counter(annotations.categories[annotations.category[rows[of]]].tolist()) for of in own]
     legend = {
-        rater: f"{annotations.raters[rater]}: "
-        + (str(annotations.categories[value]) if value >= 0 else "annotated nothing here")
+        rater: f"{annotations.raters[rater]}: {_counted(given[rater]) or 'annotated nothing here'}"
         for rater, value in enumerate(values.tolist())
         if value >= NO_OBJECT
     }
     title = str(annotations.files[number] or annotations.images[number])
     scale = np.full(2, longest_side / max(part[2:] - part[:2]))
     return _cut_out(under, size, part, scale, outlines, legend, title)
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(name if count == 1 else f"{count:,} × {name}" for name, count in names.items())
 
 
 def _image_number(annotations: Annotations, image: Hashable) -> int:

@@ -21,8 +21,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
 * from disagreement to decision: `next_dispute`, `disputed_units`, `decide` one of `DECISIONS`, `Decision`, `decisions`,
-  `count_disputes`, `view_of_queue`, `DisputedUnit`, `DisputeCount`, `QUEUED`, `carry_decisions`,
-  `CarriedDecisions`, `resolved`, `ResolvedRun`, `UNDECIDED`, `training_list`,
+  `count_disputes`, `queued_images` (`QueuedImage`), `view_of_queue`, `view_of_units`, `DisputedUnit`, `DisputeCount`,
+  `QUEUED`, `carry_decisions`, `CarriedDecisions`, `resolved`, `ResolvedRun`, `UNDECIDED`, `training_list`,
   `guideline_questions`, `tag_disputes`, `hand_over`
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
@@ -108,10 +108,13 @@ from kalos_core.fiftyone.deciding.decide import decisions as decisions
 from kalos_core.fiftyone.deciding.queue import QUEUED as QUEUED
 from kalos_core.fiftyone.deciding.queue import DisputeCount as DisputeCount
 from kalos_core.fiftyone.deciding.queue import DisputedUnit as DisputedUnit
+from kalos_core.fiftyone.deciding.queue import QueuedImage as QueuedImage
 from kalos_core.fiftyone.deciding.queue import count_disputes as count_disputes
 from kalos_core.fiftyone.deciding.queue import disputed_units as disputed_units
 from kalos_core.fiftyone.deciding.queue import next_dispute as next_dispute
+from kalos_core.fiftyone.deciding.queue import queued_images as queued_images
 from kalos_core.fiftyone.deciding.queue import view_of_queue as view_of_queue
+from kalos_core.fiftyone.deciding.queue import view_of_units as view_of_units
 from kalos_core.fiftyone.deciding.results import guideline_questions as guideline_questions
 from kalos_core.fiftyone.deciding.results import hand_over as hand_over
 from kalos_core.fiftyone.deciding.results import tag_disputes as tag_disputes

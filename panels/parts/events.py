@@ -17,6 +17,9 @@ PLUGIN = "@kalos/variation"
 WORKBENCH = f"{PLUGIN}/raters"
 """The panel that all sections are part of."""
 
+LOADED_TWICE = 1.5
+"""Seconds within which a panel that was loaded is loaded again only because the App sends the event twice."""
+
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
 
@@ -59,6 +62,22 @@ def add_problem(panel: types.Object, ctx: Context, retry: Any) -> None:
     """What went wrong, with a button that tries again."""
     panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.state.problem))
     panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
+
+
+# ---- what panels know of each other ----
+
+STORE, ANALYSIS = "kalos", "analysis"
+"""A store of FiftyOne for each data set, and the name of the analysis chosen last in it."""
+
+
+def remember(ctx: Context, key: str) -> None:
+    """The panel beside the open sample begins with the analysis chosen last: no panel sees the state of another."""
+    ctx.store(STORE).set(ANALYSIS, key)
+
+
+def recalled(ctx: Context) -> str | None:
+    key: str | None = ctx.store(STORE).get(ANALYSIS)
+    return key
 
 
 # ---- where clicks lead ----

@@ -1,16 +1,19 @@
 """Tables, menus and rows of buttons, as wide as the panel."""
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
+
+from kalos_core.display import shown
 
 from .events import Context
 
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 """Values with their labels, or values that are their own labels."""
 
-CROWDED = 5
+CROWDED = 4
 """More columns than this share the width of a panel only in smaller letters."""
 
 NARROW = {"button": {"sx": {"padding": "3px 6px", "minWidth": 0, "width": "100%"}}}
@@ -22,6 +25,11 @@ def wrapped(least: str) -> dict[str, Any]:
     columns = f"repeat(auto-fill, minmax(min({least}, 100%), 1fr))"
     sx = {"gridAutoFlow": "row", "gridTemplateColumns": columns, "justifyContent": "stretch", "alignItems": "center"}
     return {"grid": {"sx": sx}}
+
+
+def plain(name: str) -> str:
+    """A name from data for a cell, a heading of a table or a button, which show every character as it is."""
+    return html.unescape(shown(name))
 
 
 def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -40,7 +48,7 @@ def add_table(
     name: str,
     label: str,
     columns: Iterable[tuple[str, str]],
-    on_click_row: str | None = None,
+    on_click_row: Any = None,
     on_click_cell: str | None = None,
 ) -> None:
     """A table of `put_rows` as wide as the panel (FiftyOne's own minimum of 650 pixels would cut columns off)."""

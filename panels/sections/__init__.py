@@ -3,6 +3,7 @@
 from .agreement import ClassesSection, ImagesSection
 from .base import Section
 from .ceiling import CeilingSection
+from .decide import DecideSection
 from .masks import MasksSection, TruthSection
 from .noise import NoiseSection
 from .overview import OverviewSection
@@ -27,5 +28,6 @@ SECTIONS: tuple[Section, ...] = (
     TruthSection(),
     RankingSection(),
     NoiseSection(),
+    DecideSection(),
     RunsSection(),
 )

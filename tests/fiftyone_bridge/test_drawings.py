@@ -10,7 +10,7 @@ from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, agreement, draw_image, draw_unit, overview
-from tests.fiftyone_bridge.scenes import RATERS, SCENES, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import BENCH, LEFT_HALF, RATERS, RIGHT_HALF, SCENES, THREE, crowded, make_samples
 
 Make = Callable[..., fo.Dataset]
 
@@ -41,6 +41,22 @@ def test_a_unit_is_drawn_as_the_library_draws_it(make: Make) -> None:
         for where in (None, sample_id):
             drawing = kf.draw_unit(dataset, "run", label_id, where, margin=0.5)
             assert (drawing.png(), drawing.legend) == (expected.png(), expected.legend)
+
+
+def test_a_whole_is_drawn_with_its_parts(dataset: fo.Dataset) -> None:
+    sample = dataset.skip(3).first()
+    (whole,), parts = sample.ann.detections, sample.bob.detections
+    drawing = kf.draw_unit(dataset, "run", [whole.id, *(part.id for part in parts)], margin=0.5)
+    assert drawing.legend == {0: "ann: bench", 1: "bob: 2 × bench"}
+    boxes = sorted(outline.bounds.tolist() for outline in drawing.outlines)
+    assert boxes == [[x, y, x + w, y + h] for x, y, w, h in sorted([LEFT_HALF, BENCH, RIGHT_HALF], key=_right)]
+    assert drawing.pixels.shape == (336, 480, 3)  # 40 pixels around the whole, as far as the image goes: 100 x 70
+    with pytest.raises(InputError, match="expected at least one, got none"):
+        kf.draw_unit(dataset, "run", [], sample.id)
+
+
+def _right(box: list[int]) -> tuple[int, int]:
+    return box[0], box[0] + box[2]
 
 
 def test_the_file_of_the_sample_lies_below(dataset: fo.Dataset, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import fiftyone as fo
@@ -10,8 +9,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.figures import agreement_title, alpha_text
-from tests.fiftyone_bridge.scenes import ALPHAS, MEAN, RATERS, SCENES, make_samples
+from kalos_core.figures import agreement_title
+from tests.fiftyone_bridge.scenes import MEAN, RATERS, SCENES, make_samples
 from tests.panels.operations import at, given, ids, names, samples_of
 from tests.plugin import Panel, uri
 
@@ -148,133 +147,6 @@ def test_labels_that_changed_since_are_reported(name, analysed):
     sample.ann.detections[0].label = "dog"
     sample.save()
     assert "1 image was edited or deleted since this run" in Panel(name, analysed).load().text()
-
-
-# ---- Sample ----
-
-
-@pytest.mark.parametrize("number", range(len(SCENES)))
-def test_the_sample_panel_shows_the_report_of_its_sample(analysed, number):
-    (sample,) = ids(analysed, number)
-    panel = Panel("sample", analysed, current_sample=sample).load()
-    report = kf.sample_report(analysed, sample, "agreement", "variations")
-    assert len(panel.rows("units")) == len(report.units)
-    assert panel.state["raters"] == ["ann", "bob"]
-    alpha = ALPHAS[number]
-    shown = {None: "No alpha for this image", 1.0: "alpha 1"}.get(alpha, f"alpha {alpha_text(alpha)}")
-    assert shown in panel.text()
-
-
-def test_a_row_of_the_sample_panel_says_all_of_a_unit(analysed):
-    def rows(number):
-        panel = Panel("sample", analysed, current_sample=ids(analysed, number)[0]).load()
-        return [(row["rater_0"], row["rater_1"]) for row in panel.rows("units")]
-
-    assert rows(0) == [("cat\ncorrect 1.00", "cat\ncorrect 1.00")]
-    assert rows(1) == [("cat\nwrong class 1.00", "dog\nwrong class 1.00")]
-    assert rows(2) == [("cat\nadditional", "no object\nmissing")]
-    assert rows(4) == []
-    assert rows(5) == [("cat", "not assigned")]
-
-
-def test_a_value_that_is_several_variations_says_towards_whom(trio):
-    kf.find_variations(trio, "variations", raters=(*RATERS, "cid"))
-
-    def row(number):
-        (shown,) = Panel("sample", trio, current_sample=ids(trio, number)[0]).load().rows("units")
-        return [shown[f"rater_{rater}"] for rater in range(3)]
-
-    assert row(1) == [
-        "cat\nwrong class 1.00",
-        *[f"dog\nwrong class: ann\ncorrect: {rater}\n1.00" for rater in ("cid", "bob")],
-    ]
-    assert row(2) == [
-        "cat\nadditional: bob\nwrong class: cid\n1.00",
-        "no object\nmissing",
-        "dog\nwrong class: ann\nadditional: bob\n1.00",
-    ]
-
-
-def test_a_row_selects_the_labels_of_its_unit(analysed):
-    (sample,) = ids(analysed, 1)
-    panel = Panel("sample", analysed, current_sample=sample).load()
-    assert "merged" not in panel.shown  # nothing of this sample is
-    chosen = given(panel.send("on_click_unit", row=0), "set_selected_labels")["labels"]
-    labels = [(field, analysed[sample][field].detections[0].id) for field in RATERS]
-    assert [(label["field"], label["label_id"]) for label in chosen] == labels
-    assert {label["sample_id"] for label in chosen} == {sample}
-
-
-def test_a_row_shows_its_unit_drawn(analysed):
-    sample, following = ids(analysed, 1, 2)
-    panel = Panel("sample", analysed, current_sample=sample).load()
-    assert "crop" not in panel.shown
-    panel.send("on_click_unit", row=0)
-    label_id = analysed[sample]["ann"].detections[0].id
-    png = kf.draw_unit(analysed, "agreement", label_id, longest_side=320).png()
-    assert panel.data["crop"] == f"data:image/png;base64,{base64.b64encode(png).decode()}"
-    assert panel.shown["crop"]["view"]["alt"] == "Unit 1"
-    assert "**Unit 1**" in panel.text()
-    panel.request["current_sample"] = following
-    panel.send("on_change_current_sample")
-    assert "crop" not in panel.shown
-
-
-def test_a_unit_that_cannot_be_drawn_leaves_the_panel_as_it_is(analysed, monkeypatch):
-    panel = Panel("sample", analysed, current_sample=ids(analysed, 1)[0]).load()
-
-    def refuse(*_, **__):
-        raise InputError("labels of volumes")
-
-    monkeypatch.setattr(kf, "draw_unit", refuse)
-    operations = panel.send("on_click_unit", row=0)
-    assert given(operations, "notify")["message"] == "labels of volumes"
-    assert given(operations, "set_selected_labels")["labels"]
-    assert {"units", "caption"} <= set(panel.shown)
-
-
-def test_the_variations_are_those_of_the_same_labels_similarity_and_threshold(analysed):
-    (sample,) = ids(analysed, 1)
-
-    def text():
-        return Panel("sample", analysed, current_sample=sample).load().text()
-
-    assert "Findings of the run **variations**." in text()
-    kf.find_variations(analysed, "stricter", raters=RATERS, threshold=0.9)
-    assert "Findings of the run **variations**." in text()
-    kf.delete_run(analysed, "variations")
-    assert "Findings of the run **stricter**, of other labels or another similarity or threshold." in text()
-    kf.delete_run(analysed, "stricter")
-    assert "Findings of the run" not in text()
-
-
-def test_a_row_selects_a_mark_with_its_parts(analysed):
-    (sample,) = ids(analysed, 3)
-    panel = Panel("sample", analysed, current_sample=sample).load()
-    assert panel.rows("merged") == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
-    chosen = given(panel.send("on_click_merged", row=0), "set_selected_labels")["labels"]
-    labels = [(field, label.id) for field in RATERS for label in analysed[sample][field].detections]
-    assert [(label["field"], label["label_id"]) for label in chosen] == labels
-    assert {label["sample_id"] for label in chosen} == {sample}
-
-
-def test_the_sample_panel_follows_the_open_sample(analysed):
-    panel = Panel("sample", analysed, current_sample=ids(analysed, 0)[0]).load()
-    panel.request["current_sample"] = ids(analysed, 3)[0]
-    panel.send("on_change_current_sample")
-    assert "alpha −0.67" in panel.text()
-    assert panel.state["sample"] == ids(analysed, 3)[0]
-    panel.request["current_sample"] = None  # the sample is closed
-    panel.send("on_change_current_sample")
-    assert "alpha −0.67" in panel.text()
-
-
-def test_a_sample_that_is_not_part_of_the_run_is_reported(dataset):
-    kf.compute_agreement(dataset.limit(2), "two", raters=RATERS)
-    panel = Panel("sample", dataset, current_sample=ids(dataset, 4)[0]).load()
-    assert "This sample is not part of the run" in panel.text()
-    assert "again" in panel.shown
-    assert "units" not in panel.shown
 
 
 @each_panel

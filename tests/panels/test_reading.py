@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +14,6 @@ from pymongo.collection import Collection
 import kalos_core.fiftyone as kf
 import panels
 from kalos_core import KalosWarning
-from panels.common import RunPanel
 from panels.parts.events import handlers
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
@@ -97,6 +95,17 @@ SECTIONS: dict[str, list[Click]] = {
         ("masks_click_image", {"row": 0}),
     ],
     "Truth": [("truth_click_consensus", {"row": 1})],
+    "Decide": [
+        ("decide_open_next", {}),
+        ("decide_click_queued", {"row": 0}),
+        ("decide_show_queue", {"which": "open"}),
+        ("decide_show_queue", {"which": "waiting"}),
+        ("choose_page", {"value": "Training list"}),
+        ("decide_click_trained", {"row": 0}),
+        ("choose_page", {"value": "Guideline"}),
+        ("decide_click_asked", {"row": 0}),
+        ("choose_page", {"value": "Results"}),
+    ],
     "Ranking": [
         ("ranking_change_measure", {"value": "EER"}),
         ("ranking_click_tau", {"x": 0, "y": 1}),
@@ -111,9 +120,18 @@ DETECTORS: list[Click] = [
 ]
 SAMPLE: list[Click] = [
     ("on_change_current_sample", {}),
-    ("on_click_unit", {"row": 0}),
-    ("on_click_merged", {"row": 0}),
+    ("click_unit", {"row": 0}),
+    ("click_merged", {"row": 0}),
+    ("choose_dispute", {"place": 0}),
+    ("decide", {"decision": "none"}),
 ]
+GOING_ON: list[Click] = [
+    ("on_change_current_sample", {}),
+    ("undo", {}),
+    ("next", {}),
+    ("on_change_analysis", {"value": "agreement"}),
+]
+"""On the sample that the decision has opened."""
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +150,10 @@ def many() -> Iterator[dict[str, fo.Dataset]]:
         warnings.simplefilter("ignore", KalosWarning)
         kf.compute_agreement(objects, "agreement", raters=RATERS, bootstrap=20)
         kf.find_variations(objects, "variations", raters=RATERS)
+        for number, (decision, rater) in enumerate((("take", "bob"), ("guideline", None))):
+            (sample_id,) = objects.skip(1 + 6 * number).limit(1).values("id")
+            (unit,) = kf.disputed_units(objects, "agreement", sample_id)
+            kf.decide(objects, "agreement", unit.labels, decision, rater)
         kf.calibrate_threshold(objects, "calibration", raters=RATERS, similarities=["box_iou", "centroid_box"])
         kf.estimate_convergence(objects, "convergence", raters=RATERS, subsets=3, tags=True)
         kf.inject_noise(objects, "noise", reference="ann", magnitude=[2, 5], raters=2)
@@ -170,6 +192,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return ask
 
+    def find_one(self: Any, *args: Any, **options: Any) -> Any:
+        document = next(iter(find(self, *args, **options).limit(1)), None)
+        if self.name.startswith("samples."):
+            found.append(_values(document))
+        return document
+
+    monkeypatch.setattr(Collection, "find_one", find_one)
     monkeypatch.setattr(Collection, "aggregate", counted(aggregate))
     monkeypatch.setattr(Collection, "find", counted(find))
     return found
@@ -209,6 +238,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
     ("name", "section", "clicks"),
     [
         ("objects", "Noise", SECTIONS["Noise"]),
+        ("objects", "Decide", SECTIONS["Decide"]),
         ("labels", "Questions", SECTIONS["Questions"]),
         ("labels", "Teams", SECTIONS["Teams"]),
         ("labels", "Ranking", SECTIONS["Ranking"]),
@@ -235,7 +265,15 @@ def test_every_handler_of_a_section_is_tried(name: str) -> None:
 
 def test_the_panel_of_a_sample_reads_that_one(many: dict[str, fo.Dataset], read: list[int]) -> None:
     sample = many["objects"].skip(3).first().id
-    _send(Panel("sample", many["objects"], current_sample=sample), [("on_load", {}), *SAMPLE], read)
+    panel = Panel("sample", many["objects"], current_sample=sample)
+    _send(panel, [("on_load", {}), *SAMPLE], read)
+    panel.request["current_sample"] = many["objects"].skip(7).first().id
+    _send(panel, GOING_ON, read)
+
+
+def test_every_handler_of_the_panel_of_a_sample_is_tried() -> None:
+    tried = {method for method, _ in SAMPLE + GOING_ON}
+    assert set(handlers(panels.SamplePanel())) == tried | {"reload", "compute"}  # loaded by `on_load`; a form
 
 
 def _send(panel: Panel, steps: list[Click], read: list[int]) -> None:
@@ -244,13 +282,3 @@ def _send(panel: Panel, steps: list[Click], read: list[int]) -> None:
         panel.send(method, **params)
         assert not panel.state.get("problem"), method
         assert sum(read) < IMAGES, method
-
-
-@pytest.mark.parametrize(
-    "panel", [each for each in vars(panels).values() if inspect.isclass(each) and issubclass(each, RunPanel)]
-)
-def test_every_handler_is_tried(panel: type[RunPanel]) -> None:
-    own = sorted(set(dir(panel)) - set(dir(RunPanel)))
-    handlers = {name for name in own if name.startswith(("on_", "show_", "clear_", "use_", "place"))}
-    clicks = SAMPLE if panel.NAME == "sample" else []
-    assert handlers == {method for method, _ in clicks}

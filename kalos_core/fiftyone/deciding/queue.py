@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bson import ObjectId
 from fiftyone import ViewField as F
 
 from kalos_core.decisions import DECISIONS, Decision
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.deciding.decide import SPLIT, decision_of, is_split, latest
@@ -18,6 +20,9 @@ from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.queue import DECIDED, OPEN, WAITING
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+
+MOST_LABELS = 150
+"""Ids in a view, which the App sends with every request: less than 10 KB."""
 
 QUEUED = {OPEN: "Nobody has decided", WAITING: "The guideline must say", DECIDED: "Decided"}
 """State of a unit in dispute -> in words."""
@@ -175,6 +180,77 @@ def view_of_queue(
         if field in label_fields(view):
             view = view.filter_labels(field, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
     return view
+
+
+@dataclass(frozen=True)
+class QueuedImage:
+    """An image of the queue: its alpha, and how many units are ``open`` on it."""
+
+    sample_id: str
+    file: str
+    alpha: float | None
+    open: int
+
+
+def queued_images(
+    samples: Any, key: str, count: int, category: str | None = None, rater: str | None = None
+) -> list[QueuedImage]:
+    """The next images of the queue, as `next_dispute` would open them; no label is read.
+
+    Parameters
+    ----------
+    samples, key, category, rater
+        As in `next_dispute`; only units that fit are counted.
+    count : int
+        How many images at most.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement
+    >>> dataset, box = fo.Dataset(), [0.1, 0.1, 0.5, 0.5]
+    >>> cat, dog = (fo.Detections(detections=[fo.Detection(label=n, bounding_box=box)]) for n in ("cat", "dog"))
+    >>> _ = dataset.add_sample(fo.Sample("/a.jpg", ann=cat, bob=dog))
+    >>> _ = compute_agreement(dataset, "first", raters=("ann", "bob"), assigned="all")
+    >>> [(image.file, image.alpha, image.open) for image in queued_images(dataset, "first", 25)]
+    [('a.jpg', 0.0, 1)]
+    >>> dataset.delete()
+    """
+    run = load_metrics(samples, key, "agreement")
+    names, wanted = run.names, _wanted(run, OPEN, category, rater)
+    fits = [{"$eq": ["$$entry.state", wanted["state"]]}]
+    for name in ("classes", "raters"):
+        if name in wanted:
+            fits.append({"$in": [{"$literal": wanted[name]}, f"$$entry.{name}"]})
+    there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": {"$and": fits}}}
+    stages = [
+        {"$match": {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": wanted}}},
+        {"$sort": {names.alpha: 1, "_id": 1}},
+        {"$limit": check_whole(count, "count", 1)},
+        {"$project": {"filepath": True, "alpha": f"${names.alpha}", "open": {"$size": there}}},
+    ]
+    return [
+        QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])
+        for found in collection(samples).aggregate(stages)
+    ]
+
+
+def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
+    """Samples with units that were decided, and only their labels: the first `MOST_LABELS` of those given.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    labels : sequence of str
+        Ids of labels of these units, such as those of a row of `training_list`.
+    """
+    run, view = load_metrics(samples, key, "agreement"), load_run_view(samples, key)
+    chosen = list(labels)[:MOST_LABELS]
+    fields = [field for field in run.label_fields if field in label_fields(view)]
+    decided = {f"{run.names.decisions}.labels": {"$in": chosen}}
+    return view.mongo([{"$match": decided}]).select_labels(ids=chosen, fields=fields)
 
 
 def _wanted(run: AgreementRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:

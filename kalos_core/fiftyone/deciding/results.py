@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
 
-from kalos_core._agreement import Agreement
-from kalos_core.decisions import decided_against
+from kalos_core.decisions import against_in
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import collection, reload_samples
 from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.dataset.raters import class_names, label_fields
-from kalos_core.fiftyone.deciding.decide import latest, still_of_units, stored_decisions
+from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.queue import OPEN
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +33,7 @@ ANNOTATED = {fo.Detections: "detections", fo.Polylines: "polygons", fo.Keypoints
 def training_list(samples: Any, key: str) -> pd.DataFrame:
     """Who was decided against, on what, how often, and the labels to look at; see `kalos_core.decisions`.
 
-    Of the labels as they are now: decisions whose labels were changed since do not count.
+    Of the labels as the run matched them, also where they were mended since; no label is read.
 
     Returns
     -------
@@ -44,8 +43,7 @@ def training_list(samples: Any, key: str) -> pd.DataFrame:
         of these units). The most frequent first.
     """
     run = load_metrics(samples, key, "agreement")
-    found = cast(Agreement, load_run(samples, run.key).result)
-    return decided_against(found, still_of_units(samples, run.key, found)[0])
+    return against_in(MatchedUnits.stored(samples, run), decisions(samples, run.key))
 
 
 def guideline_questions(samples: Any, key: str) -> str:

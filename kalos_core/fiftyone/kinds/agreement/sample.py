@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bson import ObjectId
@@ -64,7 +65,9 @@ def draw_sample(samples: Any, run_key: str, sample_id: str, **options: Any) -> D
     return draw_image(labels.annotations, sample_id, *labels.view.values("filepath"), **options)
 
 
-def draw_unit(samples: Any, run_key: str, label_id: str, sample_id: str | None = None, **options: Any) -> Drawing:
+def draw_unit(
+    samples: Any, run_key: str, label_id: str | Sequence[str], sample_id: str | None = None, **options: Any
+) -> Drawing:
     """The part of a sample where the unit of a label lies, with the outline of each rater and what they called it.
 
     Parameters
@@ -72,8 +75,9 @@ def draw_unit(samples: Any, run_key: str, label_id: str, sample_id: str | None =
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         Of an agreement.
-    label_id : str
-        Of one label of the unit.
+    label_id : str or sequence of str
+        Of one label of the unit; or of labels of several units of one sample, such as a whole and its parts, which are
+        drawn together.
     sample_id : str, optional
         Of its sample, which is looked for without it.
     **options
@@ -88,14 +92,18 @@ def draw_unit(samples: Any, run_key: str, label_id: str, sample_id: str | None =
     InputError
         For a label that the run did not match; `NotInRun` for a sample that is not part of it.
     """
+    wanted = [label_id] if isinstance(label_id, str) else list(label_id)
     if sample_id is None:
-        sample_id = next(iter(load_run_view(samples, run_key).match_labels(ids=[label_id]).values("id")), "")
+        sample_id = next(iter(load_run_view(samples, run_key).match_labels(ids=wanted[:1]).values("id")), "")
     labels = read_sample(samples, run_key, sample_id)
     ids, units = labels.annotations.id.tolist(), units_on(labels, run_key)
-    unit = units[ids.index(label_id)] if label_id in ids else None
-    if unit is None:
-        raise InputError(f"label: expected one that the run {run_key!r} matched, got {label_id!r}")
-    rows = [row for row, other in enumerate(units) if other == unit]
+    chosen = {key: units[ids.index(key)] if key in ids else None for key in wanted}
+    for key, unit in chosen.items():
+        if unit is None:
+            raise InputError(f"label: expected one that the run {run_key!r} matched, got {key!r}")
+    rows = [row for row, other in enumerate(units) if other is not None and other in chosen.values()]
+    if not rows:
+        raise InputError("label: expected at least one, got none")
     return draw_members(labels.annotations, rows, *labels.view.values("filepath"), **options)
 
 

@@ -1,0 +1,219 @@
+"""From disagreement to decision: how far it is, what is next, and what follows from what was decided."""
+
+import fiftyone.operators.types as types
+
+import kalos_core.fiftyone as kf
+from kalos_core.display import alpha_text, count_text, percent_text
+
+from ..parts.events import WORKBENCH, Context, guarded, open_sample
+from ..parts.layout import add_row, add_table, plain, put_rows
+from .agreement import NOTHING_YET
+from .base import NOT_IN_LENS, Section
+
+MOST_ROWS = 25
+
+QUEUE = (("file", "Image"), ("alpha", "α"), ("open", "Open disputes"))
+
+TRAINING = (("rater", "Rater"), ("gave", "Gave"), ("decided", "Decided"), ("count", "How often"), ("rate", "Of theirs"))
+
+QUESTIONS = (("note", "Question"), ("who", "Asked by"), ("when", "When"))
+
+RESULTS = {
+    "resolved": (
+        "Make resolved labels",
+        "rule",
+        "A new label field: what raters agree on, and what was decided, with who decided it. Ground truth for "
+        "FiftyOne's *evaluate_detections*, and to be exported as any label field.",
+    ),
+    "tag_disputes": (
+        "Tag the disputes",
+        "sell",
+        "A tag on the images in dispute and on the labels of these units, to filter, export or save them by.",
+    ),
+    "hand_over": (
+        "Hand over",
+        "forward_to_inbox",
+        "The images with open disputes go to an annotation back end that FiftyOne knows, for a new field.",
+    ),
+}
+"""Operator -> its button, the icon, and what it is good for."""
+
+
+class DecideSection(Section):
+    """The queue of units in dispute, and the results of the decisions."""
+
+    NAME, KIND, NOTHING_YET = "Decide", "agreement", NOTHING_YET
+    FOLLOWS = ("category", "rater")
+    PAGES = ("Queue", "Training list", "Guideline", "Results")
+
+    def load(self, ctx: Context, analysis: kf.Analysis) -> None:
+        state = ctx.panel.state
+        state.run = analysis.runs["agreement"].key
+        count = kf.count_disputes(ctx.dataset, state.run)
+        state.progress = {"all": count.all, "decided": count.decided, "waiting": count.waiting, "open": count.open}
+        loaders = {"Queue": self._load_queue, "Training list": self._load_training, "Guideline": self._load_questions}
+        if load := loaders.get(self.page(ctx)):
+            load(ctx)
+
+    def _load_queue(self, ctx: Context) -> None:
+        state, lens = ctx.panel.state, self.lens(ctx)
+        found = kf.queued_images(ctx.dataset, state.run, MOST_ROWS, lens.category, lens.rater)
+        state.queued_ids = [image.sample_id for image in found]
+        rows = [{"file": plain(one.file), "alpha": alpha_text(one.alpha, 3), "open": one.open} for one in found]
+        put_rows(ctx, "queue", rows)
+
+    def _load_training(self, ctx: Context) -> None:
+        state, lens = ctx.panel.state, self.lens(ctx)
+        table = kf.training_list(ctx.dataset, state.run)
+        if lens.rater is not None:
+            table = table[table.rater == lens.rater]
+        if lens.category is not None:
+            table = table[(table.category == lens.category) | (table.decided == lens.category)]
+        found = table[:MOST_ROWS].to_dict("records")
+        state.trained_labels = [list(map(str, row["labels"])) for row in found]
+        state.trained = [[plain(row["rater"]), plain(row["category"])] for row in found]
+        rows = [
+            {
+                "rater": plain(row["rater"]),
+                "gave": plain(row["category"]),
+                "decided": plain(row["decided"]),
+                "count": f"{count_text(row['count'])} of {count_text(row['units'])}",
+                "rate": percent_text(row["rate"]),
+            }
+            for row in found
+        ]
+        put_rows(ctx, "training", rows)
+
+    def _load_questions(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        found = [one for one in kf.decisions(ctx.dataset, state.run) if one.decision == "guideline"][-MOST_ROWS:]
+        state.asked_labels = [list(map(str, one.labels)) for one in found]
+        state.markdown = kf.guideline_questions(ctx.dataset, state.run)
+        rows = [
+            {
+                "note": plain(one.note) or "no note",
+                "who": plain(one.who),
+                "when": f"{one.when:%Y-%m-%d %H:%M}" if one.when else "",
+            }
+            for one in found
+        ]
+        put_rows(ctx, "questions", rows)
+
+    # ---- layout ----
+
+    def render(self, panel: types.Object, ctx: Context) -> None:
+        progress = ctx.panel.state.progress
+        panel.md(f"**{_headline(progress)}**", name="headline")
+        pages = {
+            "Queue": self._render_queue,
+            "Training list": self._render_training,
+            "Guideline": self._render_questions,
+            "Results": self._render_results,
+        }
+        pages[self.page(ctx)](panel, ctx)
+
+    def _render_queue(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        if not state.queued_ids:
+            panel.md("No unit in dispute is open here.", name="nothing")
+        else:
+            row = add_row(panel, "ways", "150px")
+            label = "Open the next dispute"
+            row.btn("next", label=label, icon="gavel", on_click=self.to(self.open_next), variant="contained")
+            self._add_view(row, "open", f"Show the {count_text(state.progress['open'])} open")
+        self._add_done(panel, ctx)
+        if state.queued_ids:
+            label = "Next in the queue, the lowest α first: click one to decide beside the image"
+            add_table(panel, ctx, "queue", label, QUEUE, self.to(self.click_queued))
+
+    def _add_done(self, panel: types.Object, ctx: Context) -> None:
+        progress = ctx.panel.state.progress
+        row = add_row(panel, "done", "150px")
+        for state in ("waiting", "decided"):
+            if progress[state]:
+                self._add_view(row, state, f"Show the {count_text(progress[state])} {state}")
+
+    def _add_view(self, row: types.Object, state: str, label: str) -> None:
+        row.btn(state, label=label, icon="grid_view", on_click=self.to(self.show_queue), params={"which": state})
+
+    def _render_training(self, panel: types.Object, ctx: Context) -> None:
+        if not ctx.panel.state.trained:
+            panel.md("Nobody was decided against yet.", name="nothing")
+            return
+        label = "Who was decided against, on what: click a row to see these labels"
+        add_table(panel, ctx, "training", label, TRAINING, self.to(self.click_trained))
+
+    def _render_questions(self, panel: types.Object, ctx: Context) -> None:
+        state = ctx.panel.state
+        panel.md(f"*{NOT_IN_LENS}*", name="not_in_lens")
+        if not state.asked_labels:
+            text = "No question yet: *The guideline must say* beside an open sample asks one, with your note."
+            panel.md(text, name="nothing")
+            return
+        self._add_view(add_row(panel, "ways", "150px"), "waiting", "Show them in the grid")
+        label = "Questions to the guideline: click one to open its image"
+        add_table(panel, ctx, "questions", label, QUESTIONS, self.to(self.click_asked))
+        panel.md(f"Copy as Markdown:\n\n~~~~markdown\n{state.markdown}~~~~", name="copy")
+
+    def _render_results(self, panel: types.Object, ctx: Context) -> None:
+        for operator, (label, icon, use) in RESULTS.items():
+            given = {"operator": operator, "given": {"key": ctx.panel.state.run}}
+            panel.btn(
+                operator, label=label, icon=icon, on_click=f"{WORKBENCH}#prompt", params=given, variant="outlined"
+            )
+            panel.md(use, name=f"{operator}_use")
+
+    # ---- clicks ----
+
+    @guarded
+    def open_next(self, ctx: Context) -> None:
+        lens = self.lens(ctx)
+        following = kf.next_dispute(ctx.dataset, ctx.panel.state.run, category=lens.category, rater=lens.rater)
+        if following is None:  # somebody was quicker
+            self.load(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
+        else:
+            open_sample(ctx, following)
+
+    @guarded
+    def click_queued(self, ctx: Context) -> None:
+        open_sample(ctx, ctx.panel.state.queued_ids[ctx.params["row"]])
+
+    @guarded
+    def show_queue(self, ctx: Context) -> None:
+        which, lens = ctx.params["which"], self.lens(ctx)
+        view = kf.view_of_queue(ctx.dataset, ctx.panel.state.run, lens.category, lens.rater, which)
+        words = {
+            "open": "with open disputes",
+            "waiting": "that wait for the guideline",
+            "decided": "with decided units",
+        }
+        self.show(ctx, view, f"images {words[which]}")
+
+    @guarded
+    def click_trained(self, ctx: Context) -> None:
+        state, row = ctx.panel.state, ctx.params["row"]
+        rater, gave = state.trained[row]
+        view = kf.view_of_units(ctx.dataset, state.run, state.trained_labels[row])
+        self.show(ctx, view, f"images where {rater} gave {gave} and it was decided otherwise")
+
+    @guarded
+    def click_asked(self, ctx: Context) -> None:
+        state = ctx.panel.state
+        view = kf.view_of_units(ctx.dataset, state.run, state.asked_labels[ctx.params["row"]])
+        found = view.limit(1).values("id")
+        if found:
+            open_sample(ctx, found[0])
+        else:
+            ctx.ops.notify("The labels of this question were deleted since.", variant="warning")
+
+
+def _headline(progress: dict[str, int]) -> str:
+    """How many disputes are decided, as a bar and in words."""
+    count = progress["all"]
+    if not count:
+        return "The raters agree about every unit: there is nothing to decide."
+    done = round(10 * progress["decided"] / count)
+    waiting = f", {count_text(progress['waiting'])} waiting for the guideline" if progress["waiting"] else ""
+    bar = "▰" * done + "▱" * (10 - done)
+    decided = f"{count_text(progress['decided'])} of {count_text(count)} units in dispute decided"
+    return f"{bar} {decided}{waiting}, {count_text(progress['open'])} open"
