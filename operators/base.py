@@ -230,7 +230,7 @@ def showing(ctx: Context, section: str) -> list[Callable[[], Any]]:
     """Operations that bring up the workbench with the new run; where it is open already, in the run's section."""
     panel, given = (PANEL, {"section": section}) if section.istitle() else (section, {})
     loading = [partial(_reload, ctx, *entry, **given) for entry in _open_panels(ctx) if entry[0] == panel]
-    return [*loading, lambda: ctx.ops.open_panel(panel, layout="horizontal")]
+    return loading or [lambda: ctx.ops.open_panel(panel, layout="horizontal")]  # of this panel it would open another
 
 
 def reload_panels(ctx: Context) -> None:

@@ -209,7 +209,8 @@ def consensus_title(metrics: Any, truths: Mapping[str, Any]) -> str:
     least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
     if len(pixels) < 2 or not pixels[least]:
         return f"{count_text(pixels[most])} pixels are true by {most}"
-    return f"{most} marks {significant(pixels[most] / pixels[least], 2)} times as many pixels as {least}"
+    times = significant(pixels[most] / pixels[least], 2)
+    return f"How the truth is estimated matters: {most} marks {times} times as many pixels as {least}"
 
 
 def consensus_rows(metrics: Any, truths: Mapping[str, Any]) -> list[dict[str, str]]:
