@@ -67,7 +67,7 @@ def main() -> int:
     shown = _shown(kf)
     for name, run in runs.items():
         print(shown[name].headline(run))
-    _arrange(dataset, runs["agreement"], fo)
+    _arrange(dataset, fo)
     if options.no_app:
         return 0
     session = fo.launch_app(
@@ -204,10 +204,8 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
     return loaded.dataset
 
 
-def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
-    """The panels next to the grid, one colour per rater, the fields worth seeing switched on."""
-    from kalos_core.figures import RATER_COLOURS
-
+def _arrange(dataset: Any, fo: Any) -> None:
+    """The panels next to the grid."""
     grid, first = fo.Panel(type="Samples", pinned=True), fo.Panel(type="agreement")
     behind = [fo.Panel(type=name) for name in ("calibration", "convergence")]  # three tabs are too many at the right
     spaces = fo.Space(
@@ -218,16 +216,6 @@ def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
         orientation="horizontal",
     )
     dataset.save_workspace(WORKSPACE, spaces, overwrite=True)
-    fields = agreement.label_fields
-    dataset.app_config.color_scheme = fo.ColorScheme(
-        color_by="field",
-        fields=[
-            {"path": field, "fieldColor": RATER_COLOURS[number % len(RATER_COLOURS)]}
-            for number, field in enumerate(fields)
-        ],
-    )
-    dataset.app_config.active_fields = fo.ActiveFields(paths=[*fields, agreement.names.alpha])
-    dataset.save()
 
 
 if __name__ == "__main__":

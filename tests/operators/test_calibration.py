@@ -100,7 +100,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(fields):
     progress = shares(operations)
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
-    assert [given["name"] for name, given in operations if name == "open_panel"] == ["calibration"]
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["raters"]
     (summary,) = summaries(operations)
     assert "Nothing is written on samples or labels" in summary
 

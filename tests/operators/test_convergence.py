@@ -126,7 +126,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert len(progress) > 10
-    assert [given["name"] for name, given in operations if name == "open_panel"] == ["convergence"]
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["raters"]
     figures = kf.load_metrics(annotated, "convergence").metrics
     (summary,) = summaries(operations)
     assert convergence_title(figures["mean"], figures["interval"], 4, figures["whole"], 8) in summary

@@ -225,7 +225,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(answered, operator):
     progress = shares(operations)
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
-    assert [given["name"] for name, given in operations if name == "open_panel"] == ["labels"]
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["raters"]
     (summary,) = summaries(operations)
     assert "Nothing was written" not in summary
 

@@ -173,7 +173,7 @@ def test_the_app_gets_progress_the_panel_and_a_summary(annotated):
     progress = shares(operations)
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
-    assert [given["name"] for name, given in operations if name == "open_panel"] == ["noise"]
+    assert [given["name"] for name, given in operations if name == "open_panel"] == ["raters"]
     assert "3 synthetic raters from truth" in summaries(operations)[0]
 
 

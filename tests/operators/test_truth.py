@@ -146,7 +146,7 @@ def test_the_app_gets_progress_and_the_panel(masks):
     assert shares(operations)[-1] == 1
     (summary,) = summaries(operations)
     assert pixel_title(31 / 60, 3) in summary
-    assert ("open_panel", "truth") in [(name, params.get("name")) for name, params in operations]
+    assert ("open_panel", "raters") in [(name, params.get("name")) for name, params in operations]
 
 
 def test_the_app_shows_that_masks_cannot_be_used(masks):
