@@ -31,16 +31,11 @@ MADE_HERE = "made by `make demo`"
 WHAT_TO_TRY = """
   Open {address}
 
-  - Agreement: click a bar of the histogram to see its images; click a row of the worst images to open one.
-    Its other tabs: published values next to yours, sensitivity to the threshold, classes (click one: its images, worst
-    first), raters (click a cell: the images where these two disagree most). A class or rater filters the plots.
-  - Calibration: which similarity tells signal from chance best, and from which threshold on; one click makes it the
-    default of later forms.
-  - Variations: click a bar to see only those labels; click a pair of classes taken for one another.
-  - Convergence: the mAP that no model can be expected to pass; move the sliders of the thresholds, place a model of
-    your own, click the bar of a tag to see its images.
+  - The panel Raters, beside the grid, begins with Overview: click a sentence to see what is behind it.
+  - Its sections: Images (click a bar), Classes and Raters (click one: it stays in the lens of all sections), Variations,
+    Threshold, Ceiling, Decide (the queue of disputes), Runs (update, rename, compare). "Back" takes a click back.
   - Open a sample and open the tab "Raters on this sample" (the split icon keeps the image next to it):
-    every object, and what each rater gave it. Click a row to select its labels.
+    every object, what each rater gave it, and buttons that decide what is in dispute; "Next" opens the next dispute.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
 
@@ -67,7 +62,7 @@ def main() -> int:
     shown = _shown(kf)
     for name, run in runs.items():
         print(shown[name].headline(run))
-    _arrange(dataset, runs["agreement"], fo)
+    _arrange(dataset, fo)
     if options.no_app:
         return 0
     session = fo.launch_app(
@@ -204,10 +199,8 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
     return loaded.dataset
 
 
-def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
-    """The panel next to the grid, one colour per rater, the fields worth seeing switched on."""
-    from kalos_core.figures import RATER_COLOURS
-
+def _arrange(dataset: Any, fo: Any) -> None:
+    """The panel next to the grid."""
     grid, own = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
     spaces = fo.Space(
         children=[
@@ -217,16 +210,6 @@ def _arrange(dataset: Any, agreement: Any, fo: Any) -> None:
         orientation="horizontal",
     )
     dataset.save_workspace(WORKSPACE, spaces, overwrite=True)
-    fields = agreement.label_fields
-    dataset.app_config.color_scheme = fo.ColorScheme(
-        color_by="field",
-        fields=[
-            {"path": field, "fieldColor": RATER_COLOURS[number % len(RATER_COLOURS)]}
-            for number, field in enumerate(fields)
-        ],
-    )
-    dataset.app_config.active_fields = fo.ActiveFields(paths=[*fields, agreement.names.alpha])
-    dataset.save()
 
 
 if __name__ == "__main__":

@@ -226,35 +226,35 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
     return _noting_warnings(work, lambda share, label: ctx.set_progress(progress=share, label=label))
 
 
-def showing(ctx: Context, section: str) -> list[Callable[[], Any]]:
+def showing(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
     """Operations that bring up the workbench with the new run; where it is open already, in the run's section."""
-    panel, given = (PANEL, {"section": section}) if section.istitle() else (section, {})
-    loading = [partial(_reload, ctx, *entry, **given) for entry in _open_panels(ctx) if entry[0] == panel]
-    return loading or [lambda: ctx.ops.open_panel(panel, layout="horizontal")]  # of this panel it would open another
+    given = {"section": section} if section else {}
+    loading = [partial(_reload, ctx, *entry, **given) for entry in _own_panels(ctx) if entry[0] == PANEL]
+    return loading or [lambda: ctx.ops.open_panel(PANEL, layout="horizontal")]  # of this panel it would open another
 
 
 def reload_panels(ctx: Context) -> None:
     """Let the open panels of this plugin take up what has changed."""
-    if found := _open_panels(ctx):
-        own = {panel.name for panel in foo.list_operators(type="panel") if panel.plugin_name == PLUGIN}
-        for name, panel_id in found:
-            if name in own:
-                _reload(ctx, name, panel_id)
+    for entry in _own_panels(ctx):
+        _reload(ctx, *entry)
 
 
 def _reload(ctx: Context, name: str, panel_id: str, **given: str) -> Any:
     return ctx.trigger(f"{PLUGIN}/{name}", params={"panel_id": panel_id, "__method__": "reload", **given})
 
 
-def _open_panels(ctx: Context) -> list[tuple[str, str]]:
-    """Names and ids of the open panels, wherever in the App's layout."""
+def _own_panels(ctx: Context) -> list[tuple[str, str]]:
+    """Names and ids of the open panels of this plugin, wherever in the App's layout."""
     found, waiting = [], [ctx.request_params.get(SENT_BY_THE_APP) or {}]
     while waiting:
         space = waiting.pop()
         if "type" in space:
             found.append((space["type"], space["component_id"]))
         waiting += space.get("children") or []
-    return found
+    if not found:
+        return []
+    own = {panel.name for panel in foo.list_operators(type="panel") if panel.plugin_name == PLUGIN}
+    return [(name, panel_id) for name, panel_id in found if name in own]
 
 
 def _form(label: str) -> types.Property:

@@ -15,9 +15,13 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, Vocabulary
 
 from . import base, widgets
+from .analyse import summary as made
 from .widgets import Context
 
 NEW, CURRENT = "a new data set", "this data set"
+
+CHECKED = 2**25
+"""Bytes of a file that the form reads to say whether all its images are there."""
 
 LABEL_TYPES = ("auto", "detections", "polylines", "keypoints")
 
@@ -44,14 +48,31 @@ class LoadRaters(base.Action):
         )
         _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
         self._add_target(ctx, inputs)
-        inputs.str(
-            "canvas",
-            label="Folder for grey canvases",
-            description="Where an image is missing, a grey one of the right size is put here; empty: refuse to load",
-        )
+        widgets.add_switch(inputs, "analyse", label="Analyse right after")
         widgets.add_switch(inputs, "more", label="Reconcile class names, choose label type")
         if ctx.params.get("more"):
             self._add_more(ctx, inputs)
+        if self._lacks_images(ctx, inputs) or ctx.params.get("canvas"):
+            inputs.str(
+                "canvas",
+                label="Or a folder for grey canvases",
+                description="Where an image is missing, a grey one of the right size is put here",
+            )
+
+    def _lacks_images(self, ctx: Context, inputs: types.Object) -> bool:
+        """Mark what loading would refuse of a file, while it can still be mended; whether images are missing."""
+        params, fields = ctx.params, inputs.properties
+        if not _is_readable(params.get("labels")) or any(entry.invalid for entry in fields.values()):
+            return False
+        dataset = ctx.dataset if params.get("target") == CURRENT else None
+        try:
+            kf.check_images(params["labels"], dataset, images=params.get("images") or None, **_reading(params))
+        except InputError as error:
+            are_missing = str(error).startswith("images: ")
+            if not (are_missing and params.get("canvas")):
+                widgets.refuse(fields["images" if are_missing else "labels"], str(error))
+            return are_missing
+        return False
 
     def _add_target(self, ctx: Context, inputs: types.Object) -> None:
         targets = (NEW, CURRENT) if ctx.dataset is not None else (NEW,)
@@ -79,26 +100,26 @@ class LoadRaters(base.Action):
         self.check_params(ctx)
         params, current = ctx.params, ctx.dataset
         into_current = params.get("target") == CURRENT
-        options = {name: params[name] for name in ("format", "images", "canvas") if params.get(name)}
-        more = widgets.shown(params, "more", "category_field", "aliases", "label_type", "assigned", "on_invalid")
+        options = widgets.given(params, "images", "canvas", "analyse")
+        more = widgets.shown(params, "more", "label_type")
         loaded_name: list[str] = []
 
         def work(progress: base.Progress) -> dict[str, Any]:
             target = current if into_current else _new_name(params)
-            options.update({name: value for name, value in more.items() if value})
-            options["aliases"] = _aliases(more.get("aliases"))
-            loaded = kf.load_raters(params["labels"], target, progress=progress, **options)
+            given = {name: value for name, value in {**options, **_reading(params), **more}.items() if value}
+            loaded = kf.load_raters(params["labels"], target, progress=progress, **given)
             loaded_name.append(loaded.dataset.name)
             return {
                 "dataset": loaded.dataset.name,
                 "fields": loaded.fields,
                 "annotations": loaded.annotations,
                 "images": loaded.images,
+                "key": loaded.analysis and loaded.analysis.key,
                 "text": summary(loaded),
             }
 
         show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])
-        return base.run(ctx, work, then=(show,))
+        return base.run(ctx, work, then=(show, *base.showing(ctx)))
 
     def __call__(  # type: ignore[override] # reads a file, no samples
         self, labels: str | os.PathLike[str], **params: Any
@@ -133,6 +154,18 @@ def _aliases(given: Any) -> Any:
     return aliases
 
 
+def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
+    """How the file is read."""
+    shown = widgets.shown(params, "more", "category_field", "aliases", "assigned", "on_invalid")
+    given = {name: value for name, value in {"format": params.get("format"), **shown}.items() if value}
+    return given | ({"aliases": _aliases(given["aliases"])} if "aliases" in given else {})
+
+
+def _is_readable(path: str | None) -> bool:
+    """Whether there is a file, small enough to be read while the form is filled in."""
+    return bool(path) and os.path.isfile(path) and os.path.getsize(path) <= CHECKED
+
+
 def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str], bool], message: str) -> None:
     if value and not check(value):
         widgets.refuse(prop, message)
@@ -153,4 +186,6 @@ def summary(loaded: kf.LoadedRaters) -> str:
         lines.append(f"- {loaded.crowds:,} crowd regions are kept apart: agreement does not read them")
     if loaded.skipped:
         lines.append(f"- {loaded.skipped:,} annotations were left out because their shape cannot be used")
-    return "\n".join([lines[0], "", *lines[1:], "", "Next: **Match raters and compute agreement**."])
+    if loaded.analysis is not None:
+        return "\n".join([lines[0], "", *lines[1:], made(loaded.analysis)["text"]])
+    return "\n".join([lines[0], "", *lines[1:], "", "Next: **Analyse raters**."])

@@ -8,7 +8,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
     run = kf.compute_agreement(loaded.dataset, "agreement")
     print(run.result)
 
-* into a data set: `load_raters`, `load_label_table`, `load_mask_folders`
+* into a data set: `load_raters` (`check_images` looks first), `load_label_table`, `load_mask_folders`; `arrange_app`
 * all of them at once: `analyse`, `update_analysis`, `list_analyses`, `find_analysis`, `Analysis`,
   `check_analysis_key`, `free_analysis_key`, `next_analysis_key`; two side by side: `compare_runs`, `RunComparison`,
   `SettingRow`, `view_of_change`
@@ -123,6 +123,7 @@ from kalos_core.fiftyone.importing.image_labels import LoadedLabels as LoadedLab
 from kalos_core.fiftyone.importing.image_labels import load_label_table as load_label_table
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
 from kalos_core.fiftyone.importing.objects import LoadedRaters as LoadedRaters
+from kalos_core.fiftyone.importing.objects import check_images as check_images
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
 from kalos_core.fiftyone.kinds.agreement.compute import compute_agreement as compute_agreement
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun as AgreementRun
@@ -193,6 +194,7 @@ from kalos_core.fiftyone.kinds.variations.views import view_of_findings as view_
 from kalos_core.fiftyone.kinds.variations.views import view_of_merged as view_of_merged
 from kalos_core.fiftyone.kinds.variations.views import view_of_variation as view_of_variation
 from kalos_core.fiftyone.runs.analyses import Analysis as Analysis
+from kalos_core.fiftyone.runs.arranging import arrange_app as arrange_app
 from kalos_core.fiftyone.runs.keys import RunNames as RunNames
 from kalos_core.fiftyone.runs.keys import check_run_key as check_run_key
 from kalos_core.fiftyone.runs.keys import free_run_key as free_run_key

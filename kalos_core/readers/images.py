@@ -154,7 +154,7 @@ def place_images(
     Raises
     ------
     InputError
-        Naming every image that is missing, several, of unknown size or has no file name.
+        Naming every image that is several, of unknown size or has no file name; or how many are missing.
 
     Examples
     --------
@@ -184,20 +184,23 @@ def place_images(
             problems.add(record, "a width and height, of which coordinates are fractions", "none")
         elif not found and not path:
             place.missing.append(file)
-            path = _canvas_of(file, record, canvas, files, problems)
+            path = "" if canvas is None else _canvas_of(file, record, canvas, problems)
         taken.update(found)
         place.known.append(found[0] if found else None)
         place.path.append(path)
     problems.raise_if_any()
+    if place.missing and canvas is None:
+        tried = listed(files.folders, 4) or "no folder was given"
+        raise InputError(
+            f"images: expected a folder with all {len(annotations.files):,} images of {source}, got none for "
+            f"{len(place.missing):,}, such as {place.missing[0]!r} (looked in: {tried}); grey canvases stand in for "
+            "them where canvas names a folder to put them in"
+        )
     return place
 
 
-def _canvas_of(file: str, record: str, canvas: Path | None, files: ImageFiles, problems: Problems) -> str:
+def _canvas_of(file: str, record: str, canvas: Path, problems: Problems) -> str:
     """The path of a canvas for a missing image; a problem where there can be none."""
-    if canvas is None:
-        tried = listed(files.folders, 4) or "no folder was given"
-        problems.add(record, f"the image {file!r} (looked in: {tried})", "no such file")
-        return ""
     if not is_image_name(file):
         problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr(file))
         return ""

@@ -72,7 +72,7 @@ ARGUMENTS: dict[tuple[str, str], tuple[Any, ...]] = {
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 MADE_OF_RUNS = {"resolved"}
-"""Kinds that are made of another run, not of the labels of a view; tests/fiftyone_bridge/test_deciding.py tries them."""
+"""Kinds that are made of another run, not of the labels of a view: tests/fiftyone_bridge/test_deciding.py has them."""
 
 every_kind = pytest.mark.parametrize("kind", [name for name in kf.KINDS if name not in MADE_OF_RUNS])
 

@@ -353,14 +353,30 @@ def dataset_field(dataset: fo.Dataset) -> str:
 
 
 class TestPictures:
-    def test_missing_images_are_all_named(self, image_folder: Path) -> None:
+    def test_missing_images_are_one_sentence(self, image_folder: Path) -> None:
         for number in (1, 4):
             (image_folder / f"{number}.png").unlink()
-        with pytest.raises(InputError, match=r"2 records cannot be used") as caught:
+        with pytest.raises(InputError) as caught:
             kf.load_raters(coco(), "new", images=image_folder)
-        for number in (1, 4):
-            assert f"image {number}: expected the image '{number}.png' (looked in: {image_folder})" in str(caught.value)
+        assert str(caught.value) == (
+            "images: expected a folder with all 6 images of annotations, got none for 2, such as '1.png' (looked in: "
+            f"{image_folder}); grey canvases stand in for them where canvas names a folder to put them in"
+        )
         assert not fo.dataset_exists("new")
+
+    def test_what_would_be_missing_is_known_before_loading(self, loaded: fo.Dataset, image_folder: Path) -> None:
+        path = image_folder / "labels.json"
+        path.write_text(json.dumps(coco()))
+        kf.check_images(path)
+        (image_folder / "1.png").unlink()
+        with pytest.raises(
+            InputError, match=r"images: expected a folder with all 6 images of labels.json, got none fo"
+        ):
+            kf.check_images(path)
+        kf.check_images(path, loaded)  # samples that are there need no file
+        path.write_text("[]")  # is read again
+        with pytest.raises(InputError, match=r"labels.json: expected"):
+            kf.check_images(path)
 
     def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="images: expected a folder"):

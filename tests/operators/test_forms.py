@@ -241,6 +241,45 @@ def test_loading_needs_no_open_data_set():
     assert refused(inputs) == {}
 
 
+MISSING = "expected a folder with all 1 images of labels.json, got none for 1, such as 'a.jpg'"
+
+
+def test_missing_images_are_one_sentence_at_one_field(stored, labels, tmp_path):
+    params = {"labels": labels, "dataset_name": "mine"}
+    inputs = form("load_raters", stored, params)
+    ((name, message),) = refused(inputs).items()
+    assert (name, message.count(MISSING)) == ("images", 1)
+    assert "canvas" in inputs
+    # a folder of canvases, the samples that are there, or the images themselves mend it
+    assert refused(form("load_raters", stored, params | {"canvas": str(tmp_path / "grey")})) == {}
+    assert refused(form("load_raters", stored, {"labels": labels, "target": "this data set"})) == {}
+    (tmp_path / "a.jpg").write_bytes(b"")
+    mended = form("load_raters", stored, params)
+    assert refused(mended) == {}
+    assert "canvas" not in mended
+
+
+def test_the_form_reads_a_file_as_loading_does(stored, labels, tmp_path):
+    (tmp_path / "a.jpg").write_bytes(b"")
+    params = {"labels": labels, "dataset_name": "mine", "more": True, "category_field": "said"}
+    assert "expected" in refused(form("load_raters", stored, params))["labels"]
+    assert refused(form("load_raters", stored, params | {"more": False})) == {}
+    (tmp_path / "labels.json").write_text("no json")
+    assert "labels.json: expected JSON" in refused(form("load_raters", stored, params))["labels"]
+
+
+def test_a_large_file_is_not_read_by_the_form(stored, labels, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("was read")
+
+    monkeypatch.setattr(kf, "check_images", fail)
+    with pytest.raises(AssertionError, match="was read"):
+        form("load_raters", stored, {"labels": labels})
+    with open(labels, "a", encoding="utf-8") as file:
+        file.truncate(2**25 + 1)
+    assert refused(form("load_raters", stored, {"labels": labels})) == {}
+
+
 def test_loading_can_be_executed_as_it_comes(stored, labels, tmp_path):
     from PIL import Image
 

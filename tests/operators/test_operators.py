@@ -9,6 +9,7 @@ import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
 from fiftyone.operators.executor import ExecutionError
+from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
@@ -134,6 +135,28 @@ def test_load_raters_into_this_data_set(tmp_path, pair):
     assert len(pair) == 1
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_load_ends_with_the_panel(stored, tmp_path, asked):
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps(coco()))
+    Image.new("RGB", (100, 80)).save(tmp_path / "a.jpg")
+    params = defaults(form("load_raters", stored)) | {"labels": str(file), "dataset_name": "followed"}
+    assert params["analyse"] is False
+    operations = stream("load_raters", stored, params | {"analyse": asked})
+    names = [name for name, _ in operations]
+    assert (
+        names.index("open_dataset") < names.index("open_panel") < names.index("show_output", names.index("open_panel"))
+    )
+    assert dict(operations)["open_panel"]["name"] == "raters"
+    progress = shares(operations)
+    assert progress == sorted(progress)
+    assert progress[-1] == 1.0
+    assert kf.list_runs(fo.load_dataset("followed"), "agreement") == ["analysis"] * asked
+    (text,) = summaries(operations)
+    assert ("run **analysis**" in text) == asked
+    assert ("Next: **Analyse raters**" in text) != asked
+
+
 def test_load_raters_reconciles_class_names(tmp_path):
     labels = coco()
     for number, mark in enumerate(labels["annotations"]):
@@ -229,7 +252,7 @@ def test_a_file_that_cannot_be_used_is_an_error_and_leaves_no_data_set(tmp_path,
     file = tmp_path / "labels.json"
     file.write_text(text)
     before = fo.list_datasets()
-    with pytest.raises(ExecutionError) as error:
+    with pytest.raises((ExecutionError, ValueError)) as error:
         foo.execute_operator(uri("load_raters"), {}, params={"labels": str(file), "dataset_name": "broken"})
     assert message in str(error.value)
     assert fo.list_datasets() == before

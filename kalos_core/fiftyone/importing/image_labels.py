@@ -19,6 +19,7 @@ from kalos_core.fiftyone.dataset.names import ASSIGNED_FIELD, derive_field_names
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, new_fields, store_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.importing.life import Given, find_dataset, known_images, loading
+from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
 
@@ -130,6 +131,7 @@ def load_label_table(
         load.write(_given(labels, fields, sample_of, single, list(attributes)), len(sample_of))
         if field is None:
             store_raters(target, fields)
+    arrange_app(target)
     return LoadedLabels(target, fields, len(sample_of), len(labels))
 
 

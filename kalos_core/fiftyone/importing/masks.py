@@ -13,6 +13,7 @@ from kalos_core.fiftyone.dataset.database import label_field
 from kalos_core.fiftyone.dataset.raters import MASKS, new_fields, store_raters
 from kalos_core.fiftyone.importing.life import Given, known_images, loading, opened
 from kalos_core.fiftyone.importing.objects import LoadedRaters
+from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.readers.images import image_size_of
 from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 
@@ -80,6 +81,7 @@ def load_mask_folders(
             if classes is not None:
                 target.mask_targets = {**target.mask_targets, **{field: dict(classes) for field in fields.values()}}
                 target.save()
+    arrange_app(target)
     return LoadedRaters(target, fields, len(found.files), len(found.images), len(paths))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,26 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning
+from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
+from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LabelType, LabelTypeName, choose_label_type
 from kalos_core.fiftyone.dataset.raters import OBJECTS, new_fields, store_raters
 from kalos_core.fiftyone.importing.life import Given, Load, known_images, loading, opened
+from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
 from kalos_core.readers.coco import Assignment
-from kalos_core.readers.images import ImageFiles, Placement, place_images
+from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
 from kalos_core.readers.vocabulary import Aliases
+
+ANALYSIS = "analysis"
+"""The key of an analysis that follows a load, if it is free."""
+
+LOADED = 0.3
+"""Share of the work that is done when an analysis follows."""
 
 CANVAS_COLOUR = (222, 222, 222)
 """Neutral grey of a canvas that stands in for a missing image."""
@@ -51,6 +63,8 @@ class LoadedRaters:
     crowds, skipped : int
         Crowd regions, which agreement does not read, kept as labels with a true `iscrowd` as far as they have a shape
         and a class; and annotations that were left out because their shape cannot be used.
+    analysis : Analysis, optional
+        What `analyse` made of the data set right after.
     """
 
     dataset: Any
@@ -61,6 +75,7 @@ class LoadedRaters:
     missing_images: tuple[str, ...] = ()
     crowds: int = 0
     skipped: int = 0
+    analysis: Analysis | None = None
 
 
 def load_raters(
@@ -76,9 +91,10 @@ def load_raters(
     assigned: Assignment = "all",
     on_invalid: OnInvalid = "raise",
     persistent: bool = True,
+    analyse: bool = False,
     progress: Progress | bool | None = None,
 ) -> LoadedRaters:
-    """Load the labels of several raters, one label field per rater.
+    """Load the labels of several raters, one label field per rater; `arrange_app` puts them in sight.
 
     Parameters
     ----------
@@ -103,8 +119,10 @@ def load_raters(
         Annotations whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
         Whether a new data set outlives the session.
+    analyse : bool
+        Whether `kalos_core.fiftyone.analyse` follows, under the key ``analysis`` or the first free one like it.
     progress : bool or callable, optional
-        FiftyOne's progress bar, or ``progress(share, label)``.
+        FiftyOne's progress bar, or ``progress(share, label)``; one for both.
 
     Returns
     -------
@@ -113,7 +131,8 @@ def load_raters(
     Warns
     -----
     KalosWarning
-        If the labels come with exclusions (image, rater, class), which FiftyOne's fields do not hold.
+        If the labels come with exclusions (image, rater, class), which FiftyOne's fields do not hold, or do not allow
+        the analysis: they are loaded all the same.
 
     Raises
     ------
@@ -121,13 +140,8 @@ def load_raters(
         For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
         already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
     """
-    if isinstance(labels, Annotations):
-        annotations = labels
-    else:
-        options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
-        options |= {} if assigned == "all" else {"assigned": assigned}
-        annotations = read_labels(labels, format, **{name: value for name, value in options.items() if value})
-    source = "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
+    annotations = _read(labels, format, category_field, aliases, assigned, on_invalid)
+    source = _source(labels)
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
     if len(annotations.excluded):
@@ -139,7 +153,94 @@ def load_raters(
         )
     kind = choose_label_type(annotations, label_type)
     files, grey = ImageFiles(labels, images), None if canvas is None else Path(canvas).resolve()
-    with opened(dataset, persistent) as (target, is_new), Report(progress) as report:
+    with Report(progress) as report:
+        own = Report(report.part(0.0, LOADED if analyse else 1.0))
+        loaded = _load(annotations, source, kind, dataset, files, grey, persistent, own)
+        return replace(loaded, analysis=_analyse(loaded.dataset, report)) if analyse else loaded
+
+
+def check_images(
+    labels: str | os.PathLike[str], dataset: Any = None, *, images: str | os.PathLike[str] | None = None, **reading: Any
+) -> None:
+    """Refuse a file of labels that cannot be used, or whose images are not all there, as `load_raters` does.
+
+    Parameters
+    ----------
+    labels, dataset, images, **reading
+        As in `load_raters`: ``format``, ``category_field``, ``aliases``, ``assigned`` and ``on_invalid``. The file that
+        was read last is not read again while it stays as it is.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import json
+    >>> from pathlib import Path
+    >>> row = {"id": 1, "image_id": 1, "category_id": 1, "rater_id": "ann", "bbox": [1, 1, 5, 5]}
+    >>> image = {"id": 1, "file_name": "a.jpg", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}
+    >>> data = {"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": [row]}
+    >>> _ = Path("labels.json").write_text(json.dumps(data))
+    >>> check_images("labels.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: images: expected a folder with all 1 images of labels.json, got none for 1, ...
+    """
+    about = Path(labels).stat()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)  # what is loaded is warned of when it is loaded
+        annotations = _read_once(str(labels), (about.st_mtime_ns, about.st_size), json.dumps(reading))
+    known = {} if dataset is None else known_images(dataset).paths
+    place_images(annotations, _source(labels), KnownImages(known), ImageFiles(labels, images))
+
+
+@lru_cache(maxsize=1)
+def _read_once(labels: str, _: tuple[int, int], reading: str) -> Annotations:
+    """A file as it was at a time."""
+    return _read(labels, **json.loads(reading))
+
+
+def _read(
+    labels: Any,
+    format: str = "auto",
+    category_field: str | None = None,
+    aliases: Aliases | None = None,
+    assigned: Assignment = "all",
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    if isinstance(labels, Annotations):
+        return labels
+    options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
+    options |= {} if assigned == "all" else {"assigned": assigned}
+    return read_labels(labels, format, **{name: value for name, value in options.items() if value})
+
+
+def _source(labels: Any) -> str:
+    """What labels are from, for messages."""
+    return "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
+
+
+def _analyse(dataset: Any, report: Report) -> Analysis | None:
+    """An analysis of what was loaded, None where the labels do not allow it."""
+    try:
+        key = free_analysis_key(dataset, ANALYSIS)
+        return analyse_labels(dataset, key, progress=report.part(LOADED, 1.0))
+    except InputError as error:
+        warnings.warn(f"the labels are loaded, without an analysis: {error}", KalosWarning, stacklevel=3)
+        return None
+
+
+def _load(
+    annotations: Annotations,
+    source: str,
+    kind: LabelType,
+    dataset: Any,
+    files: ImageFiles,
+    grey: Path | None,
+    persistent: bool,
+    report: Report,
+) -> LoadedRaters:
+    with opened(dataset, persistent) as (target, is_new):
         if target.media_type not in (None, fom.IMAGE):
             raise InputError(f"dataset: expected a data set of images, got one of type {target.media_type!r}")
         fields = new_fields(target, annotations.raters, OBJECTS)
@@ -160,6 +261,7 @@ def load_raters(
             store_raters(target, fields, annotations)
             target.default_classes = list(dict.fromkeys([*target.default_classes, *annotations.categories]))
             report(1.0, "Done")
+    arrange_app(target)
     return LoadedRaters(
         dataset=target,
         fields=fields,

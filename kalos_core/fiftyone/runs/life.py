@@ -27,6 +27,7 @@ from kalos_core.fiftyone.dataset.database import FieldArguments, declare, delete
 from kalos_core.fiftyone.dataset.info import read_info
 from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
 from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
 from kalos_core.fiftyone.runs.progress import Progress, Report
@@ -205,6 +206,7 @@ def writing(
         made_at = _register(read.view, run_key, config)
         try:
             declare(dataset, fields or {})
+            place_fields(dataset, run_key, fields or ())
             draft = Draft(run_key, kind, settings, read, made_at, config.analysis)
             yield draft
             details, beside = apart(draft.details)

@@ -12,6 +12,7 @@ from kalos_core.errors import InputError, listed, lookup
 from kalos_core.fiftyone.dataset.database import copy_fields, delete_fields, refresh
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
+from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
@@ -217,6 +218,7 @@ def _rename(dataset: Any, run_key: str, new_key: str) -> None:
     delete_fields(dataset, moves)
     config.fields = list(moves.values())
     store_config(dataset, new_key, config)
+    place_fields(dataset, new_key, config.fields)
     move_thresholds(dataset, run_key, new_key)
 
 

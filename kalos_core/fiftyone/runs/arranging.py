@@ -1,0 +1,93 @@
+"""How the App shows a data set of several raters: their colours, the groups of the sidebar, and what is ticked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import fiftyone as fo
+
+from kalos_core.display import RATER_COLOURS, rater_colour
+from kalos_core.fiftyone.dataset.database import refresh
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
+from kalos_core.fiftyone.runs.keys import RunNames, is_ours
+
+RATERS, RUNS = "raters", "runs"
+"""Groups of the sidebar: label fields of raters, and fields that runs wrote."""
+
+
+def arrange_app(dataset: Any) -> None:
+    """Let the App show raters in the colours of figures, first in the sidebar and ticked, and what runs wrote last.
+
+    Ticked are as many raters as there are colours, and of runs the first alpha of images and the first map. What a
+    later run writes takes its place by itself. What somebody chose stays: colours, other groups, what is ticked.
+
+    Parameters
+    ----------
+    dataset : fiftyone.core.dataset.Dataset
+        With stored raters, or masks.
+
+    Examples
+    --------
+    >>> from kalos_core.fiftyone.dataset.raters import store_raters
+    >>> dataset = fo.Dataset()
+    >>> for name in ("bob", "ann"):
+    ...     dataset.add_sample_field(name, fo.EmbeddedDocumentField, embedded_doc_type=fo.Detections)
+    >>> store_raters(dataset, {"bob": "bob", "ann": "ann"})
+    >>> arrange_app(dataset)
+    >>> list(dataset.app_config.active_fields.paths), [group.name for group in dataset.app_config.sidebar_groups][:2]
+    (['bob', 'ann'], ['raters', 'tags'])
+    >>> [given["fieldColor"] for given in dataset.app_config.color_scheme.fields] == list(RATER_COLOURS[:2])
+    True
+    >>> dataset.delete()
+    """
+    refresh(dataset)
+    config = dataset.app_config
+    raters = [list(rater_fields(dataset, family).values()) for family in (OBJECTS, IMAGE_LABELS, MASKS)]
+    scheme = config.color_scheme or fo.ColorScheme(color_by="field")
+    given = {entry["path"]: entry for entry in scheme.fields or ()}
+    for fields in raters:
+        for number, field in enumerate(fields):
+            given.setdefault(field, {"path": field, "fieldColor": rater_colour(number)})
+    scheme.fields = list(given.values())
+    config.color_scheme = scheme
+    if config.sidebar_groups is None:
+        config.sidebar_groups = fo.DatasetAppConfig.default_sidebar_groups(dataset)
+    names = [group.name for group in config.sidebar_groups]
+    if RATERS not in names:
+        config.sidebar_groups.insert(0, fo.SidebarGroupDocument(name=RATERS))
+    if RUNS not in names:
+        config.sidebar_groups.append(fo.SidebarGroupDocument(name=RUNS, expanded=False))
+    if config.active_fields is None:
+        config.active_fields = fo.ActiveFields(paths=[])
+    for fields in raters:
+        config._add_paths_to_sidebar_group(fields, RATERS)
+        _tick(config, fields[: len(RATER_COLOURS)])
+    for key in dataset.list_runs():
+        about = dataset.get_run_info(key).config
+        if is_ours(about):
+            _place(dataset, key, about.fields)
+    dataset.save()
+
+
+def place_fields(dataset: Any, run_key: str, paths: Iterable[str]) -> None:
+    """Put what a run writes where `arrange_app` puts it, in a data set that was arranged so."""
+    if any(group.name == RUNS for group in dataset.app_config.sidebar_groups or ()):
+        _place(dataset, run_key, paths)
+        dataset.save()
+
+
+def _place(dataset: Any, run_key: str, paths: Iterable[str]) -> None:
+    config = dataset.app_config
+    fields = {path: dataset.get_field(path) for path in paths if "." not in path and dataset.has_field(path)}
+    config._add_paths_to_sidebar_group(list(fields), RUNS)
+    own = next(group.paths for group in config.sidebar_groups if group.name == RUNS)
+    for path, field in fields.items():
+        if path == RunNames(run_key).alpha or getattr(field, "document_type", None) is fo.Heatmap:
+            ticked = [dataset.get_field(other) for other in config.active_fields.paths if other in own]
+            if not any(type(other) is type(field) for other in ticked):
+                _tick(config, [path])
+
+
+def _tick(config: Any, fields: Iterable[str]) -> None:
+    config.active_fields.paths = list(dict.fromkeys([*config.active_fields.paths, *fields]))

@@ -1,0 +1,146 @@
+"""After a load raters have their colours, the sidebar its groups, and what is worth seeing is ticked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from kalos_core import KalosWarning, agreement, read_coco
+from kalos_core.figures import RATER_COLOURS
+from tests.fiftyone_bridge.scenes import documents
+from tests.fiftyone_bridge.stacks import small
+from tests.operators.calls import coco
+
+
+def colours(dataset: fo.Dataset) -> dict[str, str]:
+    return {entry["path"]: entry["fieldColor"] for entry in dataset.app_config.color_scheme.fields}
+
+
+def groups(dataset: fo.Dataset) -> dict[str, list[str]]:
+    return {group.name: list(group.paths) for group in dataset.app_config.sidebar_groups}
+
+
+def ticked(dataset: fo.Dataset) -> list[str]:
+    return list(dataset.app_config.active_fields.paths)
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Any:
+    dataset = kf.load_raters(coco(), canvas=tmp_path, persistent=False).dataset
+    yield dataset
+    dataset.delete()
+
+
+def test_raters_come_first_in_the_colours_of_figures(loaded: fo.Dataset) -> None:
+    fields = ["ann", "bob", "dr_c"]
+    assert colours(loaded) == dict(zip(fields, RATER_COLOURS, strict=False))
+    assert loaded.app_config.color_scheme.color_by == "field"
+    assert next(iter(groups(loaded).items())) == ("raters", fields)
+    assert [group.name for group in loaded.app_config.sidebar_groups if group.expanded is False] == ["runs"]
+    assert sum(path == "ann" for paths in groups(loaded).values() for path in paths) == 1
+    assert ticked(loaded) == fields
+
+
+def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded: fo.Dataset) -> None:
+    before = groups(loaded), ticked(loaded)
+    assert before[0]["runs"] == []
+    kf.compute_agreement(loaded, "first")
+    kf.compute_agreement(loaded, "second")
+    schema = loaded.get_field_schema()
+    written = [name for name in schema if name.startswith(("first", "second"))]
+    assert len(written) > 4
+    assert sorted(groups(loaded)["runs"]) == sorted(written)
+    assert ticked(loaded) == ["ann", "bob", "dr_c", "first_alpha"]
+    kf.rename_run(loaded, "second", "third")
+    assert not [path for path in groups(loaded)["runs"] if path.startswith("second")]
+    assert "third_alpha" in groups(loaded)["runs"]
+    for key in kf.list_runs(loaded):
+        kf.delete_run(loaded, key)
+    assert (groups(loaded), ticked(loaded)) == before
+
+
+def test_what_somebody_chose_stays(loaded: fo.Dataset) -> None:
+    config = loaded.app_config
+    config.color_scheme.fields = [{"path": "ann", "fieldColor": "#123456"}, {"path": "tags", "fieldColor": "#654321"}]
+    config.active_fields = fo.ActiveFields(paths=["tags"])
+    config._add_path_to_sidebar_group("filepath", "mine")
+    loaded.save()
+    kf.arrange_app(loaded)
+    once = colours(loaded), groups(loaded), ticked(loaded)
+    assert once[0] == {"ann": "#123456", "tags": "#654321", "bob": RATER_COLOURS[1], "dr_c": RATER_COLOURS[2]}
+    assert once[1]["mine"] == ["filepath"]
+    assert once[2] == ["tags", "ann", "bob", "dr_c"]
+    kf.arrange_app(loaded)
+    assert (colours(loaded), groups(loaded), ticked(loaded)) == once
+
+
+def test_a_data_set_that_nobody_arranged_stays_as_it_is(dataset: fo.Dataset) -> None:
+    before = dataset.app_config.to_dict()
+    kf.compute_agreement(dataset, "first", raters=("ann", "bob"))
+    assert dataset.app_config.to_dict() == before
+
+
+def test_runs_of_before_are_put_away_and_no_sample_is_touched(dataset: fo.Dataset) -> None:
+    kf.compute_agreement(dataset, "first", raters=("ann", "bob"))
+    before = documents(dataset)
+    kf.arrange_app(dataset)
+    assert "first_alpha" in groups(dataset)["runs"]
+    assert ticked(dataset) == ["first_alpha"]  # nobody is stored as a rater
+    assert documents(dataset) == before
+
+
+def test_masks_and_their_map_are_ticked() -> None:
+    dataset = fo.Dataset()
+    dataset.add_samples(small(), progress=False)
+    kf.arrange_app(dataset)
+    raters = list(kf.rater_fields(dataset, kf.MASKS).values())
+    kf.compute_pixel_agreement(dataset, "pixels", raters=raters)
+    kf.arrange_app(dataset)
+    assert ticked(dataset) == [*raters, "pixels_rater_count"]
+    assert [colours(dataset)[field] for field in raters] == [
+        RATER_COLOURS[number % len(RATER_COLOURS)] for number in range(len(raters))
+    ]
+    kf.delete_run(dataset, "pixels")
+    dataset.delete()
+
+
+def test_of_many_raters_as_many_are_ticked_as_there_are_colours(tmp_path: Path) -> None:
+    data = coco(("ann",))
+    data["images"][0]["rater_list"] = ["ann", *(f"r{number}" for number in range(9))]
+    dataset = kf.load_raters(data, canvas=tmp_path, persistent=False).dataset
+    fields = list(kf.rater_fields(dataset).values())
+    assert len(fields) == 10
+    assert ticked(dataset) == fields[: len(RATER_COLOURS)]
+    assert colours(dataset)[fields[8]] == colours(dataset)[fields[0]]
+    dataset.delete()
+
+
+@pytest.mark.filterwarnings("ignore:analysis. no ")  # of one image
+def test_an_analysis_may_follow_a_load(tmp_path: Path) -> None:
+    told: list[tuple[float, str]] = []
+    done = kf.load_raters(
+        coco(), canvas=tmp_path, persistent=False, analyse=True, progress=lambda *given: told.append(given)
+    )
+    assert done.analysis is not None
+    assert done.analysis.key == "analysis"
+    alpha = kf.load_metrics(done.dataset, "analysis", "agreement").metrics["alpha"]
+    assert alpha == pytest.approx(agreement(read_coco(coco()), "box_iou", bootstrap=0).alpha)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert [label for _, label in told if label.startswith("Agreement: ")]
+    assert ticked(done.dataset)[-1] == "analysis_alpha"
+    done.dataset.delete()
+
+
+def test_labels_that_allow_no_analysis_are_loaded_all_the_same(tmp_path: Path) -> None:
+    with pytest.warns(KalosWarning, match="the labels are loaded, without an analysis: .*at least two raters"):
+        done = kf.load_raters(coco(("ann",)), canvas=tmp_path, persistent=False, analyse=True)
+    assert done.analysis is None
+    assert len(done.dataset) == 1
+    assert kf.list_runs(done.dataset) == []
+    done.dataset.delete()
