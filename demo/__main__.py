@@ -32,8 +32,9 @@ WHAT_TO_TRY = """
   Open {address}
 
   - The panel Raters, beside the grid, begins with Overview: click a sentence to see what is behind it.
-  - Its sections: Images (click a bar), Classes and Raters (click one: it stays in the lens of all sections), Variations,
-    Threshold, Ceiling, Decide (the queue of disputes), Runs (update, rename, compare). "Back" takes a click back.
+  - Its sections: Images (click a bar), Classes and Raters (click one: it stays in the lens of all sections),
+    Variations, Threshold, Ceiling, Decide (the queue of disputes), Runs (update, rename, compare). "Back" takes a
+    click back.
   - Open a sample and open the tab "Raters on this sample" (the split icon keeps the image next to it):
     every object, what each rater gave it, and buttons that decide what is in dispute; "Next" opens the next dispute.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.

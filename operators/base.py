@@ -229,7 +229,8 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
 def showing(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
     """Operations that bring up the workbench with the new run; where it is open already, in the run's section."""
     given = {"section": section} if section else {}
-    loading = [partial(_reload, ctx, *entry, **given) for entry in _own_panels(ctx) if entry[0] == PANEL]
+    panels = [entry for entry in _own_panels(ctx) if entry[0] == PANEL]
+    loading: list[Callable[[], Any]] = [partial(_reload, ctx, *entry, **given) for entry in panels]
     return loading or [lambda: ctx.ops.open_panel(PANEL, layout="horizontal")]  # of this panel it would open another
 
 
