@@ -259,7 +259,7 @@ class SamplePanel(foo.Panel):
             label = "Match raters and compute agreement"
             panel.btn("compute", label=label, icon="play_arrow", on_click=self.compute, variant="contained")
         else:
-            panel.md(state.headline or "", name="headline")
+            panel.md(state.headline or "", name="title")
             if state.place is not None:
                 self._add_decision(panel, ctx)
             self._add_ways(panel, ctx)
