@@ -163,7 +163,7 @@ def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_readable(path: str | None) -> bool:
     """Whether there is a file, small enough to be read while the form is filled in."""
-    return bool(path) and os.path.isfile(path) and os.path.getsize(path) <= CHECKED
+    return path is not None and os.path.isfile(path) and os.path.getsize(path) <= CHECKED
 
 
 def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str], bool], message: str) -> None:

@@ -51,6 +51,7 @@ def test_an_unknown_argument_is_refused_and_the_known_are_listed(kind: str, data
 def test_of_the_others_too(dataset: fo.Dataset, tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text(json.dumps(coco()))
+    (tmp_path / "a.jpg").write_bytes(b"")
     kf.calibrate_threshold(dataset, "run", raters=("ann", "bob"), similarities=["box_iou"])
     for operator, params in (
         ("load_raters", {"labels": str(labels), "image": "folder"}),
