@@ -42,7 +42,10 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
             who = ", ".join(f"{other} {count_text(count)}" for other, count in others.items())
             yield f"{name} what others draw otherwise, for every 100 own labels", f"{rate:.1f} ({who})"
     for pair in card.confusions:
-        yield f"Says {pair.own} where others say {pair.other}", f"{count_text(pair.count)} findings"
+        yield (
+            f"Says {pair.own} where others say {pair.other}",
+            f"{count_text(pair.count)} finding" + "s" * (pair.count != 1),
+        )
 
 
 def feedback_sheet(card: RaterCard, drawings: Mapping[str, Sequence[Drawing]] | None = None) -> str:

@@ -11,7 +11,7 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
-from kalos_core.display import VARIATION_LABELS, alpha_text, bold, shown
+from kalos_core.display import VARIATION_LABELS, alpha_text, bold, plain, shown
 from kalos_core.figures import band
 
 from .parts.events import (
@@ -26,7 +26,7 @@ from .parts.events import (
     select_labels,
 )
 from .parts.figures import add_drawing, put_drawing
-from .parts.layout import NARROW, add_menu, add_row, add_table, plain, put_rows, stacked
+from .parts.layout import NARROW, add_menu, add_row, add_table, put_rows, stacked
 
 MOST_UNITS = 100
 

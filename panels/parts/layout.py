@@ -1,12 +1,9 @@
 """Tables, menus and rows of buttons, as wide as the panel."""
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
-
-from kalos_core.display import shown
 
 from .events import Context
 
@@ -25,11 +22,6 @@ def wrapped(least: str) -> dict[str, Any]:
     columns = f"repeat(auto-fill, minmax(min({least}, 100%), 1fr))"
     sx = {"gridAutoFlow": "row", "gridTemplateColumns": columns, "justifyContent": "stretch", "alignItems": "center"}
     return {"grid": {"sx": sx}}
-
-
-def plain(name: str) -> str:
-    """A name from data for a cell, a heading of a table or a button, which show every character as it is."""
-    return html.unescape(shown(name))
 
 
 def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:

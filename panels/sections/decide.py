@@ -3,10 +3,10 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text
+from kalos_core.display import alpha_text, count_text, percent_text, plain
 
 from ..parts.events import WORKBENCH, Context, guarded, open_sample
-from ..parts.layout import add_row, add_table, plain, put_rows
+from ..parts.layout import add_row, add_table, put_rows
 from .agreement import NOTHING_YET
 from .base import NOT_IN_LENS, Section
 

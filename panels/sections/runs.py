@@ -134,7 +134,11 @@ class RunsSection(Section):
 
 def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> dict[str, str]:
     changes = kf.count_changes(ctx.dataset, run.key)
-    state = [f"{count_text(changes)} images edited since" if changes else "up to date", run.status, run.note]
+    state = [
+        f"{count_text(changes)} image{'s' * (changes != 1)} edited since" if changes else "up to date",
+        run.status,
+        run.note,
+    ]
     return {
         "key": f"{'▸ ' * is_picked}{run.key}",
         "made": f"{run.made_at:%Y-%m-%d %H:%M}",

@@ -160,3 +160,43 @@ def test_every_section_is_drawn(section: str, analysed: fo.Dataset) -> None:
     panel = on(Panel("raters", analysed).load(), section)
     assert not panel.state.get("problem")
     assert buttons(panel, "sections_row")[section]
+
+
+# ---- runs ----
+
+
+def test_two_analyses_are_compared(trio: fo.Dataset) -> None:
+    raters = (*RATERS, "cid")
+    panel = on(Panel("raters", trio).load(), "Runs")
+    panel.send("choose_page", value="Compare")
+    assert "There is only one analysis" in panel.text()
+    first = trio.first()
+    first.cid.detections = []
+    first.save()
+    kf.compute_agreement(trio, "second", raters=raters, bootstrap=50)
+    panel.send("reload")
+    assert panel.state["section"] == "Runs"
+    found = kf.compare_runs(trio, "agreement", "second").comparison
+    assert panel.state["changed_images"] == [len(found.improved), len(found.worsened)]
+    assert "From agreement to second α changed by" in panel.text()
+    operations = panel.send("runs_show_change", which="worsened")
+    assert samples_of(trio, operations) == found.worsened.tolist()
+    assert {row["name"] for row in panel.rows("by_class")} == set(found.classes.name)
+
+
+def test_a_run_is_picked_and_what_to_do_with_it_is_offered(trio: fo.Dataset) -> None:
+    kf.find_variations(trio, "variations", raters=(*RATERS, "cid"))
+    kf.describe_run(trio, "variations", note="before the new guideline")
+    panel = on(Panel("raters", trio).load(), "Runs")
+    rows = panel.rows("runs")
+    assert [row["key"] for row in rows] == ["variations", "▸ agreement"]
+    assert "before the new guideline" in rows[0]["state"]
+    panel.send("runs_click_run", row=0)
+    assert panel.rows("runs")[0]["key"] == "▸ variations"
+    entries = panel.shown["actions"]["type"]["properties"]
+    assert entries["delete_run"]["view"]["params"]["given"] == {"run_key": "variations"}
+    sample = trio.first()
+    sample.ann.detections[0].label = "dog"
+    sample.save()
+    panel.send("reload")
+    assert all("1 image edited since" in row["state"] for row in panel.rows("runs"))
