@@ -11,6 +11,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
+from kalos_core.display import shown
 
 from .parts.events import LOADED_TWICE, PLUGIN, Context, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
@@ -221,7 +222,7 @@ class WorkbenchPanel(foo.Panel):
             row = add_row(panel, "grid_row")
             row.btn("back", label="Back", icon="arrow_back", on_click=self.back, variant="outlined")
             if state.in_grid:
-                row.str("grid_content", view=types.LabelValueView(label="In the grid"))
+                row.md(f"In the grid: {shown(state.in_grid, None)}", name="grid_text")
 
     def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
         state = ctx.panel.state

@@ -21,13 +21,13 @@ CALIBRATION, SENSITIVITY, TYPES, PUBLISHED = "Calibration", "Sensitivity", "Type
 KINDS = {CALIBRATION: "calibration", SENSITIVITY: "agreement", TYPES: "variations", PUBLISHED: ""}
 """Page -> the kind of run it shows."""
 
-NUMBERS = (("ks", "KS"), ("tau", "τ* (distance)"), ("threshold", "Threshold (1 − τ*)"))
+NUMBERS = (("ks", "KS"), ("threshold", "Threshold"))
 
 COLUMNS = (("name", "Similarity"), *NUMBERS)
 
 SIZE_COLUMNS = (("size", "Size"), *NUMBERS)
 
-PUBLISHED_COLUMNS = (("dataset", "Data set"), *COLUMNS, ("source", "Source"))
+PUBLISHED_COLUMNS = (("dataset", "Data set"), *COLUMNS, ("tau", "τ*"), ("source", "Source"))
 
 NOTHING_YET = (
     "**From which similarity on are two annotations the same object?**\n\nNothing is computed yet. Calibration "
