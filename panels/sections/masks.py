@@ -105,7 +105,7 @@ class MasksSection(RunSection):
             label = "Images with the least agreement: click one to open it"
             add_part(panel, ctx, "ratio")
             add_table(panel, ctx, "mask_images", label, IMAGE_COLUMNS, self.to(self.click_image))
-            panel.md(state.bound, name="bound")
+            panel.md(state.bound, name="bound_text")
             add_part(panel, ctx, "properties")
 
     @guarded
@@ -159,7 +159,7 @@ class TruthSection(RunSection):
         more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
         add_table(panel, ctx, "against_rows", f"Raters against {shown(state.consensus)}", more)
         if state.notes:
-            panel.md(state.notes, name="notes")
+            panel.md(state.notes, name="notes_text")
 
     @guarded
     def click_consensus(self, ctx: Context) -> None:

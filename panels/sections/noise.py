@@ -111,7 +111,7 @@ class NoiseSection(RunSection):
             add_part(panel, ctx, "loss")
             add_table(panel, ctx, "losses", "Changes that came too late, beside the paper's Table 3", LOSS_COLUMNS)
         else:
-            panel.md(state.used, name="used")
+            panel.md(state.used, name="used_text")
             add_table(panel, ctx, "distributions", "Where each distribution of the model is from", DISTRIBUTION_COLUMNS)
 
     @guarded

@@ -50,7 +50,7 @@ class RunSection(Section):
         """The headline, and a row of buttons to add to."""
         state = ctx.panel.state
         if state.headline:
-            panel.md(state.headline, name="headline")
+            panel.md(state.headline, name="headline_text")
         if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
             panel.md(NOT_IN_LENS, name="not_in_lens")
         row = add_row(panel, "actions")

@@ -88,7 +88,7 @@ class QuestionsSection(RunSection):
             label = "Questions, the least agreed first: click one to see where answers differ"
             add_table(panel, ctx, "questions", label, columns, self.to(self.click_row))
             if state.doubt:
-                panel.md(f"**{state.doubt}.**", name="doubt")
+                panel.md(f"**{state.doubt}.**", name="doubt_text")
         elif page == "Concepts":
             click = "Click a concept to see where some chose it and others did not."
             add_part(panel, ctx, "concepts", click, self.to(self.click_concept))

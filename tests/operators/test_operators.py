@@ -311,6 +311,7 @@ def test_panels_that_are_open_take_up_a_new_run(fields):
     reloads = [(name, given) for name, given in operations if given.get("__method__") == "reload"]
     section = kf.KINDS["agreement"].section
     assert reloads == [(uri("raters"), {"panel_id": "panel-raters", "__method__": "reload", "section": section})]
+    assert "open_panel" not in [name for name, _ in operations]  # it would open a second one
 
 
 def test_every_open_panel_of_the_plugin_takes_up_that_a_run_is_gone(fields):
