@@ -210,15 +210,20 @@ class SamplePanel(foo.Panel):
             return
         disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
         units = report.cells[:MOST_UNITS]
-        state.headline, state.raters = headline(report, disputes), [plain(rater) for rater in report.raters]
-        state.units, state.labels = list(report.units[:MOST_UNITS]), [_labels(unit) for unit in units]
-        state.merged_labels = [_labels([found.whole, *found.parts]) for found in report.merged]
-        state.field_of = {cell.label_id: cell.field for unit in report.cells for cell in unit if cell.label_id}
+        found = {  # in one: the App takes up every change of the state for itself
+            "headline": headline(report, disputes),
+            "raters": [plain(rater) for rater in report.raters],
+            "units": list(report.units[:MOST_UNITS]),
+            "labels": [_labels(unit) for unit in units],
+            "merged_labels": [_labels([found.whole, *found.parts]) for found in report.merged],
+            "field_of": {cell.label_id: cell.field for unit in report.cells for cell in unit if cell.label_id},
+            "disputes": [_shown_dispute(unit) for unit in disputes],
+        }
+        ctx.panel.set_state(found)
         states = {number: unit.state for unit in disputes for number in unit.units}
         rows = enumerate(zip(report.units, units, strict=False), 1)
         put_rows(ctx, "unit_rows", [_row(number, cells, states.get(unit)) for number, (unit, cells) in rows])
         put_rows(ctx, "merged_rows", [_merged_row(found) for found in report.merged])
-        state.disputes = [_shown_dispute(unit) for unit in disputes]
         first = next((place for place, unit in enumerate(disputes) if unit.state == "open"), 0 if disputes else None)
         known = (place for place, unit in enumerate(disputes) if wanted and set(wanted) & set(unit.labels))
         self._show_dispute(ctx, next(known, first))
@@ -226,11 +231,9 @@ class SamplePanel(foo.Panel):
     def _show_dispute(self, ctx: Context, place: int | None) -> None:
         """Make a unit in dispute the one to decide about."""
         state = ctx.panel.state
-        before, state.place = state.shown_labels, place
         labels = [] if place is None else state.disputes[place]["labels"]
-        state.shown_labels = labels
-        if labels != before:
-            state.turn = (state.turn or 0) + 1
+        turn = (state.turn or 0) + (labels != state.shown_labels)
+        ctx.panel.set_state({"place": place, "shown_labels": labels, "turn": turn})
         if place is not None and labels:
             self._point_at(ctx, [(key, state.field_of.get(key, "")) for key in labels], "What the raters annotated")
         else:

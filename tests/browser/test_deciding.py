@@ -9,6 +9,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from demo.__main__ import WORKSPACE
 from tests.browser.conftest import GRID, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
@@ -87,3 +88,37 @@ def test_a_decision_of_somebody_else_is_shown(app: Any, analysed: fo.Dataset) ->
     expect(panel).not_to_contain_text("by dan")
     made = kf.decisions(analysed, "agreement", history=True)
     assert [one.decision for one in made] == ["guideline", "none"]
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.Dataset) -> None:
+    first = kf.next_dispute(analysed, "agreement")
+    (unit, *_) = kf.disputed_units(analysed, "agreement", first)
+    kf.decide(analysed, "agreement", unit.labels, "take", next(iter(unit.values)), who="eve")
+    asked = kf.next_dispute(analysed, "agreement", after=first)
+    (unit, *_) = kf.disputed_units(analysed, "agreement", asked)
+    kf.decide(analysed, "agreement", unit.labels, "guideline", note="is a *toy* one, too?", who="dan")
+    count = kf.count_disputes(analysed, "agreement")
+    app.open(analysed.name, WORKSPACE)
+    if theme == "light":
+        app.use_light_theme()
+    panel = app.panel("raters")
+    panel.get_by_role("button", name="Decide", exact=True).click()
+    said = f"{count.decided} of {count.all} units in dispute decided, {count.waiting} waiting for the guideline"
+    expect(panel).to_contain_text(said)
+    following = panel.get_by_role("button", name="Open the next dispute")
+    expect(following).to_be_in_viewport(ratio=1)
+    app.picture(f"39-decide-{theme}")
+    app.expect_nothing_cut_off("raters")
+    for page, text in (
+        ("Training list", "Who was decided against"),
+        ("Guideline", "is a *toy* one, too?"),
+        ("Results", "Make resolved labels"),
+    ):
+        panel.get_by_role("button", name=page, exact=True).click()
+        expect(panel).to_contain_text(text)
+        app.picture(f"39-decide-{theme}-{page.split()[0].lower()}")
+        app.expect_nothing_cut_off("raters")
+    panel.get_by_role("button", name="Queue", exact=True).click()
+    following.click()
+    app.expect_open_sample(Path(analysed[kf.next_dispute(analysed, "agreement")].filepath).name)
