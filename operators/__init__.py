@@ -16,6 +16,7 @@ from .estimate_truth import EstimateTruth
 from .find_variations import FindVariations
 from .hand_over import HandOver
 from .inject_noise import InjectNoise
+from .label_convergence import LabelConvergenceMetric
 from .load_raters import LoadRaters
 from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
@@ -35,6 +36,7 @@ def register(plugin: Any) -> None:
     plugin.register(CalibrateThreshold)
     plugin.register(ChooseThreshold)
     plugin.register(EstimateConvergence)
+    plugin.register(LabelConvergenceMetric)
     plugin.register(InjectNoise)
     plugin.register(ComputeLabelAgreement)
     plugin.register(RankSystems)

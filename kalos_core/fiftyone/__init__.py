@@ -36,8 +36,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * more of agreement: `AgreementRun`, `NotInRun`, `ImageRow`, `image_alphas`,
   `view_of_alpha`, `view_of_class`, `view_of_pair`, `view_of_threshold`, `view_worst_first`
 * more of calibration: `choose_threshold`, `CalibrationRun`
-* more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `poolable_runs`,
-  `pooled_replicates`
+* more of label convergence: `ConvergenceRun`, `view_of_tag`, `convergence_metrics`, `place_predictions`,
+  `poolable_runs`, `pooled_replicates`
 * more of detectors: `BERKELEY`, `DetectorRun`, `heatmap_fields`
 * more of image-level labels: `compare_teams`, `LabelRun`, `DisputedImage`, `disputed_images`, `view_of_disputes`
 * of labels of any kind: `view_of_difference`
@@ -144,6 +144,7 @@ from kalos_core.fiftyone.kinds.calibration.compute import calibrate_threshold as
 from kalos_core.fiftyone.kinds.calibration.compute import choose_threshold as choose_threshold
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun as CalibrationRun
 from kalos_core.fiftyone.kinds.convergence.compute import estimate_convergence as estimate_convergence
+from kalos_core.fiftyone.kinds.convergence.compute import place_predictions as place_predictions
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun as ConvergenceRun
 from kalos_core.fiftyone.kinds.convergence.kind import view_of_tag as view_of_tag
 from kalos_core.fiftyone.kinds.convergence.metrics import convergence_metrics as convergence_metrics

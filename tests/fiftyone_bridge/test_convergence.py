@@ -241,6 +241,18 @@ class TestModels:
         some = kf.convergence_metrics(dataset, "kept", least=0.7).placed[-1]
         assert some.map == pytest.approx(expected.by_rater[1:].mean())
 
+    def test_a_model_is_placed_under_one_rater(self, estimated: tuple[fo.Dataset, kf.Run]) -> None:
+        dataset, run = estimated
+        for rater in RATERS:
+            found = kf.place_predictions(dataset, "kept", "net", rater)
+            assert found.map == pytest.approx(run.metrics["models"][-1]["by_rater"][rater], abs=1e-12)
+            low, high = run.metrics["interval"]
+            assert found.place == ("below" if found.map < low else "above" if found.map > high else "inside")
+        with pytest.raises(InputError, match="predictions: expected the field of a model, got 'ann'"):
+            kf.place_predictions(dataset, "kept", "ann", "ann")
+        with pytest.raises(InputError, match="raters: expected a rater, or a field of"):
+            kf.place_predictions(dataset, "kept", "net", "nobody")
+
     def test_perfect_predictions_score_1_under_the_rater_they_copy(self, small: fo.Dataset) -> None:
         """By hand: each of ann's boxes found, and no other box: precision 1 at every recall."""
         for sample in small:

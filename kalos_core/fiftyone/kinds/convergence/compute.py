@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import check_comparable
 from kalos_core.annotations import Annotations
-from kalos_core.convergence import THRESHOLDS, Line, convergence_study, read_models
+from kalos_core.convergence import THRESHOLDS, Line, PlacedModel, convergence_study, map_of_predictions, read_models
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import check_thresholds
 from kalos_core.errors import InputError, check_whole, lookup
@@ -23,6 +23,7 @@ from kalos_core.fiftyone.kinds.convergence.metrics import ConvergenceSettings, l
 from kalos_core.fiftyone.kinds.matched import matched_arrays
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
+from kalos_core.fiftyone.runs.stored import load_details
 from kalos_core.pairs import compute_pairs
 from kalos_core.variation.find import TOUCHING
 
@@ -143,6 +144,54 @@ def estimate_convergence(
             draft.arrays = matched_arrays(labels, pairs)
             draft.result = result
     return draft.run
+
+
+def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) -> PlacedModel:
+    """A model against the label convergence of a run: its mAP under one rater, or a resolved field, as ground truth.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+        What the model is evaluated on; those without a field of the truth are left out.
+    run_key : str
+        Of label convergence, whose similarity, thresholds, classes and smallest area are taken.
+    predictions : str
+        A label field with the predictions, each with its confidence.
+    truth : str
+        A rater, or a label field.
+
+    Returns
+    -------
+    PlacedModel
+
+    Raises
+    ------
+    InputError
+        If there is no such run or field, or predictions that cannot be evaluated.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
+    >>> def boxes(height, **sure):
+    ...     cat = fo.Detection(label="cat", bounding_box=[0.1, 0.1, 0.5, height], **sure)
+    ...     return fo.Detections(detections=[cat])
+    >>> raters = {"raters": ["ann", "bob"], "ann": boxes(0.5), "net": boxes(0.5, confidence=0.9)}
+    >>> samples = [fo.Sample(f"{n}.jpg", bob=boxes(0.5 - 0.1 * (n % 3)), **raters) for n in range(200)]
+    >>> _ = dataset.add_samples(samples, progress=False)
+    >>> _ = estimate_convergence(dataset, "ceiling", subsets=50, fraction=0.5, raters=("ann", "bob"))
+    >>> found = place_predictions(dataset, "ceiling", "net", "ann")
+    >>> found.map, found.place
+    (1.0, 'above')
+    >>> dataset.delete()
+    """
+    run = load_details(samples, run_key, CONVERGENCE.name)
+    measure, chosen = run.settings["similarity"], run.selection
+    wanted = Selection(raters=(truth,), classes=chosen.classes, min_area=chosen.min_area, assigned="labelled")
+    labels = read_labels(samples, wanted, [measure])
+    model, scores = _predictions(labels, predictions, measure)
+    found = map_of_predictions(labels.annotations, model, scores, measure, run.settings["thresholds"]).mean
+    return PlacedModel.of(run.details.whole.convergence, predictions, found, {truth: found})
 
 
 def _predictions(labels: Labels, field: str, similarity: str) -> tuple[Annotations, list[float | None]]:
