@@ -1,0 +1,65 @@
+"""Every section of the panel, in both themes and on both sizes of screen: the finding is said, nothing is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from demo.__main__ import KEY, WORKSPACE
+from kalos_core.display import plain
+from tests.browser.conftest import SIZE, brightness, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
+
+LARGE = {"width": 1920, "height": 1080}
+
+SAID = {
+    "Overview": {"Findings": "", "Published": "Published values, those of your similarity first"},
+    "Images": {"": "Worst images: click one to open it"},
+    "Variations": {
+        "Types": "For every 100 annotations of one's own",
+        "Outlines": "",
+        "Merged": "several annotations of one rater are one of another's",
+        "Confusions": "findings of two classes for one object",
+    },
+    "Classes": {"": "Click a class to see its images"},
+    "Raters": {
+        "Scorecards": "Findings for every 100 own labels",
+        "Pairs": "Click a cell to see the images",
+        "Sessions": "No rater has several sessions",
+    },
+    "Threshold": {"Calibration": "", "Sensitivity": "", "Types": "", "Published": "Similarity"},
+    "Ceiling": {
+        "Interval": "No model can be expected to pass",
+        "Subsets": "Over the subsets",
+        "Raters": "",
+        "Checks": "Can the data carry this?",
+    },
+    "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
+}
+"""Section -> its pages ("": it has none), and what is said on each."""
+
+
+@pytest.mark.parametrize(("theme", "size"), [("dark", SIZE), ("light", LARGE)])
+def test_every_section_says_its_finding_and_fits(theme: str, size: dict[str, int], app: Any, analysed: fo.Dataset) -> None:
+    app.page.set_viewport_size(size)
+    app.open(analysed.name, WORKSPACE)
+    panel = app.raters()
+    for statement in kf.overview_of(analysed, KEY):
+        expect(panel).to_contain_text(plain(statement.text, None))
+    if theme == "light":
+        app.use_light_theme()
+    cut_off = {}
+    for number, (section, pages) in enumerate(SAID.items()):
+        app.choose_section(section)
+        for page, said in pages.items():
+            if page:
+                app.choose_page(page)
+            expect(panel).to_contain_text(said)
+            app.picture(f"1{number}-{section.lower()}-{page.lower().replace(' ', '-')}-{theme}")
+            cut_off[section, page] = app.cut_off("raters")
+    assert not any(cut_off.values()), {where: found for where, found in cut_off.items() if found}
