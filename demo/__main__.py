@@ -1,4 +1,4 @@
-"""`make demo`: load a multi-rater data set, run both analyses, open the App with the panels in place."""
+"""`make demo`: load a multi-rater data set, analyse it, open the App with the panel in place."""
 
 from __future__ import annotations
 
@@ -31,16 +31,14 @@ MADE_HERE = "made by `make demo`"
 WHAT_TO_TRY = """
   Open {address}
 
-  - Agreement: click a bar of the histogram to see its images; click a row of the worst images to open one.
-    Its other tabs: published values next to yours, sensitivity to the threshold, classes (click one: its images, worst
-    first), raters (click a cell: the images where these two disagree most). A class or rater filters the plots.
-  - Calibration: which similarity tells signal from chance best, and from which threshold on; one click makes it the
-    default of later forms.
-  - Variations: click a bar to see only those labels; click a pair of classes taken for one another.
-  - Convergence: the mAP that no model can be expected to pass; move the sliders of the thresholds, place a model of
-    your own, click the bar of a tag to see its images.
-  - Open a sample and open the tab "Raters on this sample" (the split icon keeps the image next to it):
-    every object, and what each rater gave it. Click a row to select its labels.
+  - The panel Raters, at the right: its buttons are sections. Overview says what matters; click a sentence to see what
+    is behind it, and Back to return.
+  - Classes: click the hardest one; its images stand in the grid, worst first, and the lens narrows the other sections.
+    Clear takes the lens off.
+  - Raters: a scorecard each; click one for typical confusions, examples, and a feedback sheet to print.
+  - Decide: open the next dispute. Beside the open sample, in the tab "Raters on this sample" (the split icon keeps the
+    image next to it), stand all that the raters gave this object, and the buttons to decide.
+  - Edit a label in FiftyOne's Annotate tab; then Runs: Update, and Compare shows what it changed.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
 

@@ -231,7 +231,7 @@ class WorkbenchPanel(foo.Panel):
                 numbered = {str(number): label for number, label in enumerate(state.choices[name])}
                 add_menu(row, name, numbered, self.on_change_lens)
         if "view" in section.FOLLOWS:
-            row.bool("follow", view=types.SwitchView(label="Follow the view"), on_change=self.on_change_lens)
+            row.bool("follow", view=types.SwitchView(label="Follow view"), on_change=self.on_change_lens)
         if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
             row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 from typing import Any
 
 from PIL import Image
@@ -113,20 +114,20 @@ class App:
     def raters(self) -> Locator:
         return self.panel(RATERS)
 
-    def choose_section(self, name: str) -> Locator:
-        """A section by its button; the panel once it is there."""
-        return self._press(self.raters().get_by_role("button", name=name, exact=True).first)
+    def choose_part(self, name: str, *pages: str) -> Locator:
+        """A section by its button, and a page of it, whose button stands below; the panel once it is there."""
+        named = partial(self.raters().get_by_role, "button", exact=True)
+        self._press(named(name=name).first)
+        for page in pages:
+            self._press(named(name=page).last)
+        return self.raters()
 
-    def choose_page(self, name: str) -> Locator:
-        """A page of a section by its button, which stands below those of the sections."""
-        return self._press(self.raters().get_by_role("button", name=name, exact=True).last)
-
-    def _press(self, button: Locator) -> Locator:
+    def _press(self, button: Locator) -> None:
         self.expect_idle(RATERS)  # what is still loading would draw what was shown before
-        button.click()
+        if not CHOSEN.search(button.get_attribute("class") or ""):
+            button.click()
         expect(button).to_have_class(CHOSEN)
         self.expect_idle(RATERS)
-        return self.raters()
 
     def expect_section(self, name: str) -> None:
         expect(self.raters().get_by_role("button", name=name, exact=True).first).to_have_class(CHOSEN)
@@ -140,17 +141,6 @@ class App:
     def back(self) -> None:
         self.expect_idle(RATERS)
         self.raters().get_by_role("button", name="Back", exact=True).click()
-
-    def choose_part(self, *names: str) -> Locator:
-        """A section of the workbench, and a page of it."""
-        panel = self.panel("raters")
-        for name in names:
-            self.expect_idle("raters")
-            button = panel.get_by_role("button", name=name, exact=True).last
-            button.click()
-            expect(button).to_have_class(re.compile("contained"))
-        self.expect_idle("raters")
-        return panel
 
     def choose_in_menu(self, panel: str, shown: str, entry: str) -> None:
         """Choose an entry of the drop-down that shows a text."""

@@ -106,7 +106,6 @@ def test_every_section_shows_its_part(app: Any, quizzed: fo.Dataset) -> None:
     app.open(quizzed.name, BESIDE)
     panel = app.choose_part("Questions")
     f, accuracy = run.metrics, run.details.accuracy
-    means = f["with_majority"]
     said = {
         ("Questions", "Agreement"): "Raters agree well on",
         ("Questions", "Concepts"): majority_title(

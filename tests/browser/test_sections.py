@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -39,13 +38,20 @@ SAID = {
         "Raters": "",
         "Checks": "Can the data carry this?",
     },
+    "Decide": {"Queue": "units in dispute decided", "Training list": "", "Guideline": "", "Results": "Hand over"},
     "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
 }
 """Section -> its pages ("": it has none), and what is said on each."""
 
 
+IN_README = {"Overview": "overview", "Raters": "raters", "Threshold": "calibration"}
+"""Section -> the picture of its first page."""
+
+
 @pytest.mark.parametrize(("theme", "size"), [("dark", SIZE), ("light", LARGE)])
-def test_every_section_says_its_finding_and_fits(theme: str, size: dict[str, int], app: Any, analysed: fo.Dataset) -> None:
+def test_every_section_says_its_finding_and_fits(
+    theme: str, size: dict[str, int], app: Any, analysed: fo.Dataset
+) -> None:
     app.page.set_viewport_size(size)
     app.open(analysed.name, WORKSPACE)
     panel = app.raters()
@@ -55,11 +61,13 @@ def test_every_section_says_its_finding_and_fits(theme: str, size: dict[str, int
         app.use_light_theme()
     cut_off = {}
     for number, (section, pages) in enumerate(SAID.items()):
-        app.choose_section(section)
         for page, said in pages.items():
-            if page:
-                app.choose_page(page)
+            app.choose_part(section, *filter(None, [page]))
             expect(panel).to_contain_text(said)
-            app.picture(f"1{number}-{section.lower()}-{page.lower().replace(' ', '-')}-{theme}")
+            is_first = theme == "dark" and page == next(iter(pages))
+            readme = IN_README.get(section) if is_first else None
+            app.picture(f"1{number}-{section}-{page}-{theme}".lower(), readme=readme)
             cut_off[section, page] = app.cut_off("raters")
+    text = panel.get_by_role("button", name="Overview").evaluate("e => getComputedStyle(e).color")
+    assert (brightness(text) < 160) == (theme == "light")  # dark on light
     assert not any(cut_off.values()), {where: found for where, found in cut_off.items() if found}
