@@ -226,13 +226,17 @@ class WorkbenchPanel(foo.Panel):
 
     def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
         state = ctx.panel.state
+<<<<<<< HEAD
         row = add_row(panel, "lens", "120px")
+=======
+        row = add_row(panel, "lens", "140px")
+>>>>>>> w-browser
         for name in LENS:
             if name in section.FOLLOWS:
                 numbered = {str(number): label for number, label in enumerate(state.choices[name])}
                 add_menu(row, name, numbered, self.on_change_lens)
         if "view" in section.FOLLOWS:
-            row.bool("follow", view=types.SwitchView(label="Follow the view"), on_change=self.on_change_lens)
+            row.bool("follow", view=types.SwitchView(label="Follow view"), on_change=self.on_change_lens)
         if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
             row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
 

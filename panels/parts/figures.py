@@ -47,12 +47,21 @@ def add_part(panel: types.Object, ctx: Context, name: str, click: str = "", on_c
 READING = {"gridTemplateColumns": "minmax(0, 1fr) auto", "justifyContent": "stretch", "alignItems": "start"}
 """A line, and "?" at its end."""
 
+SMALL = {"button": {"sx": {"padding": "0 10px", "minWidth": 0}}}
+
 
 def add_reading(panel: types.Object, ctx: Context, name: str, reading: str, formula: str) -> None:
     """How to read what is below, in a line; the formula behind "?"."""
     row = panel.h_stack(f"{name}_reading", gap=1, componentsProps={"grid": {"sx": READING}})
     row.md(reading, name="read")
-    row.btn("explain", label="?", on_click=f"{WORKBENCH}#explain", params={"name": name}, title="Formula and source")
+    row.btn(
+        "explain",
+        label="?",
+        on_click=f"{WORKBENCH}#explain",
+        params={"name": name},
+        title="Formula and source",
+        componentsProps=SMALL,
+    )
     if ctx.panel.state.explained == name:
         panel.md(formula, name=f"{name}_formula")
 

@@ -56,7 +56,7 @@ class ImagesSection(Section):
         add_part(panel, ctx, "histogram", "Click a bar to see its images.", self.to(self.click_bar))
         if state.worst_ids:
             row = add_row(panel, "worst_row")
-            label = f"Show the {len(state.worst_ids):,} worst in the grid"
+            label = f"{len(state.worst_ids):,} worst in the grid"
             row.btn("show_worst", label=label, icon="grid_view", on_click=self.to(self.show_worst))
             add_table(panel, ctx, "worst", "Worst images: click one to open it", COLUMNS, self.to(self.click_worst))
 

@@ -87,7 +87,7 @@ class CeilingSection(Section):
         found = kf.convergence_metrics(ctx.dataset, state.run, **state.limits, models=state.placed)
         pooled = self._pooled(ctx) if page == SUBSETS else None
         parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, pooled=pooled)
-        state.found, state.basis = _headline(found), _basis(parts["bars"].title, found)
+        state.found, state.basis, state.caveat = _headline(found), _basis(parts["bars"].title, found), _caveat(found)
         parts["bars"] = kf.Part("", parts["bars"].figure, parts["bars"].note)  # its title is said above
         put_parts(ctx, {name: parts[name] for name in FIGURES[page]})
         state.models = _models(found, state.levels)
@@ -157,7 +157,7 @@ class CeilingSection(Section):
         state, page = ctx.panel.state, self.page(ctx)
         self.add_not_in_lens(panel, ctx)
         panel.md(bold(state.found), name="found_text")
-        panel.md(state.basis, name="basis_text")
+        panel.md(state.caveat if page == CHECKS else state.basis, name="basis_text")
         if page != CHECKS and len(state.levels) > 1:
             self._add_sliders(panel, ctx)
         click, to = ("Click the bar of a tag to see its images.", self.to(self.click_bar))
@@ -222,12 +222,19 @@ def _basis(title: str, found: ConvergenceStudy) -> str:
     """The interval, how it came about and what it is over."""
     whole = found.whole
     low, high = whole.thresholds[0], whole.thresholds[-1]
-    text = (
+    return (
         f"{title}. {count_text(len(whole.map))} subsets of {count_text(whole.images)} images, {whole.raters} raters, "
-        f"thresholds {alpha_text(low)} to {alpha_text(high)}; {_route(found)}. It depends on how many images it is "
-        "computed on: quote the value of all images; the interval belongs to subsets of its size."
+        f"thresholds {alpha_text(low)} to {alpha_text(high)}; {_route(found)}."
     )
-    if whole.images_per_replicate < FEW_IMAGES:
+
+
+def _caveat(found: ConvergenceStudy) -> str:
+    """What the interval is not."""
+    text = (
+        "Label convergence depends on how many images it is computed on: quote the value of all images; the interval "
+        "belongs to subsets of its size."
+    )
+    if found.whole.images_per_replicate < FEW_IMAGES:
         text += f" Subsets of fewer than {FEW_IMAGES} images have wider intervals: compare means, not widths."
     return text
 

@@ -28,7 +28,7 @@ class OverviewSection(Section):
 
     NAME, KIND, NOTHING_YET = "Overview", "agreement", NOTHING_YET
     FOLLOWS = ("category", "rater", "tag", "view")
-    PAGES = ("Findings", "Published values")
+    PAGES = ("Findings", "Published")
 
     def load(self, ctx: Context, analysis: kf.Analysis) -> None:
         state, run = ctx.panel.state, kf.load_details(ctx.dataset, analysis.runs["agreement"].key)

@@ -180,7 +180,7 @@ class ThresholdSection(Section):
         state, value = ctx.panel.state, alpha_text(ctx.panel.state.calibrated)
         if state.asked:
             panel.view("doubt", types.Warning(label="Not to be trusted", description=state.doubt))
-        row = add_row(panel, "use_row")
+        row = add_row(panel, "use_row", "320px")
         row.btn(
             "again",
             label=f"New analysis with {state.similarity} from {value} on",

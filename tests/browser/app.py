@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 from typing import Any
 
 from PIL import Image
@@ -11,14 +12,10 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import SCREENSHOTS
 
-SECTIONS = {
-    "Images": "Click a bar to see its images",
-    "Reading": "Values of other configurations are not comparable",
-    "Boundaries": "What is lost between the anchor",
-    "Classes": "Click a class to see its images",
-    "Raters": "Click a cell to see the images",
-}
-"""Sections of the Agreement panel, and what is said in each."""
+RATERS = "raters"
+"""The panel that all sections are part of."""
+
+CHOSEN = re.compile("MuiButton-contained")
 
 
 class App:
@@ -112,30 +109,38 @@ class App:
         expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
         self.page.mouse.click(x, y)
 
-    def choose_tab(self, panel: str, name: str) -> Locator:
-        """A tab inside a panel."""
-        self.expect_idle(panel)  # what is still loading would draw the tab that was shown before
-        tab = self.panel(panel).get_by_role("tab", name=name, exact=True)
-        tab.click()
-        expect(tab).to_have_attribute("aria-selected", "true")
-        return self.panel(panel)
+    # ---- the panel of sections ----
 
-    def choose_section(self, name: str) -> None:
-        """A tab inside the Agreement panel."""
-        self.choose_tab("agreement", name)
-        expect(self.panel("agreement")).to_contain_text(SECTIONS[name])
-        expect(self.panel("agreement").locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    def raters(self) -> Locator:
+        return self.panel(RATERS)
 
-    def choose_part(self, *names: str) -> Locator:
-        """A section of the workbench, and a page of it."""
-        panel = self.panel("raters")
-        for name in names:
-            self.expect_idle("raters")
-            button = panel.get_by_role("button", name=name, exact=True).last
+    def choose_part(self, name: str, *pages: str) -> Locator:
+        """A section by its button, and a page of it, whose button stands below; the panel once it is there."""
+        named = partial(self.raters().get_by_role, "button", exact=True)
+        self._press(named(name=name).first)
+        for page in pages:
+            self._press(named(name=page).last)
+        return self.raters()
+
+    def _press(self, button: Locator) -> None:
+        self.expect_idle(RATERS)  # what is still loading would draw what was shown before
+        if not CHOSEN.search(button.get_attribute("class") or ""):
             button.click()
-            expect(button).to_have_class(re.compile("contained"))
-        self.expect_idle("raters")
-        return panel
+        expect(button).to_have_class(CHOSEN)
+        self.expect_idle(RATERS)
+
+    def expect_section(self, name: str) -> None:
+        expect(self.raters().get_by_role("button", name=name, exact=True).first).to_have_class(CHOSEN)
+
+    def choose_lens(self, shown: str, entry: str) -> None:
+        """Choose an entry of the menu of the lens that shows a text."""
+        self.expect_idle(RATERS)
+        self.choose_in_menu(RATERS, shown, entry)
+        self.expect_idle(RATERS)
+
+    def back(self) -> None:
+        self.expect_idle(RATERS)
+        self.raters().get_by_role("button", name="Back", exact=True).click()
 
     def choose_in_menu(self, panel: str, shown: str, entry: str) -> None:
         """Choose an entry of the drop-down that shows a text."""
@@ -154,22 +159,25 @@ class App:
 
     def expect_nothing_cut_off(self, panel: str) -> None:
         """No element of a panel is wider than its place."""
-        wide = self.panel(panel).evaluate(
+        assert not (found := self.cut_off(panel)), found
+
+    def cut_off(self, panel: str) -> list[str]:
+        """What is wider than its place."""
+        wide: list[str] = self.panel(panel).evaluate(
             """root => [root, ...root.querySelectorAll('*')]
-                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root') && e.clientWidth > 0)
+                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root') && e.clientWidth > 0)
                 .filter(e => e.scrollWidth > e.clientWidth + 1)
                 .filter(e => getComputedStyle(e).display !== 'inline')
                 .map(e => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)
             """
         )
-        assert not wide, wide
-        beyond = self.panel(panel).evaluate(
+        beyond: list[str] = self.panel(panel).evaluate(
             """root => { const right = root.getBoundingClientRect().right + 1;
                 return [...root.querySelectorAll('.js-plotly-plot text, td, th, p, button')]
                     .filter(e => e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > right)
                     .map(e => e.textContent) }"""
         )
-        assert not beyond, beyond
+        return [*wide, *beyond]
 
     def use_light_theme(self) -> None:
         self.page.locator('button[title="Light mode"]').click()

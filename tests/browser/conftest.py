@@ -20,7 +20,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import _arrange, tag_themes
+from demo.__main__ import KEY, _arrange, tag_themes
 from demo.files import IMAGES, LABELS, write
 from demo.raters import simulate
 from demo.scenes import Scene, draw_scenes
@@ -31,6 +31,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
 SIZE = {"width": 1280, "height": 800}
 GRID = "grid"  # a workspace that shows nothing but the grid
+QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "fraction": 0.5, "tags": True}}
+"""Settings of an analysis that takes seconds."""
+
 NUMBERS = count(1)  # of copies, none of which shares its name with another
 PATIENCE = 20_000  # milliseconds, on a machine that does other things too
 
@@ -167,12 +170,18 @@ def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset
     tag_themes(loaded, drawn)
     loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
     analysed = loaded.clone("analysed")
+<<<<<<< HEAD
     kf.compute_agreement(analysed, "agreement")
     kf.find_variations(analysed, "variations")
     kf.calibrate_threshold(analysed, "calibration", bootstrap=20)
     with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
         kf.estimate_convergence(analysed, "convergence", subsets=200, fraction=0.5, tags=True)
     _arrange(analysed, fo)
+=======
+    with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
+        analysis = kf.analyse(analysed, KEY, settings=QUICK)
+    _arrange(analysed, analysis.runs["agreement"], fo)
+>>>>>>> w-browser
     yield {"loaded": loaded, "analysed": analysed}
     for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
         fo.delete_dataset(name)
@@ -191,7 +200,7 @@ def loaded(originals: dict[str, fo.Dataset]) -> fo.Dataset:
 
 @pytest.fixture
 def analysed(originals: dict[str, fo.Dataset]) -> fo.Dataset:
-    """The same with both analyses, in the demo's workspace."""
+    """The same analysed, in the demo's workspace."""
     return of_a_new_name(originals["analysed"])
 
 

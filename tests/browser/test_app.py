@@ -13,28 +13,40 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import WORKSPACE
+from demo.__main__ import KEY, WORKSPACE
 from demo.files import LABELS
-from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, agreement_title, alpha_bins, alpha_text, variations_title
-from tests.browser.conftest import GRID, brightness, expect, rows
+from kalos_core.display import alpha_text
+from kalos_core.fiftyone.runs.records import plain
+from kalos_core.figures import (
+    agreement_title,
+    alpha_bins,
+    calibration_title,
+    collaboration_title,
+    hardest_classes,
+    variations_title,
+)
+from tests.browser.conftest import GRID, expect, rows
+from tests.fiftyone_bridge.scenes import metrics_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
 FARM = 3  # a scene whose raters disagree in several ways
 
+FOUND = ("name", "ks", "tau", "reason", "why")
+"""Of a similarity: what the title of its calibration takes."""
 
-# ---- from nothing to a run ----
+
+# ---- from nothing to runs ----
 
 
-def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
+def test_an_agreement_is_made_shown_and_deleted(app: Any, loaded: fo.Dataset) -> None:
     app.open(loaded.name, GRID)
     app.expect_count(len(loaded))
-    panel = app.add_panel("agreement")
-    expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("01-agreement-nothing-yet")
-    panel.get_by_role("button", name="Match raters and compute agreement").click()
-    form = app.form()
+    panel = app.add_panel("raters")
+    expect(panel).to_contain_text("Found: 4 raters")
+    app.picture("01-start")
+    app.expect_nothing_cut_off("raters")
+    form = app.start_operator("Match raters and compute agreement")
     for rater in ("ana", "ben", "chen", "dara"):
         expect(form.get_by_text(rater, exact=True).first).to_be_visible()
     app.picture("02-agreement-form", readme="form")
@@ -45,18 +57,17 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     expect(form.get_by_role("button", name="Execute").first).to_be_disabled()
     message.scroll_into_view_if_needed()
     app.picture("03-agreement-form-bad-run-key")
-    app.fill(form, "Run key", "first")
+    app.fill(form, "Run key", "plain")
     expect(message).to_have_count(0)
 
     summary = app.execute(form)
-    figures = kf.load_metrics(loaded, "first").metrics
-    title = agreement_title(figures["alpha"], figures["alpha_interval"])
-    expect(summary).to_contain_text(title)
+    figures = kf.load_metrics(loaded, "plain").metrics
+    expect(summary).to_contain_text(agreement_title(figures["alpha"], figures["alpha_interval"]))
     expect(summary).to_contain_text(f"{figures['annotations']:,} in {figures['units']:,} units")
     app.picture("04-agreement-summary")
     app.finish()
-    expect(panel).to_contain_text(title)
-    expect(panel).to_contain_text(f"over {len(loaded)} images, {figures['units']} units, 4 raters")
+    first_said = kf.overview_of(loaded, "plain")[0].text
+    expect(panel).to_contain_text(first_said)
 
     # a run started elsewhere, with other settings, comes up in the open panel
     form = app.start_operator("Match raters and compute agreement")
@@ -65,35 +76,68 @@ def test_from_nothing_to_an_agreement(app: Any, loaded: fo.Dataset) -> None:
     summary = app.execute(form)
     strict = kf.load_metrics(loaded, "strict")
     assert strict.settings["threshold"] == 0.8
-    title = agreement_title(strict.metrics["alpha"], strict.metrics["alpha_interval"])
-    expect(summary).to_contain_text(title)
+    expect(summary).to_contain_text(agreement_title(strict.metrics["alpha"], strict.metrics["alpha_interval"]))
     app.finish()
-    expect(panel).to_contain_text(title)
-    assert kf.list_runs(loaded) == ["strict", "first"]
+    said = kf.overview_of(loaded, "strict")[0].text
+    assert said != first_said
+    expect(panel).to_contain_text(said)
+    assert kf.list_runs(loaded) == ["strict", "plain"]
 
     # and a run that is deleted goes
     form = app.start_operator("Delete a run")
     expect(form).to_contain_text("This cannot be undone")
     app.picture("05-delete-form")
     form.get_by_role("button", name="Execute").first.click()
-    expect(panel).not_to_contain_text(title)
-    assert kf.list_runs(loaded) == ["first"]
+    expect(panel).to_contain_text(first_said)
+    assert kf.list_runs(loaded) == ["plain"]
 
 
-def test_from_nothing_to_variations(app: Any, loaded: fo.Dataset) -> None:
+def test_what_a_section_lacks_is_made_from_it(app: Any, loaded: fo.Dataset) -> None:
+    kf.compute_agreement(loaded, "agreement")
     app.open(loaded.name, GRID)
-    panel = app.add_panel("variations")
+    app.add_panel("raters")
+    panel = app.choose_part("Variations")
     expect(panel).to_contain_text("Nothing is computed yet")
     app.picture("06-variations-nothing-yet")
-    panel.get_by_role("button", name="Find variations between raters").click()
+    panel.get_by_role("button", name="Variations: new run").click()
     form = app.form()
     app.picture("07-variations-form")
     summary = app.execute(form)
-    counts = kf.load_metrics(loaded, "variations").metrics["counts"]
-    expect(summary).to_contain_text(variations_title(counts))
+    title = variations_title(kf.load_metrics(loaded, "variations").metrics["counts"])
+    expect(summary).to_contain_text(title)
     app.picture("08-variations-summary")
     app.finish()
-    expect(panel).to_contain_text(variations_title(counts))
+    expect(panel).to_contain_text(title)
+
+    app.choose_part("Threshold")
+    expect(panel).to_contain_text("Nothing is computed yet")
+    panel.get_by_role("button", name="Calibration: new run").click()
+    form = app.form()
+    expect(form.get_by_text("IoU of polygons").first).to_be_visible()
+    app.picture("13-calibration-form")
+    summary = app.execute(form)
+    found = kf.load_metrics(loaded, "calibration").metrics["similarities"]
+    best = found[0]
+    expect(summary).to_contain_text(calibration_title(*(best[name] for name in FOUND)))
+    app.picture("14-calibration-summary")
+    app.finish()
+    table = panel.locator("table").first
+    expect(table.locator("tbody tr")).to_have_count(len(found))
+    assert [row[0].removeprefix("▸ ") for row in rows(table)] == [entry["name"] for entry in found]
+    for entry in (found[1], best):
+        app.expect_idle("raters")
+        table.locator("tbody tr").nth(found.index(entry)).click()
+        expect(panel).to_contain_text(f"{entry['name']} {alpha_text(entry['threshold'])}")
+
+    # its threshold becomes the default of the next form
+    panel.get_by_role("button", name=f"Use {alpha_text(best['threshold'])} as the default").click()
+    expect(panel).to_contain_text(f"is what later forms offer as the threshold of {best['name']}")
+    form = app.start_operator("Match raters and compute agreement")
+    expect(form).to_contain_text(f"Calibrated for {best['name']}: {alpha_text(best['threshold'])} (run calibration)")
+    field = form.get_by_text("Threshold τ_s", exact=True).locator("xpath=following::input[1]")
+    expect(field).to_have_value(str(round(best["threshold"], 3)))
+    field.scroll_into_view_if_needed()
+    app.picture("15-calibrated-default-in-the-form")
 
 
 def test_an_error_is_said_and_nothing_is_written(app: Any, loaded: fo.Dataset) -> None:
@@ -132,32 +176,29 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
 
 
-# ---- the panels, with everything computed ----
+# ---- the sections, with everything computed ----
 
 
-def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
-    _, alphas = kf.image_alphas(analysed, "agreement")
-    edges, counts = alpha_bins(alphas)
+def test_images_lead_to_the_grid_and_back(app: Any, analysed: fo.Dataset) -> None:
+    _, alphas = kf.image_alphas(analysed, KEY)
+    counts = alpha_bins(alphas)[1]
     app.open(analysed.name, WORKSPACE)
-    panel = app.panel("agreement")
-    run = kf.load_metrics(analysed, "agreement")
-    expect(panel).to_contain_text(agreement_title(run.metrics["alpha"], run.metrics["alpha_interval"]))
+    panel = app.choose_part("Images")
     app.expect_count(len(analysed))
-    app.picture("20-agreement", readme="agreement")
-    app.expect_nothing_cut_off("agreement")
     chosen = [place for place, count in enumerate(counts) if count not in (0, len(analysed))]
-    first, last = chosen[0], chosen[-1]  # the last bin holds its upper edge, too
-    for place in (first, last):
-        app.click_bar("agreement", place)
+    for place in (chosen[0], chosen[-1]):  # the last bin holds its upper edge, too
+        app.click_bar("raters", place)
         app.expect_count(int(counts[place]))
-    app.picture("21-agreement-bar-clicked")
-    panel.get_by_role("button", name="Show all images").click()
+        expect(panel).to_contain_text(f"{counts[place]} images with α from")
+    app.picture("21-bar-clicked")
+    app.back()
+    app.expect_count(int(counts[chosen[0]]))
+    app.back()
     app.expect_count(len(analysed))
-    assert edges[-1] == 1
 
     # a row of the table below opens its image
-    worst = kf.worst_images(analysed, "agreement")
-    table = app.panel("agreement").locator("table")
+    worst = kf.worst_images(analysed, KEY)
+    table = panel.locator("table")
     expect(table.locator("tbody tr")).to_have_count(len(worst))
     expected = [[str(n), row.file, alpha_text(row.alpha, 3), str(row.labels)] for n, row in enumerate(worst, 1)]
     assert rows(table) == expected
@@ -166,21 +207,71 @@ def test_agreement_leads_to_its_images(app: Any, analysed: fo.Dataset) -> None:
     app.picture("22-worst-image-open")
 
 
-def cells(report: Any) -> list[list[str]]:
-    """The table of the panel as the library's own report has it."""
-    return [[str(number), *(" ".join(said(cell)) for cell in unit)] for number, unit in enumerate(report.cells, 1)]
+def test_a_class_leads_to_its_images_and_narrows_the_other_sections(app: Any, analysed: fo.Dataset) -> None:
+    classes = plain(kf.load_details(analysed, KEY).details)["class_difficulty"]
+    shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
+    name = shown[2]
+    view = kf.view_of_class(analysed, KEY, name)
+    assert 0 < len(view) < len(analysed)
+    app.open(analysed.name, WORKSPACE)
+    panel = app.choose_part("Classes")
+    expect(panel.locator(".bars .point path")).to_have_count(len(shown))
+    app.click_bar("raters", 2)
+    app.expect_count(len(view))
+    expect(panel).to_contain_text(f"images with {name}, worst first")
+    app.picture("24-class-clicked")
+    app.expect_nothing_cut_off("raters")
+
+    # the histogram, the worst images and the heatmap are of this class now
+    app.choose_part("Images")
+    narrowed = metrics_of(kf.narrowed_metrics(analysed, KEY, kf.Lens(category=name)))
+    counts = alpha_bins(narrowed["image_alpha"])[1]
+    expect(panel.locator(".bars .point path")).to_have_count(len(counts))
+    expect(panel.locator("table tbody tr")).to_have_count(min(len(view), 25))
+    app.picture("25-images-of-a-class")
+    app.choose_part("Raters", "Pairs")
+    together = narrowed["collaboration"]
+    expect(panel).to_contain_text(collaboration_title(together["raters"], together["alpha"]))
+    app.choose_part("Ceiling")
+    expect(panel).to_contain_text("the lens does not reach here")
+
+    app.choose_part("Images")
+    panel.get_by_role("button", name="Clear", exact=True).click()
+    expect(panel.get_by_role("combobox").filter(has_text="all classes")).to_be_visible()
+    app.back()
+    app.expect_count(len(analysed))
+
+    # the same from the menus, where a rater can be chosen, too
+    app.choose_lens("all classes", name)
+    app.choose_lens("all raters", "chen")
+    both = kf.narrowed_metrics(analysed, KEY, kf.Lens(category=name, rater="chen"))
+    expect(panel).to_contain_text(f"α {alpha_text(both.alpha)}")
+    expect(panel).to_contain_text(f"over {both.images} images")
+    app.picture("26-class-and-rater")
+    app.expect_nothing_cut_off("raters")
 
 
-def said(cell: Any) -> list[str]:
-    """What the rater gave, the variations towards the others, by rater where they differ, and the least similarity."""
-    types = list(dict.fromkeys(VARIATION_LABELS[found.variation] for found in cell.findings))
-    raters = {name: [f.rater for f in cell.findings if VARIATION_LABELS[f.variation] == name] for name in types}
-    similarities = [found.similarity for found in cell.findings if found.similarity is not None]
-    return [
-        cell.category or cell.state,
-        *(types if len(types) < 2 else [f"{name}: {', '.join(raters[name])}" for name in types]),
-        *([f"{min(similarities):.2f}"] if similarities else []),
-    ]
+def test_two_raters_lead_to_the_images_where_they_disagree_most(app: Any, analysed: fo.Dataset) -> None:
+    together = plain(kf.load_details(analysed, KEY).details)["collaboration"]
+    first, second = (together["raters"][together["order"][place]] for place in (0, 2))
+    view = kf.view_of_pair(analysed, KEY, first, second)
+    assert 0 < len(view) < len(analysed)
+    app.open(analysed.name, WORKSPACE)
+    app.choose_part("Raters", "Pairs")
+    app.click_cell("raters", 0, 2, len(together["raters"]))
+    app.expect_count(len(view))
+    app.picture("27-pair-clicked")
+
+
+def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
+    name = kf.load_metrics(analysed, KEY, "variations").names.main
+    merged = analysed.filter_labels("dara", fo.ViewField(name) == "merged")
+    assert 0 < len(merged) < len(analysed)
+    app.open(analysed.name, WORKSPACE)
+    app.expand("dara")
+    app.choose_value(f"dara.polylines.{name}", "merged")
+    app.expect_count(len(merged))
+    app.picture("51-sidebar-filtered")
 
 
 def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analysed: fo.Dataset) -> None:
@@ -188,14 +279,14 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.open(analysed.name, WORKSPACE)
     app.page.locator('[data-cy="looker"]').nth(FARM).click(position={"x": 12, "y": 60})
     app.expect_open_sample(Path(paths[FARM]).name)
-    app.picture("30-sample-open")
     panel = app.sample_panel()
-    report = kf.sample_report(analysed, ids[FARM], "agreement", "variations")
+    report = kf.sample_report(analysed, ids[FARM], KEY)
     expect(panel).to_contain_text(f"alpha {alpha_text(report.alpha)}")
     table = panel.locator("table").first  # of units; annotations split into parts have another
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
     assert [" ".join(cell.split()) for cell in table.locator("th").all_inner_texts()] == ["#", *report.raters]
-    assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(report)
+    expected = [[cell.category or cell.state for cell in unit] for unit in report.cells]
+    assert [[cell.splitlines()[0] for cell in row[1:]] for row in rows(table)] == expected
 
     # a row selects the labels of its unit
     drawn = [sum(bool(cell.label_id) for cell in unit) for unit in report.cells]
@@ -212,79 +303,6 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     # the panel follows to the next sample
     app.page.keyboard.press("ArrowRight")
     app.expect_open_sample(Path(paths[FARM + 1]).name)
-    following = kf.sample_report(analysed, ids[FARM + 1], "agreement", "variations")
+    following = kf.sample_report(analysed, ids[FARM + 1], KEY)
     expect(panel).to_contain_text(f"alpha {alpha_text(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))
-    assert [[" ".join(cell.split()) for cell in row] for row in rows(table)] == cells(following)
-    expect(unit).to_have_count(0)
-    app.picture("32-next-sample")
-
-
-def test_variations_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    figures = kf.load_metrics(analysed, "variations").metrics
-    app.open(analysed.name, WORKSPACE)
-    panel = app.show_panel("variations")
-    expect(panel).to_contain_text(variations_title(figures["counts"]))
-    expect(panel.locator(".bars .point path")).to_have_count(len(VARIATION_TYPES))
-    app.picture("40-variations", readme="variations")
-    app.expect_nothing_cut_off("variations")
-    wrong_class = kf.view_of_variation(analysed, "variations", "wrong_class")
-    assert 0 < len(wrong_class) < len(analysed)
-    app.click_bar("variations", VARIATION_TYPES.index("wrong_class"))
-    app.expect_count(len(wrong_class))
-    expect(app.page.get_by_text("FilterLabels").first).to_be_attached()  # only those labels, not all of these images
-    app.picture("41-variations-bar-clicked")
-
-    raters = panel.locator("table")
-    raters.scroll_into_view_if_needed()
-    expect(raters.locator("tbody tr")).to_have_count(4)
-    app.picture("43-variations-by-rater")
-
-    # in the last tab a row leads to the labels of two classes
-    confusions = figures["confusions"]
-    app.choose_tab("variations", "Confusions")
-    table = panel.locator("table")
-    expect(table.locator("tbody tr")).to_have_count(min(len(confusions), 25))
-    assert rows(table)[0] == [str(value) for value in confusions[0].values()]
-    table.locator("tbody tr").first.click()
-    pair = kf.view_of_confusion(analysed, "variations", confusions[0]["category_a"], confusions[0]["category_b"])
-    assert 0 < len(pair) < len(analysed)
-    app.expect_count(len(pair))
-    app.picture("42-confused-pair-clicked")
-
-
-def test_labels_are_filtered_by_variation_type_in_the_sidebar(app: Any, analysed: fo.Dataset) -> None:
-    merged = analysed.filter_labels("dara", fo.ViewField("variations") == "merged")
-    assert 0 < len(merged) < len(analysed)
-    app.open(analysed.name, WORKSPACE)
-    app.expand("dara")
-    app.choose_value("dara.polylines.variations", "merged")
-    app.expect_count(len(merged))
-    app.picture("51-sidebar-filtered")
-
-
-def test_the_panels_follow_the_light_theme(app: Any, analysed: fo.Dataset) -> None:
-    app.open(analysed.name, WORKSPACE)
-    panel = app.panel("agreement")
-    expect(panel.locator(".bars .point path").first).to_be_visible()
-    app.use_light_theme()
-    app.picture("60-agreement-light")
-    app.expect_nothing_cut_off("agreement")
-    text = panel.locator("svg .xtick text").first.evaluate("e => getComputedStyle(e).fill")
-    assert brightness(text) < 160  # dark on light
-    for number, section in enumerate(("Reading", "Boundaries", "Classes", "Raters")):
-        app.choose_section(section)
-        expect(panel.locator(".js-plotly-plot").first).to_be_visible()
-        app.scroll_to(panel.locator(".js-plotly-plot").last)
-        app.picture(f"63-{number}-{section.lower()}-light")
-    app.show_panel("variations")
-    expect(app.panel("variations").locator(".bars .point path").first).to_be_visible()
-    app.picture("61-variations-light")
-    app.expect_nothing_cut_off("variations")
-    for number, section in enumerate(("Thresholds", "Boundaries", "Merged", "Confusions")):
-        app.choose_tab("variations", section)
-        app.picture(f"64-{number}-{section.lower()}-light")
-        app.expect_nothing_cut_off("variations")
-    app.show_panel("calibration")
-    app.scroll_to(app.panel("calibration").locator(".js-plotly-plot"))
-    app.picture("62-calibration-light")

@@ -8,22 +8,13 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from demo.__main__ import KEY, WORKSPACE
 from kalos_core.figures import convergence_title, directions_title
 from tests.browser.conftest import GRID, expect, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
-
-BESIDE = "beside"
-
-
-@pytest.fixture
-def beside(analysed: fo.Dataset) -> fo.Dataset:
-    """All runs, with a workspace that shows the panel beside the grid."""
-    grid, panel = fo.Panel(type="Samples", pinned=True), fo.Panel(type="convergence")
-    spaces = [fo.Space(children=[shown], active_child=shown.component_id) for shown in (grid, panel)]
-    analysed.save_workspace(BESIDE, fo.Space(children=spaces, orientation="horizontal"))
-    return analysed
+RUN = f"{KEY}_convergence"
 
 
 def title(found: Any) -> str:
@@ -36,19 +27,21 @@ def title(found: Any) -> str:
 
 def step(app: Any, place: int, key: str, least: float, greatest: float) -> None:
     """Move a slider of the panel by a key: 0 the least threshold, 1 the greatest; what both are then."""
-    app.expect_idle("convergence")
-    panel = app.panel("convergence")
+    app.expect_idle("raters")
+    panel = app.raters()
     panel.locator("input[type=range]").nth(place).focus()
     app.page.keyboard.press(key)
     expect(panel).to_contain_text(f"thresholds {least:.2f} to {greatest:.2f};")
 
 
 def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
+    kf.compute_agreement(loaded, "agreement")
     app.open(loaded.name, GRID)
-    panel = app.add_panel("convergence")
+    app.add_panel("raters")
+    panel = app.choose_part("Ceiling")
     expect(panel).to_contain_text("Nothing is computed yet")
-    app.picture("90-convergence-nothing-yet")
-    panel.get_by_role("button", name="Estimate label convergence").click()
+    app.picture("90-ceiling-nothing-yet")
+    panel.get_by_role("button", name="Label convergence: new run").click()
     form = app.form()
     app.picture("91-convergence-form")
     app.fill(form, "Models with a known mAP", "YOLO 41")
@@ -69,26 +62,24 @@ def test_from_nothing_to_an_interval(app: Any, loaded: fo.Dataset) -> None:
     app.finish()
     expect(panel).to_contain_text(title(found))
     expect(panel).to_contain_text("20.0 mAP is below label convergence")
-    app.picture("95-convergence-first-run")
+    app.picture("95-ceiling-first-run")
 
 
-def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
-    app.open(beside.name, BESIDE)
-    panel = app.panel("convergence")
-    whole = kf.convergence_metrics(beside, "convergence")
+def test_thresholds_models_and_tags(app: Any, analysed: fo.Dataset) -> None:
+    app.open(analysed.name, WORKSPACE)
+    panel = app.choose_part("Ceiling")
+    whole = kf.convergence_metrics(analysed, RUN)
     expect(panel).to_contain_text(title(whole))
     expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    app.picture("96-convergence", readme="convergence")
-    app.expect_nothing_cut_off("convergence")
 
     # other thresholds, from the stored replicates
     step(app, 0, "ArrowRight", 0.55, 0.95)
     step(app, 0, "ArrowRight", 0.6, 0.95)
-    some = kf.convergence_metrics(beside, "convergence", least=0.6)
+    some = kf.convergence_metrics(analysed, RUN, least=0.6)
     assert some.whole.convergence.mean < whole.whole.convergence.mean
     expect(panel).to_contain_text(title(some))
     step(app, 1, "ArrowLeft", 0.6, 0.9)
-    expect(panel).to_contain_text(title(kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9)))
+    expect(panel).to_contain_text(title(kf.convergence_metrics(analysed, RUN, least=0.6, greatest=0.9)))
 
     # a model that is typed
     field = panel.get_by_role("textbox").first
@@ -97,39 +88,20 @@ def test_thresholds_models_and_tags(app: Any, beside: fo.Dataset) -> None:
     expect(panel).to_contain_text("expected the mAP of 'mine' from 0 to 1, got 55.0; 55 % is 0.55")
     field.fill("mine 0.55")
     panel.get_by_role("button", name="Place").click()
-    placed = kf.convergence_metrics(beside, "convergence", least=0.6, greatest=0.9, models="mine 0.55")
+    placed = kf.convergence_metrics(analysed, RUN, least=0.6, greatest=0.9, models="mine 0.55")
     expect(panel).to_contain_text(placed.placed[0].meaning)
-    app.picture("97-convergence-placed")
-    app.expect_nothing_cut_off("convergence")
+    app.picture("97-ceiling-placed")
+    app.expect_nothing_cut_off("raters")
 
     # the bar of a tag
-    names = [part.name for part in whole.parts]
-    app.click_bar("convergence", names.index("harbour"))
-    app.expect_count(len(beside.match_tags("harbour")))
-    app.picture("98-convergence-tag-clicked")
+    names = [part.name for part in whole.largest()]
+    app.click_bar("raters", names.index("harbour"))
+    app.expect_count(len(analysed.match_tags("harbour")))
+    app.picture("98-ceiling-tag-clicked")
 
-
-def test_every_section_shows_its_part(app: Any, beside: fo.Dataset) -> None:
-    app.open(beside.name, BESIDE)
-    panel = app.panel("convergence")
-    found = kf.convergence_metrics(beside, "convergence")
-    expect(panel).to_contain_text(title(found))
-    said = {
-        "Subsets": "A point for each subset and threshold",
-        "Raters": directions_title(found.raters.tolist(), found.matrix),
-        "Checks": "Can the data carry this?",
-    }
-    for number, (section, text) in enumerate(said.items()):
-        app.choose_tab("convergence", section)
-        expect(panel).to_contain_text(text)
-        app.expect_idle("convergence")
-        app.scroll_to(panel.get_by_text("New run"))
-        app.picture(f"99-{number}-convergence-{section.lower()}")
-        app.expect_nothing_cut_off("convergence")
+    app.choose_part("Ceiling", "Raters")
+    found = kf.convergence_metrics(analysed, RUN, least=0.6, greatest=0.9)
+    expect(panel).to_contain_text(directions_title(found.raters.tolist(), found.matrix))
+    app.choose_part("Ceiling", "Checks")
+    expect(panel.locator("table tbody tr")).to_have_count(len(found.checklist))
     assert [row[1] for row in rows(panel.locator("table"))] == [line.criterion for line in found.checklist]
-    app.use_light_theme()
-    for number, section in enumerate(["Interval", *said]):
-        app.choose_tab("convergence", section)
-        app.expect_idle("convergence")
-        app.scroll_to(panel.get_by_text("New run"))
-        app.picture(f"991-{number}-convergence-{section.lower()}-light")

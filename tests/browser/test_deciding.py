@@ -9,7 +9,11 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+<<<<<<< HEAD
 from demo.__main__ import WORKSPACE
+=======
+from demo.__main__ import KEY
+>>>>>>> w-browser
 from tests.browser.conftest import GRID, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
@@ -17,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
 
 def open_first(app: Any, dataset: fo.Dataset, theme: str = "dark") -> tuple[Any, str]:
     """The panel beside the sample that is first in the queue, which stands alone in the grid."""
-    first = kf.next_dispute(dataset, "agreement")
+    first = kf.next_dispute(dataset, KEY)
     assert first is not None
     dataset.save_view("first", dataset.select(first))
     app.page.goto(f"{app.server}/datasets/{dataset.name}?view=first&workspace={GRID}")
@@ -31,7 +35,7 @@ def open_first(app: Any, dataset: fo.Dataset, theme: str = "dark") -> tuple[Any,
 
 def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed: fo.Dataset) -> None:
     panel, first = open_first(app, analysed)
-    units = [unit for unit in kf.disputed_units(analysed, "agreement", first) if unit.state == "open"]
+    units = [unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open"]
     expect(panel).to_contain_text(f"{len(units)} in dispute, {len(units)} open")
     button = panel.get_by_role("button", name="is right").first
     expect(button).to_be_in_viewport(ratio=1)
@@ -44,13 +48,13 @@ def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed:
     for number in range(len(units)):
         expect(panel).to_contain_text(f"Dispute {number + 1} of {len(units)}" if len(units) > 1 else "One dispute")
         panel.get_by_role("button", name=f"{rater} is right").click()
-    following = kf.next_dispute(analysed, "agreement", after=first)
+    following = kf.next_dispute(analysed, KEY, after=first)
     assert following not in (None, first)
     app.expect_open_sample(Path(analysed[following].filepath).name)
     expect(panel.get_by_placeholder("Note")).to_have_value("")
     expect(panel.get_by_placeholder("Your name")).to_have_value("eve")
     app.picture("34-sample-next-dispute")
-    made = kf.decisions(analysed, "agreement")
+    made = kf.decisions(analysed, KEY)
     assert [(one.decision, one.rater, one.who) for one in made] == [("take", rater, "eve")] * len(units)
     assert [one.note for one in made] == ["a *sure* case", *[""] * (len(units) - 1)]
 
@@ -59,7 +63,7 @@ def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed:
     app.expect_open_sample(Path(analysed[first].filepath).name)
     expect(panel).to_contain_text(f"{len(units)} in dispute, 1 open")
     expect(panel).to_contain_text("Not decided now by eve")
-    states = [unit.state for unit in kf.disputed_units(analysed, "agreement", first)]
+    states = [unit.state for unit in kf.disputed_units(analysed, KEY, first)]
     assert sorted(states) == sorted([*["decided"] * (len(units) - 1), "open"])
 
 
@@ -75,18 +79,18 @@ def test_it_looks_well_in_both_themes(theme: str, app: Any, analysed: fo.Dataset
 
 def test_a_decision_of_somebody_else_is_shown(app: Any, analysed: fo.Dataset) -> None:
     panel, first = open_first(app, analysed)
-    unit = next(unit for unit in kf.disputed_units(analysed, "agreement", first) if unit.state == "open")
+    unit = next(unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open")
     expect(panel).to_contain_text("nobody has decided")
-    kf.decide(analysed, "agreement", unit.labels, "guideline", note="is <b>it</b> one?", who="dan")
+    kf.decide(analysed, KEY, unit.labels, "guideline", note="is <b>it</b> one?", who="dan")
     panel.get_by_role("button", name="No object there").click()
     expect(app.page.get_by_text("Somebody has decided about this unit meanwhile")).to_be_visible()
     expect(panel).to_contain_text("The guideline must say by dan")
     expect(panel).to_contain_text("Note: is <b>it</b> one?")
-    assert [one.decision for one in kf.decisions(analysed, "agreement", history=True)] == ["guideline"]
+    assert [one.decision for one in kf.decisions(analysed, KEY, history=True)] == ["guideline"]
     app.picture("36-sample-decided-meanwhile")
     panel.get_by_role("button", name="No object there").click()
     expect(panel).not_to_contain_text("by dan")
-    made = kf.decisions(analysed, "agreement", history=True)
+    made = kf.decisions(analysed, KEY, history=True)
     assert [one.decision for one in made] == ["guideline", "none"]
 
 

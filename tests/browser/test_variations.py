@@ -9,29 +9,60 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import WORKSPACE
+from demo.__main__ import KEY, WORKSPACE
 from kalos_core import VARIATION_TYPES
-from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title
+from kalos_core.display import count_and_share
+from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
 from tests.browser.conftest import expect, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one?
 
+RUN = f"{KEY}_variations"
+
+
+def test_types_and_confusions_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
+    figures = kf.load_metrics(analysed, RUN).metrics
+    app.open(analysed.name, WORKSPACE)
+    panel = app.choose_part("Variations")
+    expect(panel).to_contain_text(variations_title(figures["counts"]))
+    expect(panel.locator(".bars .point path")).to_have_count(len(VARIATION_TYPES))
+    raters = panel.locator("table")
+    expect(raters.locator("tbody tr")).to_have_count(4)
+    wrong_class = kf.view_of_variation(analysed, RUN, "wrong_class")
+    assert 0 < len(wrong_class) < len(analysed)
+    app.click_bar("raters", VARIATION_TYPES.index("wrong_class"))
+    app.expect_count(len(wrong_class))
+    expect(app.page.get_by_text("FilterLabels").first).to_be_attached()  # only those labels, not all of these images
+    app.picture("41-variations-bar-clicked")
+
+    # a row leads to the labels of two classes
+    confusions = figures["confusions"]
+    app.choose_part("Variations", "Confusions")
+    table = panel.locator("table")
+    expect(table.locator("tbody tr")).to_have_count(min(len(confusions), 25))
+    first = confusions[0]
+    assert [cell.splitlines()[0] for cell in rows(table)[0]] == [str(value) for value in first.values()]
+    table.locator("tbody tr").first.click()
+    pair = kf.view_of_confusion(analysed, RUN, first["category_a"], first["category_b"])
+    assert 0 < len(pair) < len(analysed)
+    app.expect_count(len(pair))
+    app.picture("42-confused-pair-clicked")
+
 
 def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> None:
-    shares = kf.load_details(analysed, "variations").details.shares
+    shares = kf.load_details(analysed, RUN).details.shares
     app.open(analysed.name, WORKSPACE)
-    app.show_panel("variations")
-    panel = app.choose_tab("variations", "Thresholds")
+    panel = app.choose_part("Threshold", "Types")
     expect(panel).to_contain_text(shares_title(shares.equilibrium, shares.no_equilibrium))
     expect(panel.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    app.picture("70-thresholds", readme="thresholds")
-    app.expect_nothing_cut_off("variations")
     table = panel.locator("table")
-    at = {
-        level: dict(zip(VARIATION_TYPES, row, strict=True))
-        for level, row in zip(shares.threshold.tolist(), shares.counts.tolist(), strict=True)
-    }
-    assert [row[1].split("\xa0")[0] for row in rows(table)] == [f"{at[0.5][name]:,}" for name in VARIATION_TYPES]
+    at = dict(zip(shares.threshold.tolist(), shares.counts.tolist(), strict=True))
+
+    def said(level: float) -> list[str]:
+        return [count_and_share(count, sum(at[level])) for count in at[level]]
+
+    expect(table.locator("tbody tr")).to_have_count(len(VARIATION_TYPES))
+    assert [row[1] for row in rows(table)] == said(0.5)
 
     # a click on the plot chooses the threshold below the mouse
     plot = panel.locator(".js-plotly-plot")
@@ -43,46 +74,37 @@ def test_counts_are_read_at_any_threshold(app: Any, analysed: fo.Dataset) -> Non
     app.picture("71-thresholds-hover")
     app.page.mouse.click(x, y)
     expect(table.locator("th").nth(2)).to_contain_text("At 0.75")
-    expected = [[VARIATION_LABELS[name], f"{at[0.5][name]:,}", f"{at[0.75][name]:,}"] for name in VARIATION_TYPES]
-    assert [[row[0], row[1].split("\xa0")[0], row[2].split("\xa0")[0]] for row in rows(table)] == expected
+    labels = [VARIATION_LABELS[name] for name in VARIATION_TYPES]
+    assert [row[:3] for row in rows(table)] == [list(row) for row in zip(labels, said(0.5), said(0.75), strict=True)]
     app.scroll_to(table)
     app.picture("72-threshold-clicked")
-    app.expect_nothing_cut_off("variations")
-    app.choose_in_menu("variations", "threshold 0.75", "threshold 0.9")
-    expect(table.locator("th").nth(2)).to_contain_text("At 0.9")
+    app.expect_nothing_cut_off("raters")
+    app.expect_idle("raters")
+    app.choose_in_menu("raters", "threshold 0.75", "threshold 0.90")
+    expect(table.locator("th").nth(2)).to_contain_text("At 0.90")
 
 
-def test_outlines_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
-    boundary = kf.load_details(analysed, "variations").details.boundary
+def test_outlines_and_parts_lead_to_their_labels(app: Any, analysed: fo.Dataset) -> None:
+    boundary = kf.load_details(analysed, RUN).details.boundary
     app.open(analysed.name, WORKSPACE)
-    app.show_panel("variations")
-    panel = app.choose_tab("variations", "Boundaries")
+    panel = app.choose_part("Variations", "Outlines")
     expect(panel).to_contain_text(boundary_title(boundary.findings, boundary.median, boundary.identical))
-    expect(panel.locator(".js-plotly-plot")).to_be_visible()
-    app.picture("73-outlines")
-    app.expect_nothing_cut_off("variations")
     filled = np.flatnonzero(boundary.counts)
     place = int(filled[np.argmin(boundary.counts[filled])])
-    view = kf.view_of_boundary(analysed, "variations", *boundary.edges[place : place + 2])
+    view = kf.view_of_boundary(analysed, RUN, *boundary.edges[place : place + 2])
     assert 0 < len(view) < len(analysed)
-    app.click_bar("variations", place)
+    app.click_bar("raters", place)
     app.expect_count(len(view))
     app.picture("74-outlines-bar-clicked")
 
-
-def test_an_annotation_and_its_parts_are_shown_together(app: Any, analysed: fo.Dataset) -> None:
-    found = kf.merged_findings(analysed, "variations")
-    app.open(analysed.name, WORKSPACE)
-    app.show_panel("variations")
-    panel = app.choose_tab("variations", "Merged")
+    found = kf.merged_findings(analysed, RUN)
+    app.choose_part("Variations", "Merged")
     table = panel.locator("table")
-    expect(table.locator("tbody tr")).to_have_count(min(len(found), 50))
-    expect(panel).to_contain_text(f"{len(found)} findings of one annotation split into parts")
-    app.picture("75-merged")
-    app.expect_nothing_cut_off("variations")
+    expect(table.locator("tbody tr")).to_have_count(min(len(found), 25))
     panel.get_by_role("button", name="Show all of them in the grid").click()
-    app.expect_count(len(kf.view_of_merged(analysed, "variations")))
+    app.expect_count(len(kf.view_of_merged(analysed, RUN)))
     app.picture("76-merged-in-the-grid")
+    app.expect_idle("raters")
     table.locator("tbody tr").first.click()
     app.expect_open_sample(found[0].file)
     app.page.mouse.move(640, 20)  # where it tells nothing
@@ -90,10 +112,10 @@ def test_an_annotation_and_its_parts_are_shown_together(app: Any, analysed: fo.D
 
     # and next to the open sample a row selects the annotation with its parts
     panel = app.sample_panel()
-    parts = panel.locator("table").nth(1)
+    parts = panel.locator("table").last
     app.scroll_to(parts)
     parts.locator("tbody tr").first.click()
     selected = app.page.locator('[data-cy="action-manage-selected"]').last
     app.picture("78-merged-selected")
-    report = kf.sample_report(analysed, found[0].sample_id, "agreement", "variations")
+    report = kf.sample_report(analysed, found[0].sample_id, KEY, RUN)
     expect(selected).to_have_text(str(1 + len(report.merged[0].parts)))

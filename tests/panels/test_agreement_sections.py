@@ -51,7 +51,7 @@ def look_at(panel: Panel, **lens: str) -> Panel:
 @pytest.mark.parametrize(
     ("section", "page", "figures"),
     [
-        ("Overview", "Published values", ["scale"]),
+        ("Overview", "Published", ["scale"]),
         ("Images", None, ["histogram"]),
         ("Classes", None, ["classes"]),
         ("Raters", "Pairs", ["vitality", "collaboration"]),
@@ -90,7 +90,7 @@ def test_the_figures_are_those_the_run_stored(trio: fo.Dataset) -> None:
 
 
 def test_published_values_stand_next_to_the_runs_own_with_their_sources(trio: fo.Dataset) -> None:
-    panel = on(Panel("raters", trio).load(), "Overview", "Published values")
+    panel = on(Panel("raters", trio).load(), "Overview", "Published")
     rows = panel.rows("published")
     assert len(rows) == len(PUBLISHED_ALPHAS)
     assert rows[0]["notation"].startswith("bbox, threshold 0.5")  # boxes, as this run's
