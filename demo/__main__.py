@@ -31,14 +31,6 @@ MADE_HERE = "made by `make demo`"
 WHAT_TO_TRY = """
   Open {address}
 
-<<<<<<< HEAD
-  - The panel Raters, beside the grid, begins with Overview: click a sentence to see what is behind it.
-  - Its sections: Images (click a bar), Classes and Raters (click one: it stays in the lens of all sections),
-    Variations, Threshold, Ceiling, Decide (the queue of disputes), Runs (update, rename, compare). "Back" takes a
-    click back.
-  - Open a sample and open the tab "Raters on this sample" (the split icon keeps the image next to it):
-    every object, what each rater gave it, and buttons that decide what is in dispute; "Next" opens the next dispute.
-=======
   - The panel Raters, at the right: its buttons are sections. Overview says what matters; click a sentence to see what
     is behind it, and Back to return.
   - Classes: click the hardest one; its images stand in the grid, worst first, and the lens narrows the other sections.
@@ -47,7 +39,6 @@ WHAT_TO_TRY = """
   - Decide: open the next dispute. Beside the open sample, in the tab "Raters on this sample" (the split icon keeps the
     image next to it), stand all that the raters gave this object, and the buttons to decide.
   - Edit a label in FiftyOne's Annotate tab; then Runs: Update, and Compare shows what it changed.
->>>>>>> w-browser
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
 

@@ -226,11 +226,7 @@ class WorkbenchPanel(foo.Panel):
 
     def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
         state = ctx.panel.state
-<<<<<<< HEAD
-        row = add_row(panel, "lens", "120px")
-=======
         row = add_row(panel, "lens", "140px")
->>>>>>> w-browser
         for name in LENS:
             if name in section.FOLLOWS:
                 numbered = {str(number): label for number, label in enumerate(state.choices[name])}

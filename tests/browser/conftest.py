@@ -170,18 +170,9 @@ def originals(scenes: Path, drawn: list[Scene]) -> Iterator[dict[str, fo.Dataset
     tag_themes(loaded, drawn)
     loaded.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
     analysed = loaded.clone("analysed")
-<<<<<<< HEAD
-    kf.compute_agreement(analysed, "agreement")
-    kf.find_variations(analysed, "variations")
-    kf.calibrate_threshold(analysed, "calibration", bootstrap=20)
     with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
-        kf.estimate_convergence(analysed, "convergence", subsets=200, fraction=0.5, tags=True)
+        kf.analyse(analysed, KEY, settings=QUICK)
     _arrange(analysed, fo)
-=======
-    with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
-        analysis = kf.analyse(analysed, KEY, settings=QUICK)
-    _arrange(analysed, analysis.runs["agreement"], fo)
->>>>>>> w-browser
     yield {"loaded": loaded, "analysed": analysed}
     for name in set(fo.list_datasets()) - before:  # at the very end: the App may still be asking for something
         fo.delete_dataset(name)

@@ -9,11 +9,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-<<<<<<< HEAD
-from demo.__main__ import WORKSPACE
-=======
-from demo.__main__ import KEY
->>>>>>> w-browser
+from demo.__main__ import KEY, WORKSPACE
 from tests.browser.conftest import GRID, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
