@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .after_load import AfterLoad
 from .analyse import Analyse
 from .calibrate_threshold import CalibrateThreshold
 from .choose_threshold import ChooseThreshold
@@ -36,6 +37,7 @@ def register(plugin: Any) -> None:
     plugin.register(CalibrateThreshold)
     plugin.register(ChooseThreshold)
     plugin.register(EstimateConvergence)
+    plugin.register(AfterLoad)
     plugin.register(LabelConvergenceMetric)
     plugin.register(InjectNoise)
     plugin.register(ComputeLabelAgreement)

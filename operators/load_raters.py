@@ -15,6 +15,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, Vocabulary
 
 from . import base, widgets
+from .after_load import JUST_LOADED
 from .analyse import summary as made
 from .widgets import Context
 
@@ -118,8 +119,12 @@ class LoadRaters(base.Action):
                 "text": summary(loaded),
             }
 
-        show = ctx.ops.reload_dataset if into_current else lambda: ctx.ops.open_dataset(loaded_name[0])
-        return base.run(ctx, work, then=(show, *base.showing(ctx)))
+        def open_it() -> Any:
+            JUST_LOADED.add(loaded_name[0])
+            return ctx.ops.open_dataset(loaded_name[0])
+
+        then = (ctx.ops.reload_dataset, *base.showing(ctx)) if into_current else (open_it,)
+        return base.run(ctx, work, then=then)
 
     def __call__(  # type: ignore[override] # reads a file, no samples
         self, labels: str | os.PathLike[str], **params: Any

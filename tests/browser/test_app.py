@@ -166,14 +166,18 @@ def test_a_file_is_loaded_from_its_form(app: Any, loaded: fo.Dataset, scenes: Pa
     app.picture("10-load-form-name-taken")
     app.fill(form, "Its name", "from the form")
     expect(form).not_to_contain_text("exists already")
+    form.get_by_role("switch", name="Analyse right after").or_(form.get_by_label("Analyse right after")).first.click()
     form.get_by_role("button", name="Execute").first.click()
     summary = app.page.locator('[data-cy="operators-prompt-view-modal"]')
-    expect(summary).to_contain_text(f"annotations of 4 raters on {len(loaded)} images")
+    expect(summary).to_contain_text(f"annotations of 4 raters on {len(loaded)} images", timeout=120_000)
     app.picture("11-load-summary")
     app.finish()
     expect(app.dataset()).to_have_value("from the form")
     app.expect_count(len(loaded))
-    assert kf.rater_fields(fo.load_dataset("from the form")) == kf.rater_fields(loaded)
+    made = fo.load_dataset("from the form")
+    assert kf.rater_fields(made) == kf.rater_fields(loaded)
+    expect(app.panel("raters")).to_contain_text(f"{kf.load_metrics(made, 'analysis').metrics['alpha']:.2f}")
+    app.picture("12-loaded-and-analysed")
 
 
 # ---- the sections, with everything computed ----

@@ -40,7 +40,8 @@ def test_raters_come_first_in_the_colours_of_figures(loaded: fo.Dataset) -> None
     assert colours(loaded) == dict(zip(fields, RATER_COLOURS, strict=False))
     assert loaded.app_config.color_scheme.color_by == "field"
     assert next(iter(groups(loaded).items())) == ("raters", fields)
-    assert [group.name for group in loaded.app_config.sidebar_groups if group.expanded is False] == ["runs"]
+    assert [group.name for group in loaded.app_config.sidebar_groups if group.expanded is False] == ["metadata", "runs"]
+    assert "labels" not in groups(loaded)  # empty
     assert sum(path == "ann" for paths in groups(loaded).values() for path in paths) == 1
     assert ticked(loaded) == fields
 

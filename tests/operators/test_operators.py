@@ -144,10 +144,11 @@ def test_a_load_ends_with_the_panel(stored, tmp_path, asked):
     assert params["analyse"] is False
     operations = stream("load_raters", stored, params | {"analyse": asked})
     names = [name for name, _ in operations]
-    assert (
-        names.index("open_dataset") < names.index("open_panel") < names.index("show_output", names.index("open_panel"))
-    )
-    assert dict(operations)["open_panel"]["name"] == "raters"
+    assert [name for name in names if name.startswith("open")] == ["open_dataset"]
+    assert names[-1] == "show_output"
+    for dataset, opened in (("stored", []), ("followed", ["raters"]), ("followed", [])):  # once, as the App opens it
+        requests = post("after_load", fo.load_dataset(dataset), {}).executor.to_json()["requests"]
+        assert [entry["params"]["name"] for entry in requests] == opened
     progress = shares(operations)
     assert progress == sorted(progress)
     assert progress[-1] == 1.0
@@ -155,6 +156,16 @@ def test_a_load_ends_with_the_panel(stored, tmp_path, asked):
     (text,) = summaries(operations)
     assert ("run **analysis**" in text) == asked
     assert ("Next: **Analyse raters**" in text) != asked
+
+
+def test_a_load_into_this_data_set_opens_the_panel(tmp_path, pair):
+    file = tmp_path / "more.json"
+    file.write_text(json.dumps(coco(("dr. c",))))
+    operations = stream("load_raters", pair, {"labels": str(file), "target": "this data set"})
+    assert [name for name, _ in operations if name in ("open_panel", "reload_dataset")] == [
+        "reload_dataset",
+        "open_panel",
+    ]
 
 
 def test_load_raters_reconciles_class_names(tmp_path):

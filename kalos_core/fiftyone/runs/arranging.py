@@ -53,6 +53,8 @@ def arrange_app(dataset: Any) -> None:
     config.color_scheme = scheme
     if config.sidebar_groups is None:
         config.sidebar_groups = fo.DatasetAppConfig.default_sidebar_groups(dataset)
+        for group in config.sidebar_groups:
+            group.expanded = False if group.name == "metadata" else group.expanded
     names = [group.name for group in config.sidebar_groups]
     if RATERS not in names:
         config.sidebar_groups.insert(0, fo.SidebarGroupDocument(name=RATERS))
@@ -63,6 +65,7 @@ def arrange_app(dataset: Any) -> None:
     for fields in raters:
         config._add_paths_to_sidebar_group(fields, RATERS)
         _tick(config, fields[: len(RATER_COLOURS)])
+    config.sidebar_groups = [group for group in config.sidebar_groups if group.paths or group.name != "labels"]
     for key in dataset.list_runs():
         about = dataset.get_run_info(key).config
         if is_ours(about):
