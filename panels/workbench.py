@@ -209,7 +209,7 @@ class WorkbenchPanel(foo.Panel):
     def _add_head(self, panel: types.Object, ctx: Context) -> None:
         """Sections, the analysis, the lens, and what is in the grid."""
         state = ctx.panel.state
-        add_choice(panel, "sections_row", state.sections, state.section, f"{PLUGIN}/raters#choose_section")
+        add_choice(panel, "sections_row", state.sections, state.section, f"{PLUGIN}/raters#choose_section", "82px")
         add_menu(panel, "analysis", state.menu, self.on_change_analysis, label="Analysis")
         section = BY_NAME[state.section]
         if section.FOLLOWS:

@@ -84,9 +84,11 @@ def add_row(panel: types.Object, name: str, least: str = "200px") -> types.Objec
     return row
 
 
-def add_choice(panel: types.Object, name: str, entries: Entries, chosen: str, on_click: str) -> None:
+def add_choice(
+    panel: types.Object, name: str, entries: Entries, chosen: str, on_click: str, least: str = "96px"
+) -> None:
     """A row of buttons, one of which is chosen; the handler gets its value as ``value``."""
-    row = add_row(panel, name, "96px")
+    row = add_row(panel, name, least)
     labels = entries if isinstance(entries, Mapping) else {entry: entry for entry in entries}
     for number, (value, label) in enumerate(labels.items()):
         variant = "contained" if value == chosen else "outlined"
