@@ -8,7 +8,16 @@ import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, KalosWarning
-from kalos_core.display import NO_BREAK, VARIATION_LABELS, alpha_text, bold, count_and_share, count_text, with_interval
+from kalos_core.display import (
+    NO_BREAK,
+    VARIATION_LABELS,
+    alpha_text,
+    bold,
+    count_and_share,
+    count_text,
+    shown,
+    with_interval,
+)
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
 
 from ..parts.events import WORKBENCH, Context, guarded
@@ -72,7 +81,8 @@ class ThresholdSection(Section):
         state.calibrated, state.doubt = stored["threshold"], stored["why"]
         state.defaults = {name: kf.default_threshold(ctx.dataset, name) for name in state.names}
         state.found = _in_words(stored, state.in_use)
-        state.advice = _advice(run.metrics["similarities"], state.in_use)
+        known = bool(state.in_use) and state.in_use[0] in state.names
+        state.advice = shown(kf.threshold_advice(ctx.dataset, state.analysis).text, None) if known else ""
         part = kf.figures_of(run)[chosen.name]
         put_parts(ctx, {"calibration": kf.Part("", part.figure, part.note)})  # its title is said above
         put_rows(ctx, "similarities", [_row(entry, chosen.name, state.defaults[entry.name]) for entry in run.details])
@@ -225,19 +235,6 @@ def _in_words(found: Mapping[str, Any], in_use: Sequence[Any] | None) -> str:
         return text
     similarity, used = in_use
     return f"{text}; in use: {'' if similarity == name else f'{similarity} '}{alpha_text(used)}"
-
-
-def _advice(found: Sequence[Mapping[str, Any]], in_use: Sequence[Any] | None) -> str:
-    """Whether another similarity than the one in use is better beyond chance: their intervals do not touch."""
-    used = next((entry for entry in found if in_use is not None and entry["name"] == in_use[0]), None)
-    best = found[0]
-    if used is None or best is used or None in (best["ks"], used["ks"]):
-        return ""
-    (low, _), (_, high) = best["ks_interval"], used["ks_interval"]
-    numbers = [f"{entry['name']} {with_interval(entry['ks'], entry['ks_interval'])}" for entry in (best, used)]
-    better = low is not None and high is not None and low > high
-    text = f"{best['name']} tells the same object from chance" if better else "No other similarity is"
-    return f"{text} significantly better: KS of {' against '.join(numbers)}."
 
 
 def _row(found: Any, chosen: str = "", default: float | None = None) -> dict[str, str]:
