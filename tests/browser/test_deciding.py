@@ -92,13 +92,13 @@ def test_a_decision_of_somebody_else_is_shown(app: Any, analysed: fo.Dataset) ->
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.Dataset) -> None:
-    first = kf.next_dispute(analysed, "agreement")
-    (unit, *_) = kf.disputed_units(analysed, "agreement", first)
-    kf.decide(analysed, "agreement", unit.labels, "take", next(iter(unit.values)), who="eve")
-    asked = kf.next_dispute(analysed, "agreement", after=first)
-    (unit, *_) = kf.disputed_units(analysed, "agreement", asked)
-    kf.decide(analysed, "agreement", unit.labels, "guideline", note="is a *toy* one, too?", who="dan")
-    count = kf.count_disputes(analysed, "agreement")
+    first = kf.next_dispute(analysed, KEY)
+    (unit, *_) = kf.disputed_units(analysed, KEY, first)
+    kf.decide(analysed, KEY, unit.labels, "take", next(iter(unit.values)), who="eve")
+    asked = kf.next_dispute(analysed, KEY, after=first)
+    (unit, *_) = kf.disputed_units(analysed, KEY, asked)
+    kf.decide(analysed, KEY, unit.labels, "guideline", note="is a *toy* one, too?", who="dan")
+    count = kf.count_disputes(analysed, KEY)
     app.open(analysed.name, WORKSPACE)
     if theme == "light":
         app.use_light_theme()
@@ -122,4 +122,4 @@ def test_the_queue_leads_to_the_next_dispute(theme: str, app: Any, analysed: fo.
             app.expect_nothing_cut_off("raters")
     panel.get_by_role("button", name="Queue", exact=True).click()
     following.click()
-    app.expect_open_sample(Path(analysed[kf.next_dispute(analysed, "agreement")].filepath).name)
+    app.expect_open_sample(Path(analysed[kf.next_dispute(analysed, KEY)].filepath).name)
