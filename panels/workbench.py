@@ -16,7 +16,7 @@ from kalos_core.display import shown
 from .parts.events import LOADED_TWICE, PLUGIN, Context, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
-from .sections.base import ALL, LENS, Section
+from .sections.base import ALL, LENS, Section, whole_lens
 from .start import add_start, load_start
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
@@ -128,7 +128,7 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def clear_lens(self, ctx: Context) -> None:
-        ctx.panel.state.lens = _no_lens()
+        ctx.panel.state.lens = None
         self._load_section(ctx)
 
     @guarded
@@ -177,7 +177,7 @@ class WorkbenchPanel(foo.Panel):
         state = ctx.panel.state
         section = BY_NAME[state.section]
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
-        state.lens = state.lens or _no_lens()
+        state.lens = whole_lens(ctx)
         state.kind = section.kind(ctx)
         state.has_run = not state.kind or state.kind in analysis.runs
         run = analysis.run(state.kind)
@@ -235,10 +235,6 @@ class WorkbenchPanel(foo.Panel):
             row.bool("follow", view=types.SwitchView(label="Follow view"), on_change=self.on_change_lens)
         if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
             row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
-
-
-def _no_lens() -> dict[str, Any]:
-    return {**dict.fromkeys(LENS, ALL), "follow": False}
 
 
 def _load_choices(ctx: Context, analysis: kf.Analysis) -> None:

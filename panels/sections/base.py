@@ -17,6 +17,11 @@ LENS = ("category", "rater", "tag")
 """The menus of the lens."""
 
 
+def whole_lens(ctx: Context) -> dict[str, Any]:
+    """The lens with all its parts: the App sends back only those whose menus it shows."""
+    return {**dict.fromkeys(LENS, ALL), "follow": False, **(ctx.panel.state.lens or {})}
+
+
 class Section:
     """One section: what it loads, draws, and where its clicks lead.
 
@@ -50,18 +55,18 @@ class Section:
 
     def lens(self, ctx: Context) -> kf.Lens:
         """What the menus of the lens say, as far as this section follows them."""
-        state = ctx.panel.state
-        followed = {name for name in LENS if name in self.FOLLOWS and state.lens[name] != ALL}
-        chosen = {name: state.choices[name][int(state.lens[name])] for name in followed}
-        follows_view = "view" in self.FOLLOWS and state.lens["follow"]
+        state, lens = ctx.panel.state, whole_lens(ctx)
+        followed = {name for name in LENS if name in self.FOLLOWS and lens[name] != ALL}
+        chosen = {name: state.choices[name][int(lens[name])] for name in followed}
+        follows_view = "view" in self.FOLLOWS and lens["follow"]
         return kf.Lens(**chosen, samples=ctx.view.values("id") if follows_view else None)
 
     def show(self, ctx: Context, view: Any, content: str) -> None:
         """Set the view of the grid to what a click leads to, within the tag and the view that the lens follows."""
-        state = ctx.panel.state
-        if "tag" in self.FOLLOWS and state.lens["tag"] != ALL:
-            view = view.match_tags(state.choices["tag"][int(state.lens["tag"])])
-        if "view" in self.FOLLOWS and state.lens["follow"]:
+        state, lens = ctx.panel.state, whole_lens(ctx)
+        if "tag" in self.FOLLOWS and lens["tag"] != ALL:
+            view = view.match_tags(state.choices["tag"][int(lens["tag"])])
+        if "view" in self.FOLLOWS and lens["follow"]:
             within, view = view, ctx.view
             for stage in within._stages:
                 view = view.add_stage(stage)
@@ -88,7 +93,7 @@ class Section:
 
     def add_not_in_lens(self, panel: types.Object, ctx: Context) -> None:
         """Say that the lens does not reach here, where one is set."""
-        lens = ctx.panel.state.lens
+        lens = whole_lens(ctx)
         if lens["follow"] or any(lens[name] != ALL for name in LENS):
             panel.md(NOT_IN_LENS, name="not_in_lens")
 

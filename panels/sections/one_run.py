@@ -10,7 +10,7 @@ from kalos_core.display import bold, count_text
 
 from ..parts.events import WORKBENCH, Context
 from ..parts.layout import add_row
-from .base import ALL, LENS, NOT_IN_LENS, Section
+from .base import Section
 
 Parts = dict[str, kf.Part]
 
@@ -51,8 +51,7 @@ class RunSection(Section):
         state = ctx.panel.state
         if state.headline:
             panel.md(state.headline, name="headline_text")
-        if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
-            panel.md(NOT_IN_LENS, name="not_in_lens")
+        self.add_not_in_lens(panel, ctx)
         row = add_row(panel, "actions")
         row.btn("again", label=again, icon="play_arrow", on_click=f"{WORKBENCH}#make", variant="outlined")
         return row
