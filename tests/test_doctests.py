@@ -23,11 +23,22 @@ ANALYSES = ("calibration", "consensus", "convergence", "diagnostics", "noise", "
 DOORS = ("kalos_core", "kalos_core.variation", *(f"kalos_core.{name}" for name in ANALYSES))
 """Where users find functions and results; the others are for who reads files or adds shapes and similarities."""
 INNER = {
-    "calibration": {"Sample", "once_each"},
+    "calibration": {"Sample", "ThresholdAdvice", "once_each"},
     "noise": {"ClassSource", "Events", "FalsePositiveSource", "Provenance"},
     "nominal": {"RawLabels", "build_table", "check_table"},
     "pixels": {"ContourMatch"},
-    "variation": {"AnnotationVariations", "Cell", "Confusions", "Finding", "Findings", "ImageReport", "MergedCells"},
+    "variation": {
+        "AnnotationVariations",
+        "Cell",
+        "Confused",
+        "Confusions",
+        "Finding",
+        "Findings",
+        "ImageReport",
+        "MergedCells",
+        "RaterCard",
+        "rater_scorecards",
+    },
 }
 """Parts of results, and what readers of files call: their examples are those of what has or calls them."""
 

@@ -163,8 +163,8 @@ class TestTheRun:
         assert (loaded.kind, loaded.metrics, loaded.stale) == ("convergence", run.metrics, ())
         assert loaded.result.interval.tolist() == run.metrics["interval"]
         np.testing.assert_array_equal(loaded.result.map, run.result.map)
-        with pytest.raises(InputError, match="one of the convergence runs run, kept, got 'other'"):
-            kf.convergence_metrics(dataset, "other")
+        with pytest.raises(InputError, match="one of the convergence runs run, kept, got 'nobody'"):
+            kf.convergence_metrics(dataset, "nobody")
         kf.rename_run(dataset, "run", "renamed")
         assert plain(kf.convergence_metrics(dataset, "renamed")) == plain(run.details)
         kf.delete_run(dataset, "renamed")
@@ -211,7 +211,7 @@ class TestPooled:
         alpha, precision = (np.concatenate([getattr(one, name).ravel() for one in alone]) for name in ("alpha", "map"))
         slope, intercept = np.polyfit(alpha, precision, 1)
         assert title.startswith(
-            f"mAP = {slope:.3f} α {'+' if intercept >= 0 else '−'} {abs(intercept):.3f} over 2 data"
+            f"mAP = {100 * slope:.1f} α {'+' if intercept >= 0 else '−'} {100 * abs(intercept):.1f} over 2 data"
         )
         line = fit_line({n: one.alpha for n, one in pooled.items()}, {n: one.map for n, one in pooled.items()})
         assert line.slope == pytest.approx(slope)
@@ -225,7 +225,7 @@ class TestModels:
         low, high = (100 * end for end in run.metrics["interval"])
         yolo, detr, net = run.metrics["models"]
         assert (yolo["name"], yolo["map"], yolo["place"]) == ("YOLO", 0.05, "below")
-        assert yolo["meaning"].startswith(f"5.0 mAP is below label convergence [{low:.1f}, {high:.1f}]. The labels")
+        assert yolo["meaning"].startswith(f"5.0 mAP is below label convergence [{low:.1f},\xa0{high:.1f}]. The labels")
         assert (detr["name"], detr["place"]) == ("DETR", "above")
         assert net["name"] == "net"
 
