@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +19,7 @@ from kalos_core.drawing.outlines import Outline
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from PIL import Image, ImageDraw
+    from PIL import Image, ImageDraw, ImageFont
 
 LINE = 2.0
 """Width of an outline in pixels of the drawing."""
@@ -180,9 +182,9 @@ class Drawing:
             pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
 
     def _with_legend(self, image: Image.Image) -> Image.Image:
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image, ImageDraw
 
-        font = ImageFont.load_default(LEGEND_FONT)
+        font = _legend_font()
         texts = [as_text(text) for text in self.legend.values()]
         needed = max(int(font.getlength(text)) for text in texts) + LEGEND_ROW + 8
         whole = Image.new("RGB", (max(image.width, needed), image.height + LEGEND_ROW * len(texts) + 4), HALO)
@@ -233,3 +235,15 @@ def as_text(text: str) -> str:
     """
     plain = " ".join(text.translate(CONTROLS).split())
     return plain if len(plain) <= MOST_LETTERS else f"{plain[: MOST_LETTERS - 1]}…"
+
+
+def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """One that has letters beyond those of English, as names do: Pillow's own draws "é" and "×" as boxes."""
+    from PIL import ImageFont
+
+    found = importlib.util.find_spec("matplotlib")  # its folder, without importing it
+    for folder in (found and found.submodule_search_locations) or ():
+        path = Path(folder, "mpl-data", "fonts", "ttf", "DejaVuSans.ttf")
+        if path.is_file():
+            return ImageFont.truetype(path, LEGEND_FONT)
+    return ImageFont.load_default(LEGEND_FONT)

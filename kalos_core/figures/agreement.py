@@ -108,10 +108,10 @@ def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float |
         300,
         xaxis_range=[edges[0] - 0.03, 1.03],
         xaxis_dtick=0.2,
-        margin={"t": 60 if title else 25, "l": 50},
+        margin={"t": 60 if title else 36, "l": 50},
         shapes=[*_band_shapes(float(edges[0])), *(_middle(at, dash) for _, at, dash in middles)],
         annotations=[
-            *_band_names(float(edges[0])),
+            *_band_names(float(edges[0]), size=9, in_turn=edges[0] < 0),
             *(_middle_name(name, at, row) for row, (name, at, _) in enumerate(middles)),
         ],
     )

@@ -285,7 +285,7 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.expect_open_sample(Path(paths[FARM]).name)
     panel = app.sample_panel()
     report = kf.sample_report(analysed, ids[FARM], KEY)
-    expect(panel).to_contain_text(f"alpha {alpha_text(report.alpha)}")
+    expect(panel).to_contain_text(f"α {alpha_text(report.alpha)}")
     table = panel.locator("table").first  # of units; annotations split into parts have another
     expect(table.locator("tbody tr")).to_have_count(len(report.units))
     assert [" ".join(cell.split()) for cell in table.locator("th").all_inner_texts()] == ["#", *report.raters]
@@ -308,5 +308,5 @@ def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analyse
     app.page.keyboard.press("ArrowRight")
     app.expect_open_sample(Path(paths[FARM + 1]).name)
     following = kf.sample_report(analysed, ids[FARM + 1], KEY)
-    expect(panel).to_contain_text(f"alpha {alpha_text(following.alpha)}")
+    expect(panel).to_contain_text(f"α {alpha_text(following.alpha)}")
     expect(table.locator("tbody tr")).to_have_count(len(following.units))
