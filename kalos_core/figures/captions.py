@@ -231,5 +231,9 @@ CAPTIONS = {
         "Green: generated raters differ from each other as the real ones do; orange: they do not.",
         "Mean over draws against the 95 % bootstrap interval of the real raters; 0 and 1 are its ends. KαLOS §9.",
     ),
+    "origins": Caption(
+        "How many resolved labels raters agree on, and how many were decided in which way.",
+        "Counts of labels, from 0; undecided units have what most raters gave, or none, as the run was told.",
+    ),
 }
 """By the names of the figures of a run; those of a calibration, one a similarity, share ``calibration``."""

@@ -42,6 +42,7 @@ FOLDERS = (
     "noise",
     "pixels",
     "ranking",
+    "resolved",
     "truth",
 )
 
