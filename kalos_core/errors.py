@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, TypeVar
@@ -153,6 +153,22 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
     except (KeyError, TypeError):
         known = ", ".join(repr(key) for key in sorted(table))
         raise InputError(f"{what}: expected one of {known}, got {name!r}") from None
+
+
+def index_of(names: Sequence[Any], name: str, what: str) -> int:
+    """Where a name stands among others; an unknown one is an error that lists the known ones.
+
+    Examples
+    --------
+    >>> index_of(["ann", "bob"], "bob", "rater")
+    1
+    >>> index_of(["ann", "bob"], "cid", "rater")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: rater: expected one of 'ann', 'bob', got 'cid'
+    """
+    if name not in names:
+        raise InputError(f"{what}: expected one of {listed(map(repr, names), 20)}, got {name!r}")
+    return names.index(name)
 
 
 def as_number(value: object) -> float | None:

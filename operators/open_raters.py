@@ -5,6 +5,7 @@ from typing import Any
 import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
+from . import base
 from .widgets import Context
 
 
@@ -23,5 +24,6 @@ class OpenRaters(foo.Operator):
         return types.Placement(types.Places.SAMPLES_GRID_SECONDARY_ACTIONS, button)
 
     def execute(self, ctx: Context) -> dict[str, Any]:
-        ctx.ops.open_panel("raters", layout="horizontal")
+        for operation in base.showing(ctx):  # where it is open already, another one would stand beside it
+            operation()
         return {}

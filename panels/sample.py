@@ -15,7 +15,6 @@ from kalos_core.display import VARIATION_LABELS, alpha_text, bold, plain, shown
 from kalos_core.figures import band
 
 from .parts.events import (
-    LOADED_TWICE,
     PLUGIN,
     Context,
     add_problem,
@@ -24,6 +23,7 @@ from .parts.events import (
     recalled,
     remember,
     select_labels,
+    was_just_loaded,
 )
 from .parts.figures import add_drawing, put_drawing
 from .parts.layout import NARROW, add_menu, add_row, add_table, put_rows, stacked
@@ -71,9 +71,7 @@ class SamplePanel(foo.Panel):
     # ---- events ----
 
     def on_load(self, ctx: Context) -> None:
-        """The App sends the event again as soon as the first answer arrives; that is not answered."""
-        loaded = ctx.panel.state.loaded
-        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
+        if not was_just_loaded(ctx):
             self.reload(ctx)
 
     @guarded

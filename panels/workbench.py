@@ -13,7 +13,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import shown
 
-from .parts.events import LOADED_TWICE, PLUGIN, Context, add_problem, go_back, guarded, handlers, remember
+from .parts.events import PLUGIN, Context, add_problem, go_back, guarded, handlers, remember, was_just_loaded
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
 from .sections.base import ALL, LENS, Section, whole_lens
@@ -65,12 +65,7 @@ class WorkbenchPanel(foo.Panel):
     # ---- events ----
 
     def on_load(self, ctx: Context) -> None:
-        """The App sends the event again as soon as the first answer arrives; that is not answered.
-
-        It would come late, and show what was there before over what has been chosen meanwhile.
-        """
-        loaded = ctx.panel.state.loaded
-        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
+        if not was_just_loaded(ctx):
             self.reload(ctx)
 
     @guarded
@@ -123,7 +118,8 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def on_change_lens(self, ctx: Context) -> None:
-        ctx.panel.state.view_seen = _view_of(ctx)
+        if whole_lens(ctx)["follow"]:
+            ctx.panel.state.view_seen = _view_of(ctx)
         self._load_section(ctx)
 
     @guarded
@@ -177,7 +173,8 @@ class WorkbenchPanel(foo.Panel):
         state = ctx.panel.state
         section = BY_NAME[state.section]
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
-        state.lens = whole_lens(ctx)
+        if state.lens != whole_lens(ctx):  # set again, a menu sends another event, and two that cross never end
+            state.lens = whole_lens(ctx)
         state.kind = section.kind(ctx)
         state.has_run = not state.kind or state.kind in analysis.runs
         run = analysis.run(state.kind)

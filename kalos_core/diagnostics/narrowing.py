@@ -19,7 +19,7 @@ from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.diagnostics.rater_pairs import Collaboration
 from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
-from kalos_core.errors import InputError, Undefined, listed
+from kalos_core.errors import Undefined, index_of
 from kalos_core.resampling import Cells, Estimates
 
 
@@ -111,7 +111,7 @@ class NarrowedAgreement:
 
     @cached_property
     def _category(self) -> int:
-        return _code(self.sums.part.annotations.categories, str(self.category), "category")
+        return index_of(self.sums.part.annotations.categories.tolist(), str(self.category), "category")
 
     @cached_property
     def _part(self) -> Part:
@@ -120,7 +120,7 @@ class NarrowedAgreement:
         return part if self.category is None or self.rater is None else part.with_class(self._category)
 
     def _of_rater(self, part: Part) -> Part:
-        return part.of_rater(_code(part.annotations.raters, str(self.rater), "rater"))
+        return part.of_rater(index_of(part.annotations.raters.tolist(), str(self.rater), "rater"))
 
     @cached_property
     def _cells(self) -> Cells:
@@ -175,14 +175,7 @@ def narrowed(
         agreement = ImageSums.of(agreement)
     annotations = agreement.part.annotations
     if category is not None:
-        _code(annotations.categories, category, "category")
+        index_of(annotations.categories.tolist(), category, "category")
     if rater is not None:
-        _code(annotations.raters, rater, "rater")
+        index_of(annotations.raters.tolist(), rater, "rater")
     return NarrowedAgreement(category, rater, agreement if images is None else agreement.of_images(images))
-
-
-def _code(names: NDArray[np.object_], name: str, what: str) -> int:
-    known = names.tolist()
-    if name not in known:
-        raise InputError(f"{what}: expected one of {listed(map(repr, known), 20)}, got {name!r}")
-    return int(known.index(name))

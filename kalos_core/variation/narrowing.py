@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs, run_starts
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import index_of
 from kalos_core.variation.shares import BoundaryQuality, boundary_quality
 from kalos_core.variation.tables import Confusions, Merged, Variations
 
@@ -139,10 +139,10 @@ def narrowed_variations(
         there[chosen] = True
         keep &= there[found.image]
     if rater is not None:
-        code = _code(table.raters.tolist(), rater, "rater")
+        code = index_of(table.raters.tolist(), rater, "rater")
         keep &= (found.rater_a == code) | (found.rater_b == code)
     if category is not None:
-        code = _code(table.categories.tolist(), category, "category")
+        code = index_of(table.categories.tolist(), category, "category")
         side = np.repeat(np.arange(2 * len(found)), np.diff(found.side_start))
         with_class = np.zeros(len(found), np.bool_)
         with_class[side[table.category[found.side_row] == code] // 2] = True
@@ -164,9 +164,3 @@ def _taken(found: Variations, rows: NDArray[np.intp]) -> Variations:
         side_start=run_starts(size),
         side_row=found.side_row[expand_runs(first, size)[1]],
     )
-
-
-def _code(names: list[str], name: str, what: str) -> int:
-    if name not in names:
-        raise InputError(f"{what}: expected one of {listed(map(repr, names), 20)}, got {name!r}")
-    return names.index(name)

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +27,15 @@ Context: TypeAlias = Any
 Owner = TypeVar("Owner")
 
 Handler: TypeAlias = Callable[[Owner, Context], None]
+
+
+def was_just_loaded(ctx: Context) -> bool:
+    """Whether the App only asks for a panel again, as it does as soon as the first answer arrives.
+
+    An answer would come late, and show what was there before over what has been chosen meanwhile.
+    """
+    loaded = ctx.panel.state.loaded
+    return loaded is not None and 0 <= time.time() - loaded < LOADED_TWICE
 
 
 def guarded(handler: Handler[Owner]) -> Handler[Owner]:

@@ -6,7 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import bold, count_text
+from kalos_core.display import bold
 
 from ..parts.events import WORKBENCH, Context
 from ..parts.layout import add_row
@@ -42,9 +42,8 @@ class RunSection(Section):
         return self.page(ctx) == next(iter(self.PAGES), "")
 
     def put_headline(self, ctx: Context, title: str, text: str) -> None:
-        """The finding of a run and what it is over, on its first page; on all, how many labels changed since."""
-        own = f"{bold(title)}\n\n{text}" if self.is_first_page(ctx) else ""
-        ctx.panel.state.headline = f"{own}{changed_since(ctx, ctx.panel.state.run)}"
+        """The finding of a run and what it is over, on its first page."""
+        ctx.panel.state.headline = f"{bold(title)}\n\n{text}" if self.is_first_page(ctx) else ""
 
     def add_headline(self, panel: types.Object, ctx: Context, again: str = "New run") -> types.Object:
         """The headline, and a row of buttons to add to."""
@@ -68,11 +67,3 @@ def take_title(parts: Parts, name: str) -> str:
     title = parts[name].title
     parts[name] = replace(parts[name], title="")
     return title
-
-
-def changed_since(ctx: Context, key: str) -> str:
-    """A sentence on labels that have changed since a run, "" where none have."""
-    changed = kf.count_changes(ctx.dataset, key)
-    images = "image was" if changed == 1 else "images were"
-    text = f"\n\n**{count_text(changed)} {images} edited or deleted since this run: make a new one.**"
-    return text if changed else ""

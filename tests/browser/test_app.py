@@ -211,7 +211,6 @@ def test_images_lead_to_the_grid_and_back(app: Any, analysed: fo.Dataset) -> Non
     app.picture("22-worst-image-open")
 
 
-@pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet")
 def test_a_class_leads_to_its_images_and_narrows_the_other_sections(app: Any, analysed: fo.Dataset) -> None:
     classes = plain(kf.load_details(analysed, KEY).details)["class_difficulty"]
     shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]

@@ -15,7 +15,7 @@ import numpy as np
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, index_of, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -50,16 +50,16 @@ def alpha_of(
     if category is not None:
         paired = together(names.class_names, names.class_alphas if rater is None else names.class_rater_alphas)
         of_class = paired.filter(F()[0] == text(category)).map(F()[1])[0]
-        return of_class if rater is None else of_class[_index(raters, rater)]
+        return of_class if rater is None else of_class[index_of(raters, rater, "rater")]
     if rater is not None:
-        return F(names.rater_alphas)[_index(raters, rater)]
+        return F(names.rater_alphas)[index_of(raters, rater, "rater")]
     return F(names.alpha)
 
 
 def pair_alpha_of(run: AnyRun, rater_a: str, rater_b: str) -> ViewExpression:
     """Alpha of an image for two raters, matched on these alone."""
     raters = run.metrics["raters"]
-    first, second = sorted(_index(raters, name) for name in (rater_a, rater_b))
+    first, second = sorted(index_of(raters, name, "rater") for name in (rater_a, rater_b))
     if first == second:
         raise InputError(f"raters: expected two raters, got {rater_a!r} twice")
     before = first * len(raters) - first * (first + 1) // 2  # as `numpy.triu_indices` orders them
@@ -71,12 +71,6 @@ def _at_threshold(thresholds: list[float], value: float) -> int:
     if not len(near):
         raise InputError(f"threshold: expected one of {listed(thresholds, 30) or 'no threshold'}, got {value!r}")
     return int(near[0])
-
-
-def _index(raters: list[str], name: str) -> int:
-    if name not in raters:
-        raise InputError(f"rater: expected one of {listed(map(repr, raters), 20)}, got {name!r}")
-    return raters.index(name)
 
 
 def _sorted(view: Any, alpha: ViewExpression) -> Any:
