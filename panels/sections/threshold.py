@@ -198,7 +198,11 @@ class ThresholdSection(Section):
             on_click=f"{WORKBENCH}#prompt",
             params={
                 "operator": "analyse",
-                "given": {"similarity": state.similarity, "threshold": round(state.calibrated, 3)},
+                "given": {
+                    "similarity": state.similarity,
+                    "threshold": round(state.calibrated, 3),
+                    "view_target": "DATASET",  # a click may have narrowed the grid
+                },
             },
             variant="contained",
         )

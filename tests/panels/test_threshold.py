@@ -225,7 +225,10 @@ def test_a_new_analysis_is_offered_with_it(lively):
     threshold = panel.state["calibrated"]
     button = panel.shown["use_row"]["type"]["properties"]["again"]["view"]
     assert button["label"] == f"New analysis with box_iou from {alpha_text(threshold)} on"
-    given_params = {"operator": "analyse", "given": {"similarity": "box_iou", "threshold": round(threshold, 3)}}
+    given_params = {
+        "operator": "analyse",
+        "given": {"similarity": "box_iou", "threshold": round(threshold, 3), "view_target": "DATASET"},
+    }
     assert button["params"] == given_params
     prompted = given(panel.send("prompt", **button["params"]), "prompt_user_for_operation")
     assert prompted["params"] == given_params["given"]
