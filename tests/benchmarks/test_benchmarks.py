@@ -253,6 +253,9 @@ def test_bare_work_writes_what_the_analysis_writes(tmp_path) -> None:
         "class_rater_alphas",
         "pair_alphas",
         "threshold_alphas",
+        "decisions",
+        "disputes",
+        "queue",
     ]
     of_labels = ["main", "all", "raters", "classes", "similarities", "similarity", "match"]
     assert written["compute_agreement"] == sorted(

@@ -312,7 +312,7 @@ def test_a_model_is_placed_with_both_ends_inside():
         "inside",
         "above",
     ]
-    assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4, 69.6]. The model agrees")
+    assert spread.meaning(0.9).startswith("90.0 mAP is above label convergence [30.4,\xa069.6]. The model agrees")
     for value in (66.8, -0.1, None, "0.5", float("nan")):
         with pytest.raises(InputError, match="expected an mAP from 0 to 1"):
             spread.position(value)

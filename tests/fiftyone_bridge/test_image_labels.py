@@ -524,8 +524,8 @@ class TestFigures:
         parts = kf.figures_of(run, images=kf.disputed_images(answered, "run"))
         assert set(parts) == {"kappas", "concepts", "accuracy", "images", "curve", "cohen", "independence"}
         assert all(part.figure is not None for part in parts.values())
-        assert parts["kappas"].title.startswith("Agreement is slight: free-marginal kappa 0.200")
-        assert parts["cohen"].title.startswith("Cohen's κ on label is")
+        assert parts["kappas"].title.startswith("Agreement is low: kappa 0.20\xa0[")
+        assert parts["cohen"].title.startswith("On label, bob and cid agree least beyond chance (Cohen's κ 0.20;")
         assert set(kf.figures_of(run, question="none")) == {"kappas", "concepts", "accuracy"}
         assert kf.figures_of(run, images=[])["images"].title.endswith("no image is in dispute")
 

@@ -524,8 +524,8 @@ def test_every_kind_shows_its_figures(stack: fo.Dataset) -> None:
         "ranks": ["bump", "shared", "tau", "bounds", "curves", "under", "correlations"],
     }
     headline = kf.figures_of(kf.load_details(stack, "pixels"))["agreement"]
-    assert headline.title == "3 raters agree at a mean F1 of 0.517"
-    assert headline.note.startswith("Smyth's bound: whatever the truth, raters err on at least 16.7 % of all pixels")
+    assert headline.title == "Two of 3 raters share 52\xa0% of what they mark (mean F1)"
+    assert headline.note.startswith("Smyth's bound: whatever the truth, raters err on at least 17\xa0% of all pixels")
     ranks = kf.load_details(stack, "ranks")
     assert kf.figures_of(ranks, detector="poor")["curves"].title.startswith("poor reaches")
     assert kf.figures_of(ranks, reference="bob")["under"].title.startswith("Under bob: ")
