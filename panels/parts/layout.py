@@ -5,6 +5,8 @@ from typing import Any, TypeAlias
 
 import fiftyone.operators.types as types
 
+from kalos_core.display import NO_BREAK, with_interval
+
 from .events import Context
 
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
@@ -12,6 +14,9 @@ Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 
 CROWDED = 4
 """More columns than this share the width of a panel only in smaller letters."""
+
+FULL = 7
+"""More columns than this break their words, too."""
 
 NARROW = {"button": {"sx": {"padding": "3px 6px", "minWidth": 0, "width": "100%"}}}
 """Of buttons in a row of many."""
@@ -22,6 +27,11 @@ def wrapped(least: str) -> dict[str, Any]:
     columns = f"repeat(auto-fill, minmax(min({least}, 100%), 1fr))"
     sx = {"gridAutoFlow": "row", "gridTemplateColumns": columns, "justifyContent": "stretch", "alignItems": "center"}
     return {"grid": {"sx": sx}}
+
+
+def in_two_lines(value: float | None, interval: Any) -> str:
+    """A value with its interval below, for a narrow column."""
+    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[")
 
 
 def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -49,6 +59,8 @@ def add_table(
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
     if len(columns) > CROWDED:
         cell |= {"fontSize": "0.8rem", "padding": "6px"}
+    if len(columns) > FULL:
+        cell |= {"fontSize": "0.7rem", "padding": "2px", "overflowWrap": "anywhere"}
     parts = {
         "table": {"sx": {"minWidth": 0}},
         "tableHeadCell": {"sx": cell},

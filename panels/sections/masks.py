@@ -6,7 +6,14 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text, shown, significant
+from kalos_core.display import (
+    alpha_text,
+    count_text,
+    percent_text,
+    plain,
+    shown,
+    significant,
+)
 
 from ..parts.events import Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
@@ -157,7 +164,7 @@ class TruthSection(RunSection):
         add_table(panel, ctx, "consensus_rows", label, columns, self.to(self.click_consensus))
         add_part(panel, ctx, "against")
         more = with_more(AGAINST_COLUMNS, ctx, "against") if state.of_pixels else list(OBJECT_COLUMNS)
-        add_table(panel, ctx, "against_rows", f"Raters against {shown(state.consensus)}", more)
+        add_table(panel, ctx, "against_rows", f"Raters against {plain(state.consensus)}", more)
         if state.notes:
             panel.md(state.notes, name="notes_text")
 
@@ -190,13 +197,13 @@ def _shares(performance: Any) -> dict[str, Any]:
 
 def _by_rater(raters: Sequence[str], columns: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
-        {"rater": shown(name)} | {key: _short(column[at]) for key, column in columns.items()}
+        {"rater": plain(name)} | {key: _short(column[at]) for key, column in columns.items()}
         for at, name in enumerate(raters)
     ]
 
 
 def image_row(image: kf.PixelImage) -> dict[str, str]:
-    return {"file": shown(image.file), "f1": _short(image.f1), "bound": percent_text(image.bound)}
+    return {"file": plain(image.file), "f1": _short(image.f1), "bound": percent_text(image.bound)}
 
 
 def consensus_title(metrics: Any, truths: Mapping[str, Any]) -> str:

@@ -6,12 +6,19 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text, shown, with_interval
+from kalos_core.display import (
+    alpha_text,
+    count_text,
+    percent_text,
+    plain,
+    shown,
+    with_interval,
+)
 from kalos_core.figures import band, doubt_of_weights, majority_order
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_table, put_rows
+from ..parts.layout import add_menu, add_table, in_two_lines, put_rows
 from .one_run import RunSection, take_title
 
 MAJORITY = "majority"
@@ -159,7 +166,7 @@ class TeamsSection(RunSection):
 
     def load_run(self, ctx: Context, run: Any) -> None:
         state, teams = ctx.panel.state, run.details.teams
-        state.team_names = None if teams is None else [shown(name) for name in teams.names]
+        state.team_names = None if teams is None else [plain(name) for name in teams.names]
         state.team_questions = [] if teams is None else teams.question.tolist()
         if state.team_question not in state.team_questions:
             state.team_question = next(iter(state.team_questions), None)
@@ -237,7 +244,7 @@ def _question_row(found: Any, index: int) -> dict[str, str]:
     kappa = with_interval(found.free_marginal[index], found.free_marginal_interval[index])
     statistics = {name: getattr(found, name)[index] for name, _ in STATISTICS}
     return {
-        "question": shown(found.question[index]) + (f"\n{count_text(ties)} {'tie' if ties == 1 else 'ties'}"),
+        "question": plain(found.question[index]) + (f"\n{count_text(ties)} {'tie' if ties == 1 else 'ties'}"),
         "free_marginal": f"{kappa}\n{band(found.free_marginal[index])}",
         "spa": spa,
         "reason": found.reason[index],
@@ -247,13 +254,13 @@ def _question_row(found: Any, index: int) -> dict[str, str]:
 
 def _team_row(teams: Any, row: int) -> dict[str, str]:
     pairs = zip(TEAM_COLUMNS[1:], teams.kappa[row], teams.kappa_interval[row], strict=True)
-    return {"question": shown(teams.question[row])} | {name: with_interval(value, ends) for name, value, ends in pairs}
+    return {"question": plain(teams.question[row])} | {name: in_two_lines(value, ends) for name, value, ends in pairs}
 
 
 def _image_row(image: kf.DisputedImage) -> dict[str, str]:
     return {
-        "file": shown(image.file),
-        "question": shown(image.question),
+        "file": plain(image.file),
+        "question": plain(image.question),
         "answers": image.answers,
         "agreement": alpha_text(image.agreement, 3),
     }

@@ -6,7 +6,12 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, count_text, percent_text, shown
+from kalos_core.display import (
+    alpha_text,
+    count_text,
+    percent_text,
+    plain,
+)
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
@@ -92,7 +97,7 @@ class RankingSection(RunSection):
         put_parts(ctx, parts)
         state.columns = [
             ("reference", "Reference"),
-            *((f"d{at}", shown(name)) for at, name in enumerate(state.detectors)),
+            *((f"d{at}", plain(name)) for at, name in enumerate(state.detectors)),
         ]
         put_rows(ctx, "ranks", rank_rows(metrics))
 
@@ -182,7 +187,7 @@ def detector_text(metrics: Any, ranking: Any) -> str:
 
 def rank_rows(metrics: Any) -> list[dict[str, str]]:
     return [
-        {"reference": shown(reference)}
+        {"reference": plain(reference)}
         | {
             f"d{index}": "undefined" if value is None else f"{alpha_text(value, 3)} ({rank:g})"
             for index, (value, rank) in enumerate(zip(values, ranks, strict=True))

@@ -9,20 +9,18 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, KalosWarning
 from kalos_core.display import (
-    NO_BREAK,
     VARIATION_LABELS,
     alpha_text,
     bold,
     count_and_share,
     count_text,
     shown,
-    with_interval,
 )
 from kalos_core.figures import PUBLISHED_CALIBRATIONS
 
 from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_menu, add_row, add_table, put_rows
+from ..parts.layout import add_menu, add_row, add_table, in_two_lines, put_rows
 from .base import Section
 
 CALIBRATION, SENSITIVITY, TYPES, PUBLISHED = "Calibration", "Sensitivity", "Types", "Published"
@@ -243,20 +241,15 @@ def _in_words(found: Mapping[str, Any], in_use: Sequence[Any] | None) -> str:
 
 def _row(found: Any, chosen: str = "", default: float | None = None) -> dict[str, str]:
     """What a calibration found, as texts; why there is no threshold, or what speaks against it."""
-    threshold = found.reason or _stacked(found.threshold, found.threshold_interval)
+    threshold = found.reason or in_two_lines(found.threshold, found.threshold_interval)
     if not found.reason and not found.trusted:
         threshold = f"{threshold}\n⚠ not to be trusted: {found.why}"
-    row = {"ks": _stacked(found.ks, found.ks_interval), "tau": _stacked(found.tau, found.tau_interval)}
+    row = {"ks": in_two_lines(found.ks, found.ks_interval), "tau": in_two_lines(found.tau, found.tau_interval)}
     return {
         "name": f"▸ {found.name}" if found.name == chosen else found.name,
         **row,
         "threshold": f"{threshold}\n✓ default" if default is not None and default == found.threshold else threshold,
     }
-
-
-def _stacked(value: float | None, interval: Any) -> str:
-    """A value with its interval below: a narrow column."""
-    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[")
 
 
 def _published(similarity: str | None) -> list[dict[str, str]]:
@@ -266,8 +259,8 @@ def _published(similarity: str | None) -> list[dict[str, str]]:
         {
             "dataset": record.dataset,
             "name": record.similarity,
-            "ks": _stacked(record.ks, record.ks_interval),
-            "tau": _stacked(record.tau, record.tau_interval),
+            "ks": in_two_lines(record.ks, record.ks_interval),
+            "tau": in_two_lines(record.tau, record.tau_interval),
             "threshold": alpha_text(record.threshold, 3),
             "source": f"{record.source}\n{record.note}".rstrip(),
         }

@@ -17,11 +17,7 @@ from kalos_core import KalosWarning
 from kalos_core.display import alpha_text, plain
 from tests.browser.conftest import GRID, expect
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 MINUTES = 240_000
 """Milliseconds for an analysis with its usual settings."""

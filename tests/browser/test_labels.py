@@ -14,11 +14,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import accuracy_title, kappa_title, majority_title, ranking_title
 from tests.browser.conftest import expect
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 BESIDE = "beside"
 

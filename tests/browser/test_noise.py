@@ -11,11 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.figures import events_title, fidelity_title
 from tests.browser.conftest import GRID, expect, rows
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 
 def title(figures: Any) -> str:

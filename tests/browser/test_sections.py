@@ -12,11 +12,7 @@ from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import plain
 from tests.browser.conftest import SIZE, brightness, expect
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 LARGE = {"width": 1920, "height": 1080}
 

@@ -13,11 +13,7 @@ from kalos_core.figures import pixel_title, ranking_title, tree_title
 from tests.browser.conftest import expect, of_a_new_name
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 BESIDE = "beside"
 

@@ -15,11 +15,7 @@ from kalos_core.display import count_and_share
 from kalos_core.figures import VARIATION_LABELS, boundary_title, shares_title, variations_title
 from tests.browser.conftest import expect, rows
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.usefixtures("browser"),
-    pytest.mark.skip(reason="rewritten for the workbench, and not seen to pass yet"),
-]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
 
 RUN = f"{KEY}_variations"
 
