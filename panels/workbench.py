@@ -47,13 +47,16 @@ class WorkbenchPanel(foo.Panel):
 
     def execute(self, ctx: Context) -> Any:
         """Nothing is drawn anew for an event that changes nothing: a change of the state makes the App send three."""
-        if ctx.params.get("__method__") == "on_change_view" and not self._follows_another_view(ctx):
-            return None
-        return super().execute(ctx)
+        news = {"on_change_view": self._follows_another_view, "on_change_dataset": _has_another_dataset}
+        is_news = news.get(ctx.params.get("__method__", ""))
+        return super().execute(ctx) if is_news is None or is_news(ctx) else None
 
     def _handle(self, handler: Callable[[Context], None], ctx: Context) -> None:
         """A handler of a section, and the section that it leads to."""
         before = ctx.panel.state.section
+        if before is None:  # the App has lost the state: what was clicked is not known any more
+            self.reload(ctx)
+            return
         handler(ctx)
         if ctx.panel.state.section != before:
             self.follow(ctx)
@@ -70,8 +73,9 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def on_change_dataset(self, ctx: Context) -> None:
-        ctx.panel.state.clear()
+        """All that was chosen goes; not by clearing the state, which the App does after what is put there next."""
         ctx.panel.data.clear()
+        ctx.panel.set_state(dict.fromkeys(("analysis", "analyses", "section", "lens", "pages", "before", "problem")))
         self._reload(ctx)
 
     @guarded
@@ -150,6 +154,7 @@ class WorkbenchPanel(foo.Panel):
 
     def _reload(self, ctx: Context) -> None:
         state, found = ctx.panel.state, kf.list_analyses(ctx.dataset)
+        state.dataset = ctx.dataset.name
         keys = [analysis.key for analysis in found]
         is_new = bool(keys) and state.analyses is not None and keys[0] not in state.analyses
         if is_new or state.analysis not in keys:
@@ -171,6 +176,9 @@ class WorkbenchPanel(foo.Panel):
 
     def _load_section(self, ctx: Context, analysis: kf.Analysis | None = None) -> None:
         state = ctx.panel.state
+        if state.section is None:  # the App has lost the state
+            self._reload(ctx)
+            return
         section = BY_NAME[state.section]
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
         if state.lens != whole_lens(ctx):  # set again, a menu sends another event, and two that cross never end
@@ -253,6 +261,10 @@ def _in_menu(analysis: kf.Analysis) -> str:
     lead = next(iter(analysis.runs.values()))
     parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", f"{lead.images:,} images"]
     return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])
+
+
+def _has_another_dataset(ctx: Context) -> bool:
+    return ctx.dataset is not None and ctx.panel.state.dataset != ctx.dataset.name
 
 
 def _view_of(ctx: Context) -> str:
