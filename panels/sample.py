@@ -17,13 +17,13 @@ from kalos_core.figures import band
 from .parts.events import (
     PLUGIN,
     Context,
+    Panel,
     add_problem,
     guarded,
     open_sample,
     recalled,
     remember,
     select_labels,
-    was_just_loaded,
 )
 from .parts.figures import add_drawing, put_drawing
 from .parts.layout import NARROW, add_menu, add_row, add_table, put_rows, stacked
@@ -55,7 +55,7 @@ READING = (
 )
 
 
-class SamplePanel(foo.Panel):
+class SamplePanel(Panel):
     """State: the analysis, the sample with its units, the unit in dispute that is to be decided, what can be undone."""
 
     @property
@@ -69,10 +69,6 @@ class SamplePanel(foo.Panel):
         )
 
     # ---- events ----
-
-    def on_load(self, ctx: Context) -> None:
-        if not was_just_loaded(ctx):
-            self.reload(ctx)
 
     @guarded
     def reload(self, ctx: Context) -> None:

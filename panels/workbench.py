@@ -13,10 +13,10 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import shown
 
-from .parts.events import PLUGIN, Context, add_problem, go_back, guarded, handlers, remember, was_just_loaded
+from .parts.events import PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
-from .sections.base import ALL, LENS, Section, whole_lens
+from .sections.base import LENS, WHOLE, Section, chosen_lens, set_lens
 from .start import add_start, load_start
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
@@ -24,7 +24,7 @@ HELP = "How good are our labels, who or what is the problem, and what do we do n
 BY_NAME = {section.NAME: section for section in SECTIONS}
 
 
-class WorkbenchPanel(foo.Panel):
+class WorkbenchPanel(Panel):
     """State: the analysis, the section, the lens, and what the section has put there."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -47,7 +47,11 @@ class WorkbenchPanel(foo.Panel):
 
     def execute(self, ctx: Context) -> Any:
         """Nothing is drawn anew for an event that changes nothing: a change of the state makes the App send three."""
-        news = {"on_change_view": self._follows_another_view, "on_change_dataset": _has_another_dataset}
+        news = {
+            "on_change_view": self._follows_another_view,
+            "on_change_dataset": _has_another_dataset,
+            "on_change_lens": _has_another_lens,
+        }
         is_news = news.get(ctx.params.get("__method__", ""))
         return super().execute(ctx) if is_news is None or is_news(ctx) else None
 
@@ -66,10 +70,6 @@ class WorkbenchPanel(foo.Panel):
         self._show_section(ctx, ctx.panel.state.section)
 
     # ---- events ----
-
-    def on_load(self, ctx: Context) -> None:
-        if not was_just_loaded(ctx):
-            self.reload(ctx)
 
     @guarded
     def on_change_dataset(self, ctx: Context) -> None:
@@ -122,7 +122,8 @@ class WorkbenchPanel(foo.Panel):
 
     @guarded
     def on_change_lens(self, ctx: Context) -> None:
-        if whole_lens(ctx)["follow"]:
+        ctx.panel.state.lens = chosen_lens(ctx)
+        if ctx.panel.state.lens["follow"]:
             ctx.panel.state.view_seen = _view_of(ctx)
         self._load_section(ctx)
 
@@ -181,8 +182,8 @@ class WorkbenchPanel(foo.Panel):
             return
         section = BY_NAME[state.section]
         analysis = analysis or kf.find_analysis(ctx.dataset, state.analysis)
-        if state.lens != whole_lens(ctx):  # set again, a menu sends another event, and two that cross never end
-            state.lens = whole_lens(ctx)
+        if state.lens is None:
+            set_lens(ctx, WHOLE)
         state.kind = section.kind(ctx)
         state.has_run = not state.kind or state.kind in analysis.runs
         run = analysis.run(state.kind)
@@ -231,14 +232,14 @@ class WorkbenchPanel(foo.Panel):
 
     def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
         state = ctx.panel.state
-        row = add_row(panel, "lens", "140px")
+        row = add_row(panel, state.lens_row, "140px")
         for name in LENS:
             if name in section.FOLLOWS:
                 numbered = {str(number): label for number, label in enumerate(state.choices[name])}
                 add_menu(row, name, numbered, self.on_change_lens)
         if "view" in section.FOLLOWS:
             row.bool("follow", view=types.SwitchView(label="Follow view"), on_change=self.on_change_lens)
-        if any(state.lens[name] != ALL for name in LENS) or state.lens["follow"]:
+        if state.lens != WHOLE:
             row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
 
 
@@ -265,6 +266,10 @@ def _in_menu(analysis: kf.Analysis) -> str:
 
 def _has_another_dataset(ctx: Context) -> bool:
     return ctx.dataset is not None and ctx.panel.state.dataset != ctx.dataset.name
+
+
+def _has_another_lens(ctx: Context) -> bool:
+    return bool(ctx.panel.state.lens != chosen_lens(ctx))
 
 
 def _view_of(ctx: Context) -> str:

@@ -93,10 +93,8 @@ class Panel:
                 self.state.update(given["state"])
             elif operation.endswith("patch_panel_data"):
                 self.data.update(given["data"])
-            elif operation.endswith("clear_panel_data"):
-                self.data.clear()
-            elif operation.endswith("clear_panel_state"):
-                self.state.clear()
+            elif operation.endswith("set_panel_data"):
+                self.data = given["data"]
             elif operation.endswith("show_panel_output"):
                 tables = {place: name[:-6] for name, place in self.state.items() if name.endswith("_table")}
                 entries = given["output"]["type"]["properties"].items()
@@ -112,6 +110,13 @@ class Panel:
     def load(self) -> Panel:
         """The first time as the App does; again, as after something has changed."""
         self.send("reload" if self.state else "on_load")
+        return self
+
+    def look_through(self, **parts: Any) -> Panel:
+        """Set parts of the lens as its menus and its switch do."""
+        row = self.state["lens_row"]
+        self.state[row] = {**self.state[row], **parts}
+        self.send("on_change_lens", value="")
         return self
 
     def rows(self, name: str) -> Any:

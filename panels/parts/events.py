@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 import fiftyone.core.view as fov
+import fiftyone.operators as foo
 import fiftyone.operators.types as types
 
 from kalos_core import KalosError
@@ -29,15 +30,6 @@ Owner = TypeVar("Owner")
 Handler: TypeAlias = Callable[[Owner, Context], None]
 
 
-def was_just_loaded(ctx: Context) -> bool:
-    """Whether the App only asks for a panel again, as it does as soon as the first answer arrives.
-
-    An answer would come late, and show what was there before over what has been chosen meanwhile.
-    """
-    loaded = ctx.panel.state.loaded
-    return loaded is not None and 0 <= time.time() - loaded < LOADED_TWICE
-
-
 def guarded(handler: Handler[Owner]) -> Handler[Owner]:
     """A handler of a panel whose errors are shown in the panel instead of replacing it with a traceback."""
 
@@ -55,6 +47,50 @@ def guarded(handler: Handler[Owner]) -> Handler[Owner]:
 
     call.is_handler = True  # type: ignore[attr-defined]
     return call
+
+
+class Panel(foo.Panel):
+    """A panel with a `reload`, whose answers reach the App as a whole."""
+
+    def on_load(self, ctx: Context) -> None:
+        """Load it, unless that was just done: the App asks again as soon as the first answer arrives.
+
+        A second answer would come late, and show what was there before over what has been chosen meanwhile.
+        """
+        loaded = ctx.panel.state.loaded
+        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
+            self.reload(ctx)
+
+    def reload(self, ctx: Context) -> None:
+        raise NotImplementedError
+
+    def execute(self, ctx: Context) -> Any:
+        """All that changes goes into one request for the state and one for the data.
+
+        The App carries out one request after the other and draws anew after each: a menu that is set sends its event
+        while the rest is still on its way, and the answer to that event would show what was there before.
+        """
+        result = super().execute(ctx)
+        state: dict[str, Any] = {}
+        data: dict[str, Any] = {}
+        rest: list[Any] = []
+        put_data = ctx.ops.patch_panel_data
+        for request in ctx.executor._requests:
+            if request.operator_uri == "patch_panel_state":
+                state |= request.params["state"]
+            elif request.operator_uri == "patch_panel_data":
+                data |= request.params["data"]
+            elif request.operator_uri == "clear_panel_data":
+                data, put_data = {}, ctx.ops.set_panel_data
+            else:
+                rest.append(request)
+        ctx.executor._requests.clear()
+        if data or put_data == ctx.ops.set_panel_data:
+            put_data(data)
+        if state:
+            ctx.ops.patch_panel_state(state)
+        ctx.executor._requests += rest
+        return result
 
 
 def handlers(owner: Any) -> dict[str, Callable[[Context], None]]:

@@ -101,7 +101,7 @@ class ClassesSection(Section):
     @guarded
     def click_class(self, ctx: Context) -> None:
         """Its images, and it alone in the other sections."""
-        state, name = ctx.panel.state, ctx.panel.state.shown_classes[ctx.params["idx"]]
-        state.lens = {**state.lens, "category": str(state.choices["category"].index(name, 1))}
+        name = ctx.panel.state.shown_classes[ctx.params["idx"]]
+        self.look_at(ctx, "category", name)
         view = kf.view_of_class(ctx.dataset, ctx.panel.state.run, name)
         self.show(ctx, view, f"images with {plain(name)}, worst first")

@@ -1,6 +1,6 @@
 """What every section of the workbench has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
@@ -17,9 +17,26 @@ LENS = ("category", "rater", "tag")
 """The menus of the lens."""
 
 
-def whole_lens(ctx: Context) -> dict[str, Any]:
-    """The lens with all its parts: the App sends back only those whose menus it shows."""
-    return {**dict.fromkeys(LENS, ALL), "follow": False, **(ctx.panel.state.lens or {})}
+WHOLE: dict[str, Any] = {**dict.fromkeys(LENS, ALL), "follow": False}
+"""A lens that shows all."""
+
+
+def set_lens(ctx: Context, lens: Mapping[str, Any]) -> None:
+    """Another lens, in menus of a new name.
+
+    A menu whose value is set sends the event of a choice, with the state as it was before the answer that set it: the
+    section of then would be shown.
+    """
+    state = ctx.panel.state
+    state.lens = dict(lens)
+    state.lens_row = f"lens_{1 + int((state.lens_row or 'lens_0').partition('_')[2])}"
+    ctx.panel.set_state(state.lens_row, state.lens)
+
+
+def chosen_lens(ctx: Context) -> dict[str, Any]:
+    """The lens as its menus are set; the App sends back only those that it shows."""
+    state = ctx.panel.state
+    return {**(state.lens or WHOLE), **(ctx.panel.get_state(state.lens_row or "") or {})}
 
 
 class Section:
@@ -55,7 +72,8 @@ class Section:
 
     def lens(self, ctx: Context) -> kf.Lens:
         """What the menus of the lens say, as far as this section follows them."""
-        state, lens = ctx.panel.state, whole_lens(ctx)
+        state = ctx.panel.state
+        lens = state.lens
         followed = {name for name in LENS if name in self.FOLLOWS and lens[name] != ALL}
         chosen = {name: state.choices[name][int(lens[name])] for name in followed}
         follows_view = "view" in self.FOLLOWS and lens["follow"]
@@ -63,7 +81,8 @@ class Section:
 
     def show(self, ctx: Context, view: Any, content: str) -> None:
         """Set the view of the grid to what a click leads to, within the tag and the view that the lens follows."""
-        state, lens = ctx.panel.state, whole_lens(ctx)
+        state = ctx.panel.state
+        lens = state.lens
         if "tag" in self.FOLLOWS and lens["tag"] != ALL:
             view = view.match_tags(state.choices["tag"][int(lens["tag"])])
         if "view" in self.FOLLOWS and lens["follow"]:
@@ -71,6 +90,12 @@ class Section:
             for stage in within._stages:
                 view = view.add_stage(stage)
         show_view(ctx, view, content)
+
+    @staticmethod
+    def look_at(ctx: Context, part: str, name: str) -> None:
+        """Set a part of the lens to a class or a rater."""
+        state = ctx.panel.state
+        set_lens(ctx, {**state.lens, part: str(state.choices[part].index(name, 1))})
 
     @classmethod
     def to(cls, handler: Callable[[Context], None]) -> str:
@@ -93,8 +118,7 @@ class Section:
 
     def add_not_in_lens(self, panel: types.Object, ctx: Context) -> None:
         """Say that the lens does not reach here, where one is set."""
-        lens = whole_lens(ctx)
-        if lens["follow"] or any(lens[name] != ALL for name in LENS):
+        if ctx.panel.state.lens != WHOLE:
             panel.md(NOT_IN_LENS, name="not_in_lens")
 
     def kind(self, ctx: Context) -> str:

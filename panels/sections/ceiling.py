@@ -1,6 +1,7 @@
 """Ceiling: how far any model can get, given how the raters differ; models against it, and what it rests on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -87,9 +88,10 @@ class CeilingSection(Section):
         found = kf.convergence_metrics(ctx.dataset, state.run, **state.limits, models=state.placed)
         pooled = self._pooled(ctx) if page == SUBSETS else None
         parts = kf.figures_of(kf.load_metrics(ctx.dataset, state.run), found=found, pooled=pooled)
-        state.found, state.basis, state.caveat = _headline(found), _basis(parts["bars"].title, found), _caveat(found)
-        parts["bars"] = kf.Part("", parts["bars"].figure, parts["bars"].note)  # its title is said above
-        put_parts(ctx, {name: parts[name] for name in FIGURES[page]})
+        bars = parts["bars"]
+        state.found, state.basis, state.caveat = _headline(found), _basis(bars.title, found), _caveat(found)
+        said_above = {"bars": replace(bars, title="")}
+        put_parts(ctx, {name: said_above.get(name) or parts[name] for name in FIGURES[page]})
         state.models = _models(found, state.levels)
         state.tags = [part.name for part in found.largest()]
         state.part_names = [part.name for part in found.parts]

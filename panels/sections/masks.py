@@ -80,7 +80,7 @@ class MasksSection(RunSection):
         state.mask_classes = list(classes)
         if state.mask_class not in classes:
             state.mask_class = state.mask_classes[0]
-        found, parts = classes[state.mask_class], kf.figures_of(run, category=state.mask_class)
+        found, parts = classes[state.mask_class], dict(kf.figures_of(run, category=state.mask_class))
         agreement = parts.pop("agreement")
         self.put_headline(ctx, agreement.title, over(metrics, found, state.mask_class if len(classes) > 1 else ""))
         state.bound = agreement.note

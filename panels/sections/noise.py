@@ -67,7 +67,7 @@ class NoiseSection(RunSection):
     def load_run(self, ctx: Context, run: Any) -> None:
         state, details, page = ctx.panel.state, run.details, self.page(ctx)
         images = kf.noisy_images(ctx.dataset, run.key, MOST_IMAGES)
-        parts = kf.figures_of(run, images=images)
+        parts = dict(kf.figures_of(run, images=images))
         state.is_compared = bool(parts["fidelity"].figure)
         titles = [take_title(parts, "events"), *([parts["fidelity"].title] * state.is_compared)]
         self.put_headline(ctx, titles[0], "\n\n".join([*titles[1:], written(run.metrics)]))

@@ -65,7 +65,7 @@ class OverviewSection(Section):
         _, section, arguments = state.statements[ctx.params["number"]]
         for part, name in arguments.items():
             if name in state.choices.get(part, ()):
-                state.lens = {**state.lens, part: str(state.choices[part].index(name, 1))}
+                self.look_at(ctx, part, name)
         self.go_to(ctx, section)
 
     @guarded

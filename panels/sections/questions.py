@@ -61,7 +61,7 @@ class QuestionsSection(RunSection):
         if state.question not in state.asked:
             state.question = next(iter(state.asked), None)
         images = kf.disputed_images(ctx.dataset, run.key, MOST_ROWS) if page == "Images" else None
-        parts = kf.figures_of(run, question=state.question, images=images)
+        parts = dict(kf.figures_of(run, question=state.question, images=images))
         self.put_headline(ctx, take_title(parts, "kappas"), text_of(run.metrics))
         put_parts(ctx, parts)
         if page == "Agreement":

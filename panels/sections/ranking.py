@@ -80,7 +80,7 @@ class RankingSection(RunSection):
         if state.measure not in measures:
             state.measure = measures[0]
         state.references = run.metrics["truths"]
-        parts = kf.figures_of(run, measure=state.measure)
+        parts = dict(kf.figures_of(run, measure=state.measure))
         self.put_headline(ctx, take_title(parts, "bump"), parts["bump"].note)
         put_parts(ctx, parts | {"bump": replace(parts["bump"], note="")})  # above the figure
 
@@ -91,7 +91,7 @@ class RankingSection(RunSection):
         for name, known in (("detector", state.detectors), ("reference", state.references)):
             if ctx.panel.get_state(name) not in known:
                 ctx.panel.set_state(name, known[0])
-        parts = kf.figures_of(run, detector=state.detector, reference=state.reference)
+        parts = dict(kf.figures_of(run, detector=state.detector, reference=state.reference))
         undefined = "".join(f"\n\n- {reason}" for reason in metrics["undefined"])
         self.put_headline(ctx, take_title(parts, "bump"), f"{detector_text(metrics, run.details.ranking)}{undefined}")
         put_parts(ctx, parts)

@@ -98,13 +98,8 @@ class RatersSection(Section):
 
     @guarded
     def click_card(self, ctx: Context) -> None:
-        self._choose(ctx, ctx.panel.state.carded[ctx.params["row"]])
+        self.look_at(ctx, "rater", ctx.panel.state.carded[ctx.params["row"]])
         self._load_cards(ctx, self.analysis(ctx))
-
-    @staticmethod
-    def _choose(ctx: Context, rater: str) -> None:
-        state = ctx.panel.state
-        state.lens = {**state.lens, "rater": str(state.choices["rater"].index(rater, 1))}
 
     @guarded
     def click_confused(self, ctx: Context) -> None:
@@ -148,7 +143,7 @@ class RatersSection(Section):
     def click_rater(self, ctx: Context) -> None:
         """The scorecard of a rater."""
         state = ctx.panel.state
-        state.lens = {**state.lens, "rater": str(1 + ctx.params["idx"])}
+        self.look_at(ctx, "rater", state.choices["rater"][1 + ctx.params["idx"]])
         state.pages = {**(state.pages or {}), self.NAME: "Scorecards"}
         self._load_cards(ctx, self.analysis(ctx))
 

@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from tests.browser.conftest import SCREENSHOTS
+from tests.browser.conftest import SCREENSHOTS, SIZE
 
 RATERS = "raters"
 """The panel that all sections are part of."""
@@ -235,6 +235,10 @@ class App:
         panel = self.page.locator('#modal [data-cy="panel-content-sample"]')
         expect(panel).to_be_visible()
         return panel
+
+    def close_sample(self) -> None:
+        self.page.mouse.click(10, SIZE["height"] / 2)  # beside it
+        expect(self.page.locator("#modal")).to_have_count(0)
 
     def expect_open_sample(self, path: str) -> None:
         entry = self.page.locator('#modal [data-cy="sidebar-entry-filepath"]')

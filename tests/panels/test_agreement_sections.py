@@ -37,12 +37,7 @@ def on(panel: Panel, section: str, page: str | None = None) -> Panel:
 def look_at(panel: Panel, **lens: str) -> Panel:
     """Set the lens as its menus do: by the number of the entry."""
     choices = panel.state["choices"]
-    panel.state["lens"] = {
-        **panel.state["lens"],
-        **{part: str(choices[part].index(name)) for part, name in lens.items()},
-    }
-    panel.send("on_change_lens", value="")
-    return panel
+    return panel.look_through(**{part: str(choices[part].index(name)) for part, name in lens.items()})
 
 
 # ---- what is shown ----

@@ -70,8 +70,7 @@ def test_the_lens_narrows_the_queue(trio: fo.Dataset) -> None:
     everything = panel.state["queued_ids"]
     for name, value in (("category", "bench"), ("rater", "bob")):
         chosen = str(panel.state["choices"][name].index(value))
-        panel.state["lens"] = {"category": "0", "rater": "0", "tag": "0", "follow": False, name: chosen}
-        panel.send("on_change_lens")
+        panel.look_through(**{"category": "0", "rater": "0", name: chosen})
         (expected,) = [kf.queued_images(trio, "agreement", 25, **{name: value})]
         assert panel.state["queued_ids"] == [image.sample_id for image in expected] != everything
         assert [row["open"] for row in panel.rows("queue")] == [image.open for image in expected]
@@ -106,8 +105,7 @@ def test_the_training_list_leads_to_the_labels_it_counts(analysed: fo.Dataset) -
     shown = [label.id for rater in RATERS for label in view.first()[rater].detections]
     assert sorted(shown) == sorted(labels)
     assert panel.state["in_grid"] == "1 images where ann gave cat and it was decided otherwise"
-    panel.state["lens"] = {**panel.state["lens"], "rater": str(panel.state["choices"]["rater"].index("bob"))}
-    panel.send("on_change_lens")
+    panel.look_through(rater=str(panel.state["choices"]["rater"].index("bob")))
     assert "Nobody was decided against yet" in panel.text()
 
 

@@ -74,8 +74,7 @@ def test_the_formula_stands_behind_the_question_mark(analysed: fo.Dataset) -> No
 def test_a_class_narrows_the_figures_and_stays_in_the_next_section(trio: fo.Dataset) -> None:
     panel = on(Panel("raters", trio).load(), "Images")
     everything = panel.state["found"]
-    panel.state["lens"] = {**panel.state["lens"], "category": str(panel.state["choices"]["category"].index("cat"))}
-    panel.send("on_change_lens", value="1")
+    panel.look_through(category=str(panel.state["choices"]["category"].index("cat")))
     assert panel.state["found"] != everything
     on(panel, "Classes")
     assert panel.state["lens"]["category"] != "0"
@@ -90,7 +89,7 @@ def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> Non
     panel.request = {"view": analysed.limit(2)}
     panel.send("on_change_view")
     assert panel.state["found"] == everything
-    panel.state["lens"] = {**panel.state["lens"], "follow": True}
+    panel.look_through(follow=True)
     panel.request = {"view": analysed.limit(3)}
     panel.send("on_change_view")
     assert "over 3 images" in panel.state["found"]
@@ -100,6 +99,24 @@ def test_events_that_change_nothing_are_not_answered(analysed: fo.Dataset) -> No
     panel = on(Panel("raters", analysed).load(), "Images")
     result = post("raters", analysed, {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state})
     assert result.executor.to_json()["requests"] == []
+
+
+def test_an_answer_is_one_change_of_the_state_and_one_of_the_data(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images")
+    asked = {"panel_id": "p", "__method__": "choose_section", "panel_state": panel.state, "value": "Classes"}
+    requests = post("raters", analysed, asked).executor.to_json()["requests"]
+    changes = ["set_panel_data", "patch_panel_state", "set_panel_title", "show_panel_output"]
+    assert [request["operator_uri"] for request in requests] == changes
+
+
+def test_a_class_that_a_click_sets_gets_new_menus_whose_own_event_changes_nothing(trio: fo.Dataset) -> None:
+    panel = on(Panel("raters", trio).load(), "Classes")
+    before = panel.state["lens_row"]
+    panel.send("classes_click_class", idx=0)
+    assert panel.state["lens_row"] != before
+    assert panel.state[panel.state["lens_row"]] == panel.state["lens"]
+    asked = {"panel_id": "p", "__method__": "on_change_lens", "panel_state": panel.state, "value": "1"}
+    assert post("raters", trio, asked).executor.to_json()["requests"] == []
 
 
 # ---- where clicks lead ----

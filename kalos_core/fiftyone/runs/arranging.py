@@ -10,7 +10,7 @@ import fiftyone as fo
 from kalos_core.display import RATER_COLOURS, rater_colour
 from kalos_core.fiftyone.dataset.database import refresh
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
-from kalos_core.fiftyone.runs.keys import RunNames, is_ours
+from kalos_core.fiftyone.runs.keys import RunNames, own_runs
 
 RATERS, RUNS = "raters", "runs"
 """Groups of the sidebar: label fields of raters, and fields that runs wrote."""
@@ -66,10 +66,8 @@ def arrange_app(dataset: Any) -> None:
         config._add_paths_to_sidebar_group(fields, RATERS)
         _tick(config, fields[: len(RATER_COLOURS)])
     config.sidebar_groups = [group for group in config.sidebar_groups if group.paths or group.name != "labels"]
-    for key in dataset.list_runs():
-        about = dataset.get_run_info(key).config
-        if is_ours(about):
-            _place(dataset, key, about.fields)
+    for key, about in own_runs(dataset).items():
+        _place(dataset, key, about.config.fields)
     dataset.save()
 
 

@@ -108,6 +108,12 @@ def is_ours(config: Any) -> bool:
     return str(config.method).startswith(f"{METHOD}/")
 
 
+def own_runs(dataset: Any) -> dict[str, Any]:
+    """The runs of this plugin as FiftyOne stores them, by key: complete ones, and those that somebody is writing."""
+    found = {key: dataset.get_run_info(key) for key in dataset.list_runs()}
+    return {key: about for key, about in found.items() if is_ours(about.config)}
+
+
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:
     """`base`, or `base` with the first number that makes it free; `check` raises where it is not."""
     _check_spelling(base)
@@ -176,7 +182,7 @@ def _existing(dataset: Any, names: RunNames) -> list[str]:
 
 def _of_other_runs(dataset: Any, names: RunNames) -> list[str]:
     wanted = {*names.of_samples, *names.of_labels}
-    others = {key: RunNames(key) for key in dataset.list_runs() if is_ours(dataset.get_run_info(key).config)}
+    others = {key: RunNames(key) for key in own_runs(dataset)}
     return [
         f"the names of the run {key!r}"
         for key, theirs in others.items()

@@ -29,7 +29,7 @@ from kalos_core.fiftyone.dataset.raters import facts_of, label_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans, store_arrays
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
+from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import apart
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
@@ -96,8 +96,7 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
 def _written_by(dataset: Any, writer: Writer) -> dict[str, Any]:
     """Key -> configuration of the runs of a writer."""
     dataset.reload()
-    configs = {key: dataset.get_run_info(key).config for key in dataset.list_runs()}
-    return {key: config for key, config in configs.items() if is_ours(config) and config.writer == writer}
+    return {key: about.config for key, about in own_runs(dataset).items() if about.config.writer == writer}
 
 
 @dataclass
@@ -289,7 +288,7 @@ def written_fields(dataset: Any, run_key: str, config: Any) -> list[str]:
 def sweep(dataset: Any) -> None:
     """Remove what dead processes left: runs half written or half deleted, and files of no run."""
     refresh(dataset)
-    for key in dead_runs(dataset):
+    for key in dead_runs(own_runs(dataset)):
         remove_run(dataset, key)
     connection = foo.get_db_conn()
     ours = {"config.method": {"$regex": f"^{METHOD}/"}}
@@ -305,14 +304,10 @@ def sweep(dataset: Any) -> None:
             drop(file)
 
 
-def dead_runs(dataset: Any) -> list[str]:
-    """Keys of the runs that a dead process was writing or deleting."""
-    configs = {key: dataset.get_run_info(key).config for key in dataset.list_runs()}
-    return [
-        key
-        for key, config in configs.items()
-        if is_ours(config) and config.status != COMPLETE and not is_alive(config.writer)
-    ]
+def dead_runs(own: Mapping[str, Any]) -> list[str]:
+    """Keys of the runs, of those of `own_runs`, that a dead process was writing or deleting."""
+    configs = {key: about.config for key, about in own.items()}
+    return [key for key, config in configs.items() if config.status != COMPLETE and not is_alive(config.writer)]
 
 
 # ---- files ----

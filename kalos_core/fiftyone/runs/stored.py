@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from importlib import import_module
 from typing import Any, Literal, overload
 
@@ -16,10 +15,10 @@ from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.changes import Changes
 from kalos_core.fiftyone.runs.changes import count_changes as count_since
-from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, is_ours
+from kalos_core.fiftyone.runs.keys import METHOD, RunNames, check_run_key, own_runs
 from kalos_core.fiftyone.runs.life import COMPLETE, dead_runs, explained, remove_run, store_config, written_fields
 from kalos_core.fiftyone.runs.records import joined, restored
-from kalos_core.fiftyone.runs.table import KINDS, Part, Run
+from kalos_core.fiftyone.runs.table import KINDS, Part, Parts, Run
 from kalos_core.fiftyone.runs.thresholds import move_thresholds
 
 KindNames = str | Sequence[str] | None
@@ -48,19 +47,8 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bo
     info : bool
         The runs with their settings and metrics, in place of the keys.
     """
-    kinds = KINDS if kind is None else [kind] if isinstance(kind, str) else kind
-    dataset = samples._root_dataset
-    refresh(dataset)
-    for key in dead_runs(dataset):
-        remove_run(dataset, key)
-    found: list[tuple[datetime, str, Any]] = []
-    for key in dataset.list_runs():
-        about = dataset.get_run_info(key)
-        config = about.config
-        if is_ours(config) and config.status == COMPLETE and config.method in [f"{METHOD}/{name}" for name in kinds]:
-            found.append((about.timestamp, key, about))
-    ordered = sorted(found, key=lambda entry: entry[:2], reverse=True)
-    return [_run(about) for *_, about in ordered] if info else [key for _, key, _ in ordered]
+    found = _complete(samples, kind)
+    return [_run(about) for about in found.values()] if info else list(found)
 
 
 def list_analyses(samples: Any) -> list[Analysis]:
@@ -254,10 +242,9 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
     _set(samples._root_dataset, _info(samples, run_key).key, **said)
 
 
-def figures_of(run: AnyRun, **options: Any) -> dict[str, Part]:
+def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
     """What is shown of a run that was loaded with its details: name -> title, plotly figure and note."""
-    found: dict[str, Part] = import_module(KINDS[run.kind].figures).figures(run, **options)
-    return found
+    return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
 
 
 def update_metrics(samples: Any, run_key: str, metrics: Any) -> None:
@@ -297,17 +284,31 @@ def _run(info: Any) -> AnyRun:
     )
 
 
+def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
+    """The complete runs, of a kind if given, as FiftyOne stores them, the newest first; dead ones are removed."""
+    dataset = samples._root_dataset
+    refresh(dataset)
+    own = own_runs(dataset)
+    for key in dead_runs(own):
+        remove_run(dataset, key)
+        del own[key]
+    methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
+    found = {key: own[key] for key in sorted(own, key=lambda key: (own[key].timestamp, key), reverse=True)}
+    is_asked = {key: about.config.status == COMPLETE and about.config.method in methods for key, about in own.items()}
+    return {key: about for key, about in found.items() if is_asked[key]}
+
+
 def _info(samples: Any, run_key: str, kind: KindNames = None) -> Any:
     """A run as FiftyOne stores it, by its key or, of some kinds, by that of an analysis that has one."""
-    keys, found = list_runs(samples, kind), run_key
-    if run_key not in keys and kind is not None:
+    there, found = _complete(samples, kind), run_key
+    if run_key not in there and kind is not None:
         of_key = (analysis.runs for analysis in list_analyses(samples) if analysis.key == run_key)
-        found = next((run.key for runs in of_key for run in runs.values() if run.key in keys), run_key)
-    if found not in keys:
+        found = next((run.key for runs in of_key for run in runs.values() if run.key in there), run_key)
+    if found not in there:
         runs = "the runs" if kind is None else f"the {kind if isinstance(kind, str) else ' or '.join(kind)} runs"
-        there = f"one of {runs} {listed(keys, 20)}" if keys else f"one of {runs}, of which there are none yet"
-        raise InputError(f"run key: expected {there}, got {run_key!r}")
-    return samples._root_dataset.get_run_info(found)
+        expected = f"one of {runs} {listed(there, 20)}" if there else f"one of {runs}, of which there are none yet"
+        raise InputError(f"run key: expected {expected}, got {run_key!r}")
+    return there[found]
 
 
 def _runs_under(samples: Any, key: str) -> list[AnyRun]:

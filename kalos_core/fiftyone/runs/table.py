@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +225,28 @@ class Part:
         from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
 
         return cls(found.reason) if isinstance(found, Undefined) else cls(*untitled(plot(found)), note)
+
+
+Maker: TypeAlias = Callable[[], Part]
+
+
+class Parts(Mapping[str, Part]):
+    """What a run shows, by name; each is drawn when it is asked for: a figure takes plotly longer than its numbers."""
+
+    def __init__(self, makers: Mapping[str, Maker | Part]) -> None:
+        self._makers = dict(makers)
+
+    def __getitem__(self, name: str) -> Part:
+        made = self._makers[name]
+        if not isinstance(made, Part):
+            made = self._makers[name] = made()
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 CARRIED: list[Callable[[Any, str, str], None]] = []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from kalos_core.diagnostics import NarrowedAgreement
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
-from kalos_core.fiftyone.runs.table import Part
+from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import (
     alpha_histogram,
     alpha_scale,
@@ -24,7 +23,7 @@ from kalos_core.figures import (
 OF_ALL = "Of all labels: the filter does not apply here."
 
 
-def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Part]:
+def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Maker]:
     """The figures of a run, or of a part of it that `narrowed_metrics` answered.
 
     ``histogram``, ``scale``, ``sensitivity``, ``classes``, ``vitality``, ``collaboration``; ``intra_rater`` and
@@ -36,18 +35,16 @@ def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[st
     whole = metrics["global_alpha"] if part is None else part.global_alpha
     classes = shown.class_difficulty
     others = "" if isinstance(classes, Undefined) else left_out(classes.alpha, classes.images.tolist())
-    parts = {
-        "histogram": Part("", alpha_histogram(shown.image_alpha, global_alpha=whole)),
-        "scale": Part("", alpha_scale(metrics["alpha"], metrics["alpha_interval"], run.settings["similarity"])),
-        "sensitivity": Part.of(details.sensitivity, plot_sensitivity),
-        "classes": Part.of(classes, partial(plot_class_difficulty, selected=category), others),
-        "vitality": Part.of(details.vitality, partial(plot_vitality, selected=rater)),
-        "collaboration": Part.of(shown.collaboration, plot_collaboration),
+    of_all = OF_ALL if category or rater else ""
+    makers: dict[str, Maker] = {
+        "histogram": lambda: Part("", alpha_histogram(shown.image_alpha, global_alpha=whole)),
+        "scale": lambda: Part("", alpha_scale(metrics["alpha"], metrics["alpha_interval"], run.settings["similarity"])),
+        "sensitivity": partial(Part.of, details.sensitivity, plot_sensitivity, of_all),
+        "classes": partial(Part.of, classes, partial(plot_class_difficulty, selected=category), others),
+        "vitality": partial(Part.of, details.vitality, partial(plot_vitality, selected=rater), of_all),
+        "collaboration": partial(Part.of, shown.collaboration, plot_collaboration),
     }
     if not isinstance(details.intra_rater, Undefined):
-        parts["intra_rater"] = Part.of(details.intra_rater, plot_intra_rater)
-        parts["team"] = Part.of(details.team_agreement, plot_team)
-    if category or rater:
-        for name in parts.keys() & {"sensitivity", "vitality", "intra_rater", "team"}:
-            parts[name] = replace(parts[name], note=OF_ALL)
-    return parts
+        makers["intra_rater"] = partial(Part.of, details.intra_rater, plot_intra_rater, of_all)
+        makers["team"] = partial(Part.of, details.team_agreement, plot_team, of_all)
+    return makers

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
-from kalos_core.fiftyone.runs.table import Part
+from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import plot_calibration
 
 COMPARED = {
@@ -14,6 +16,6 @@ COMPARED = {
 """What the expected distances are distances of."""
 
 
-def figures(run: CalibrationRun) -> dict[str, Part]:
+def figures(run: CalibrationRun) -> dict[str, Maker]:
     """A figure for each similarity, by its name, the one that separates best first; the note says what was compared."""
-    return {found.name: Part.of(found, plot_calibration, COMPARED[found.coordinates]) for found in run.details}
+    return {found.name: partial(Part.of, found, plot_calibration, COMPARED[found.coordinates]) for found in run.details}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from kalos_core.convergence import ConvergenceStudy, Replicates
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
-from kalos_core.fiftyone.runs.table import Part
+from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import fit_title, plot_convergence, plot_directions, plot_regression, plot_sizes, plot_study
 
 
 def figures(
     run: ConvergenceRun, found: ConvergenceStudy | None = None, pooled: Mapping[str, Replicates] | None = None
-) -> dict[str, Part]:
+) -> dict[str, Maker]:
     """``bars``, ``sizes``, ``matrix`` and ``scatter``.
 
     Parameters
@@ -26,10 +27,13 @@ def figures(
     """
     shown = run.details if found is None else found
     narrowed = len(shown.whole.thresholds) < len(run.settings["thresholds"])
-    scatter = replace(Part.of(shown.whole, plot_convergence), title=fit_title(shown.whole))
     return {
-        "bars": Part.of(shown, plot_study),
-        "sizes": Part.of(shown.sizes, plot_sizes, "Over all thresholds of the run." if narrowed else ""),
-        "matrix": Part.of(shown, plot_directions),
-        "scatter": Part.of(pooled, plot_regression) if pooled else scatter,
+        "bars": partial(Part.of, shown, plot_study),
+        "sizes": partial(Part.of, shown.sizes, plot_sizes, "Over all thresholds of the run." if narrowed else ""),
+        "matrix": partial(Part.of, shown, plot_directions),
+        "scatter": partial(Part.of, pooled, plot_regression) if pooled else partial(_scatter, shown),
     }
+
+
+def _scatter(found: ConvergenceStudy) -> Part:
+    return replace(Part.of(found.whole, plot_convergence), title=fit_title(found.whole))

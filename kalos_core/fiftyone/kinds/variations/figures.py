@@ -6,14 +6,14 @@ from functools import partial
 
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
 from kalos_core.fiftyone.runs.records import Undefined
-from kalos_core.fiftyone.runs.table import Part
+from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import boundary_title, plot_boundaries, plot_shares, variation_bars, variations_title
 from kalos_core.variation import NarrowedVariations
 
 
 def figures(
     run: VariationRun, threshold: float | None = None, part: NarrowedVariations | None = None
-) -> dict[str, Part]:
+) -> dict[str, Maker]:
     """``counts``, ``shares`` and ``boundary``.
 
     `threshold`: the one that is selected, by default the run's own. `part`: what `narrowed_variations` left of the run;
@@ -25,7 +25,7 @@ def figures(
         counts, boundary = part.by_rater[part.rater] if part.rater else part.counts, part.boundary
     without = Undefined(boundary_title(0, None, 0))
     return {
-        "counts": Part(variations_title(counts), variation_bars(counts)),
-        "shares": Part.of(run.details.shares, partial(plot_shares, selected=selected)),
-        "boundary": Part.of(boundary if boundary.findings else without, plot_boundaries),
+        "counts": lambda: Part(variations_title(counts), variation_bars(counts)),
+        "shares": partial(Part.of, run.details.shares, partial(plot_shares, selected=selected)),
+        "boundary": partial(Part.of, boundary if boundary.findings else without, plot_boundaries),
     }
