@@ -146,7 +146,7 @@ class SamplePanel(Panel):
     @guarded
     def compute(self, ctx: Context) -> None:
         """Where nothing is analysed yet."""
-        ctx.prompt(f"{PLUGIN}/compute_agreement", on_success=self.reload)
+        ctx.prompt(f"{PLUGIN}/compute_agreement")
 
     # ---- deciding ----
 

@@ -11,7 +11,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import shown
+from kalos_core.display import alpha_text, shown
 
 from .parts.events import PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
@@ -22,6 +22,12 @@ from .start import add_start, load_start
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
 
 BY_NAME = {section.NAME: section for section in SECTIONS}
+
+CHOSEN = ("dataset", "analysis", "analyses", "section", "lens", "lens_row", "pages", "before")
+"""What a user has chosen, of the state of a panel."""
+
+LAST: dict[str, dict[str, Any]] = {}
+"""Id of a panel -> what was chosen in it last. An operator that lets a panel load anew cannot send its state."""
 
 
 class WorkbenchPanel(Panel):
@@ -53,7 +59,12 @@ class WorkbenchPanel(Panel):
             "on_change_lens": _has_another_lens,
         }
         is_news = news.get(ctx.params.get("__method__", ""))
-        return super().execute(ctx) if is_news is None or is_news(ctx) else None
+        if is_news is not None and not is_news(ctx):
+            return None
+        result = super().execute(ctx)
+        if ctx.panel.state.section:
+            LAST[ctx.panel.id] = {name: ctx.panel.get_state(name) for name in CHOSEN}
+        return result
 
     def _handle(self, handler: Callable[[Context], None], ctx: Context) -> None:
         """A handler of a section, and the section that it leads to."""
@@ -91,9 +102,11 @@ class WorkbenchPanel(Panel):
     @guarded
     def reload(self, ctx: Context) -> None:
         """After something has changed; a run that is new names the section that shows it."""
+        self._recall(ctx)
         if section := ctx.params.get("section"):
             ctx.panel.data.clear()
             ctx.panel.state.section = section
+            ctx.panel.set_title(f"Raters: {section}")
         self._reload(ctx)
 
     @guarded
@@ -149,9 +162,18 @@ class WorkbenchPanel(Panel):
     @guarded
     def prompt(self, ctx: Context) -> None:
         """The form of an operator of ours, with what is already known."""
-        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"), on_success=self.reload)
+        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
 
     # ---- loading ----
+
+    @staticmethod
+    def _recall(ctx: Context) -> None:
+        """What was chosen in this panel last, if its state did not come along; a panel that opens begins anew."""
+        last = LAST.get(ctx.panel.id, {})
+        is_lost = ctx.panel.state.section is None and ctx.params.get("__method__") != "on_load"
+        if is_lost and last.get("dataset") == ctx.dataset.name:
+            ctx.panel.set_state(last)
+            set_lens(ctx, last["lens"])
 
     def _reload(self, ctx: Context) -> None:
         state, found = ctx.panel.state, kf.list_analyses(ctx.dataset)
@@ -178,6 +200,7 @@ class WorkbenchPanel(Panel):
     def _load_section(self, ctx: Context, analysis: kf.Analysis | None = None) -> None:
         state = ctx.panel.state
         if state.section is None:  # the App has lost the state
+            self._recall(ctx)
             self._reload(ctx)
             return
         section = BY_NAME[state.section]
@@ -261,6 +284,8 @@ def _in_menu(analysis: kf.Analysis) -> str:
     """An analysis as the menu shows it: key, date, configuration, size, alpha."""
     lead = next(iter(analysis.runs.values()))
     parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", f"{lead.images:,} images"]
+    if "alpha" in lead.metrics:
+        parts.append(f"α {alpha_text(lead.metrics['alpha'])}")
     return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])
 
 

@@ -30,8 +30,8 @@ def wrapped(least: str) -> dict[str, Any]:
 
 
 def in_two_lines(value: float | None, interval: Any) -> str:
-    """A value with its interval below, for a narrow column."""
-    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[")
+    """A value with its interval below, which may break after its comma, for a narrow column."""
+    return with_interval(value, interval, 3).replace(f"{NO_BREAK}[", "\n[").replace(NO_BREAK, " ")
 
 
 def put_rows(ctx: Context, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -58,7 +58,7 @@ def add_table(
     row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row or on_click_cell else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
     if len(columns) > CROWDED:
-        cell |= {"fontSize": "0.8rem", "padding": "6px"}
+        cell |= {"fontSize": "0.8rem", "padding": "6px 4px"}
     if len(columns) > FULL:
         cell |= {"fontSize": "0.7rem", "padding": "2px", "overflowWrap": "anywhere"}
     parts = {

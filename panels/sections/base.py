@@ -127,7 +127,7 @@ class Section:
 
     def make(self, ctx: Context) -> None:
         """The form that makes the run it shows."""
-        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.kind(ctx)].operator}", on_success=f"{WORKBENCH}#reload")
+        ctx.prompt(f"{PLUGIN}/{kf.KINDS[self.kind(ctx)].operator}")
 
 
 NOT_IN_LENS = "Of all images and raters: the lens does not reach here."

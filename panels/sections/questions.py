@@ -16,7 +16,7 @@ from kalos_core.display import (
 )
 from kalos_core.figures import band, doubt_of_weights, majority_order
 
-from ..parts.events import PLUGIN, WORKBENCH, Context, guarded, open_sample
+from ..parts.events import PLUGIN, Context, guarded, open_sample
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_menu, add_table, in_two_lines, put_rows
 from .one_run import RunSection, take_title
@@ -192,7 +192,7 @@ class TeamsSection(RunSection):
 
     def make(self, ctx: Context) -> None:
         operator, given = kf.KINDS[self.KIND].operator, {"compare_teams": True}
-        ctx.prompt(f"{PLUGIN}/{operator}", params=given, on_success=f"{WORKBENCH}#reload")
+        ctx.prompt(f"{PLUGIN}/{operator}", params=given)
 
     @guarded
     def change_question(self, ctx: Context) -> None:

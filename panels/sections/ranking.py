@@ -72,7 +72,7 @@ class RankingSection(RunSection):
 
     def make(self, ctx: Context) -> None:
         operator = kf.KINDS[KIND_OF[self.page(ctx)]].operator
-        ctx.prompt(f"{PLUGIN}/{operator}", on_success=f"{WORKBENCH}#reload")
+        ctx.prompt(f"{PLUGIN}/{operator}")
 
     def _load_classifiers(self, ctx: Context, run: Any) -> None:
         state, measures = ctx.panel.state, list(run.details.rankings)

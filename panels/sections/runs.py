@@ -1,6 +1,7 @@
 """All runs of the data set, and two analyses side by side."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import fiftyone.operators.types as types
@@ -75,7 +76,9 @@ class RunsSection(Section):
         put_rows(ctx, "by_class", list(_differences(comparison.classes)))
         put_rows(ctx, "by_rater", list(_differences(comparison.raters)))
         rows = [
-            {"name": row.name, "a": plain(str(row.a)), "b": plain(str(row.b))} for row in result.settings if row.differs
+            {"name": row.name, "a": _setting_text(row.a), "b": _setting_text(row.b)}
+            for row in result.settings
+            if row.differs
         ]
         put_rows(ctx, "settings", rows)
         state.differing = len(rows)
@@ -147,6 +150,10 @@ def _run_row(ctx: Context, run: kf.Run[Any, Any, Any, Any], is_picked: bool) -> 
         "alpha": alpha_text(run.metrics["alpha"]) if "alpha" in run.metrics else "",
         "state": "\n".join(plain(line) for line in state if line),
     }
+
+
+def _setting_text(value: Any) -> str:
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else plain(str(value))
 
 
 def _differences(found: Differences) -> Iterator[dict[str, str]]:

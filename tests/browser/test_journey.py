@@ -14,7 +14,7 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from demo.files import IMAGES, LABELS
 from kalos_core import KalosWarning
-from kalos_core.display import alpha_text, plain
+from kalos_core.display import plain, with_interval
 from tests.browser.conftest import GRID, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
@@ -87,9 +87,10 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dat
     app.finish()
     newest, before = [analysis.key for analysis in kf.list_analyses(loaded)]
     assert before == KEY
+    expect(panel).to_contain_text(f"{newest} · ")
     app.choose_part("Runs", "Compare")
     comparison = kf.compare_runs(loaded, before, newest).comparison
-    expect(panel).to_contain_text(f"α changed by {alpha_text(comparison.difference)[:3]}")
+    expect(panel).to_contain_text(f"α changed by {with_interval(comparison.difference, comparison.interval)}")
     expect(panel.get_by_role("button", name=f"{len(comparison.improved)} improved")).to_be_visible()
     expect(panel.get_by_role("button", name=f"{len(comparison.worsened)} worsened")).to_be_visible()
     app.picture("journey-8-compared")
@@ -97,7 +98,10 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, loaded: fo.Dat
     assert len(kf.decisions(loaded, newest)) == 1  # what was decided goes on
 
 
-def test_two_windows_do_not_disturb_one_another(app: Any, context: Any, server: str, analysed: fo.Dataset) -> None:
+def test_two_windows_at_once_show_what_was_clicked_in_each(
+    app: Any, context: Any, server: str, analysed: fo.Dataset
+) -> None:
+    """FiftyOne mirrors the layout of one window, and the state of its panels, in the others of the same App."""
     from tests.browser.app import App
 
     app.open(analysed.name, WORKSPACE)
@@ -107,9 +111,13 @@ def test_two_windows_do_not_disturb_one_another(app: Any, context: Any, server: 
     other.choose_part("Classes")
     app.expect_section("Images")
     app.choose_lens("all raters", "chen")
-    expect(other.raters().get_by_role("combobox").filter(has_text="all raters")).to_be_visible()
+    expect(app.raters().get_by_role("combobox").filter(has_text="chen")).to_be_visible()
     app.choose_part("Runs")
     other.expect_section("Classes")
+    other.choose_part("Raters", "Pairs")
+    app.expect_section("Runs")
+    for window in (app, other):
+        assert window.raters().get_by_text("could not be shown").count() == 0
     other.page.close()
 
 

@@ -119,6 +119,20 @@ def test_a_class_that_a_click_sets_gets_new_menus_whose_own_event_changes_nothin
     assert post("raters", trio, asked).executor.to_json()["requests"] == []
 
 
+def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset) -> None:
+    panel = on(Panel("raters", trio).load(), "Images")
+    panel.look_through(category=str(panel.state["choices"]["category"].index("cat")))
+    panel.state = {}  # an operator cannot send it
+    panel.send("reload")
+    assert panel.state["section"] == "Images"
+    assert panel.state["choices"]["category"][int(panel.state["lens"]["category"])] == "cat"
+    panel.state = {}
+    panel.send("reload", section="Classes")  # a new run names the section that shows it
+    assert panel.state["section"] == "Classes"
+    opened = Panel("raters", trio).load()
+    assert opened.state["section"] == "Overview"
+
+
 # ---- where clicks lead ----
 
 
