@@ -15,10 +15,13 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.sums import ImageSums, cell_arrays, cells_from
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.kinds.agreement.kind import AgreementMetrics, AgreementRun
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
+from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import load_arrays, load_details, load_metrics
 from kalos_core.reliability import NOT_ASSIGNED, Units
+from kalos_core.resampling import Estimates
 
 PAIRS, LEFT_OUT = "cells of pairs/", "cells left out/"
 """What the names of the arrays of `ImageSums.pairs` and `ImageSums.left_out` begin with."""
@@ -47,16 +50,32 @@ def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> Narrowe
     InputError
         For a class or rater the run does not know.
     """
-    arrays = load_arrays(samples, run_key, "agreement")
     run = load_metrics(samples, run_key, "agreement")
-    sums = load_sums(arrays, Configuration(**run.settings))
+    sums, names = kept(samples, run, "sums", lambda: _sums_and_images(samples, run))
     if lens.limits_images:
-        chosen = lens.images_in(samples, arrays[f"{TABLE}images"])
-        return narrowed(sums, lens.category, lens.rater, chosen)
-    details = load_details(samples, run_key, "agreement").details  # computed with the run already
+        return narrowed(sums, lens.category, lens.rater, lens.images_in(samples, names))
+    part = lens.category, lens.rater
+    found = kept(samples, run, part, lambda: narrowed(sums, *part))
+    if lens.is_whole:
+        vars(found)["_whole"] = _estimates(run.metrics)
+    return found
+
+
+def _sums_and_images(samples: Any, run: AgreementRun) -> tuple[ImageSums, NDArray[Any]]:
+    """The sums of a run, with what was computed of them with the run already; and the ids of its images."""
+    arrays, details = load_arrays(samples, run.key), load_details(samples, run.key).details
+    sums = load_sums(arrays, Configuration(**run.settings))
     for name in ("class_difficulty", "collaboration", "vitality"):
         vars(sums)[name] = getattr(details, name)
-    return narrowed(sums, lens.category, lens.rater)
+    return sums, arrays[f"{TABLE}images"]
+
+
+def _estimates(metrics: AgreementMetrics) -> Estimates:
+    """Those of all labels, which the run has."""
+    alpha, whole = (np.array([value], np.float64) for value in (metrics["alpha"], metrics["global_alpha"]))  # None: NaN
+    ends = (np.array([pair], np.float64) for pair in (metrics["alpha_interval"], metrics["global_alpha_interval"]))
+    alpha_ends, whole_ends = ends
+    return Estimates(alpha, alpha_ends, whole, whole_ends, np.array([metrics["defined_images"]]))
 
 
 def stored_sums(sums: ImageSums, unit_of: NDArray[np.intp]) -> dict[str, NDArray[Any]]:

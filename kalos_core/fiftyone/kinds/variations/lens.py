@@ -13,6 +13,7 @@ from kalos_core.arrays import run_starts
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.kinds.matched import TABLE
 from kalos_core.fiftyone.runs.changes import part_of
+from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import load_arrays, load_metrics
 from kalos_core.fiftyone.runs.table import Arrays
 from kalos_core.pairs import Pairs
@@ -44,10 +45,13 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
     InputError
         For a class or rater the run does not know.
     """
-    arrays = load_arrays(samples, run_key, "variations")
-    found = stored_variations(arrays, load_metrics(samples, run_key, "variations").settings)
-    images = lens.images_in(samples, arrays[f"{TABLE}images"]) if lens.limits_images else None
-    return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
+    run = load_metrics(samples, run_key, "variations")
+    found = kept(samples, run, "findings", lambda: stored_variations(load_arrays(samples, run.key), run.settings))
+    if lens.limits_images:
+        images = lens.images_in(samples, found.annotations.images)
+        return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
+    part = lens.category, lens.rater
+    return kept(samples, run, part, lambda: kalos_core.variation.narrowed_variations(found, *part))
 
 
 def finding_arrays(found: Variations) -> dict[str, NDArray[Any]]:
