@@ -161,7 +161,7 @@ def untitled(figure: go.Figure) -> tuple[str, go.Figure]:
 
 def with_legend_below(figure: go.Figure, entries: int, title: str = "") -> go.Figure:
     """A figure with a legend under its plot, which keeps its size however many entries there are."""
-    height = LEGEND_ROW * ((entries + 1) // 2) + 10
+    height = LEGEND_ROW * ((entries + 1) // 2) + 18  # between it and the title of the axis
     return figure.update_layout(
         height=figure.layout.height + height,
         margin_b=figure.layout.margin.b + height,
