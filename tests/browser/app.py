@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from functools import partial
 from typing import Any
@@ -36,13 +35,13 @@ class App:
     def picture(self, name: str, readme: str | None = None) -> None:
         """Keep what the window shows; also as a picture of the README, if it is one."""
         expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
-        self.page.wait_for_timeout(400)  # what fades or slides has arrived
-        shown = Image.open(io.BytesIO(self.page.screenshot(animations="disabled")))
-        small = shown.convert("RGB").quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        self.page.wait_for_timeout(250)  # what fades or slides has arrived
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        small.save(SCREENSHOTS / f"{name}.png")
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")
         if readme:
             (SCREENSHOTS / "readme").mkdir(exist_ok=True)
+            shown = Image.open(SCREENSHOTS / f"{name}.png").convert("RGB")
+            small = shown.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
             small.save(SCREENSHOTS / "readme" / f"{readme}.png", optimize=True)
 
     # ---- grid and sidebar ----
@@ -88,13 +87,13 @@ class App:
     def scroll_to(self, element: Locator) -> dict[str, float]:
         """Into sight; where it lies once it stays: a plot is drawn anew whenever its panel is, and moves till then."""
         before = None
-        for _ in range(40):
+        for _ in range(80):
             element.evaluate("e => e.scrollIntoView({block: 'center'})")
             box = element.bounding_box()
             if box is not None and box == before:
                 return box
             before = box
-            self.page.wait_for_timeout(400)
+            self.page.wait_for_timeout(200)
         raise AssertionError("what was to be clicked did not come to rest")
 
     def click_bar(self, panel: str, place: int) -> None:
