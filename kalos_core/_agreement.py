@@ -61,6 +61,17 @@ def band(value: float) -> str:
     return next((name for least, name in BANDS if value >= least), "systematic disagreement")
 
 
+VERDICTS = {
+    "near perfect": "Raters agree nearly perfectly",
+    "substantial": "Raters agree substantially",
+    "moderate": "Raters agree moderately",
+    "low": "Raters agree little",
+    "systematic disagreement": "Raters disagree systematically",
+    "undefined": "Agreement is undefined",
+}
+"""Band -> how a sentence about it begins."""
+
+
 def convergence_band(value: float) -> str:
     """What an alpha means in the words of label convergence App. B.
 

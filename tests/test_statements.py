@@ -40,7 +40,7 @@ def test_of_an_analysis_by_hand() -> None:
         changed=1402,
     )
     assert plain(said) == [
-        "Agreement is low, alpha 0.375 [0.375, 0.375]: not reliable enough to draw conclusions from.",
+        "Raters agree little, alpha 0.375 [0.375, 0.375]: not reliable enough to draw conclusions from.",
         "Hardest class: dog, alpha 0.00 on 12 images.",
         "cid is furthest from the others: alpha 0.00 with each of them on average.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
@@ -62,6 +62,15 @@ def test_of_an_analysis_by_hand() -> None:
         {"rater": "cid"},
         {"kind": "wrong_class"},
     ]
+
+
+def test_systematic_disagreement_is_said_as_such() -> None:
+    """Each object is annotated by one rater only: n = 4, o = 4 (cat, no object), D_o = 1, D_e = 8 / 12: 1 - 3 / 2."""
+    rows = [
+        {"image": 1, "rater": rater, "category": "cat", "box": [x, 0, 9, 9]} for rater, x in (("ann", 0), ("bob", 50))
+    ]
+    (said,) = plain(statements(narrowed(agreement(Annotations.from_rows(rows), bootstrap=0))))
+    assert said.startswith("Raters disagree systematically, alpha −0.5")
 
 
 def test_a_class_on_few_images_is_not_called_the_hardest() -> None:

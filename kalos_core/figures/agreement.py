@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, band
+from kalos_core._agreement import BAND_SOURCES, BANDS, VERDICTS, Agreement, band
 from kalos_core.display import Numbers, alpha_text, with_interval
 from kalos_core.figures.bars import BAR_HEIGHT, row_layout
 from kalos_core.figures.common import (
@@ -37,16 +37,8 @@ def agreement_title(alpha: float | None, interval: Numbers) -> str:
     >>> agreement_title(0.689, [0.634, 0.745])
     'Raters agree substantially: 0.69\xa0[0.63,\xa00.74]'
     """
-    words = {
-        "near perfect": "Raters agree nearly perfectly",
-        "substantial": "Raters agree substantially",
-        "moderate": "Raters agree moderately",
-        "low": "Raters agree little",
-        "systematic disagreement": "Raters disagree systematically",
-        "undefined": "Agreement is undefined",
-    }
     value = float("nan") if alpha is None else alpha
-    finding = words[band(value)]
+    finding = VERDICTS[band(value)]
     return finding if np.isnan(value) else f"{finding}: {with_interval(alpha, interval)}"
 
 

@@ -6,6 +6,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core._agreement import VERDICTS
 from kalos_core.figures import accuracy_title, band, ranking_title, tau_title
 from tests.fiftyone_bridge.quiz import RATERS, quiz, sample, several
 from tests.panels.operations import given, names, opened, samples_of
@@ -71,7 +72,7 @@ def test_sections_are_shown_where_the_data_have_them(answered):
 def test_the_finding_and_all_coefficients(answered):
     panel = opened(answered, "Questions")
     found = kf.load_details(answered, "labels").details.agreement
-    assert f"Agreement is {band(found.free_marginal[0])}: kappa {found.free_marginal[0]:.2f}" in panel.text()
+    assert f"{VERDICTS[band(found.free_marginal[0])]}: kappa {found.free_marginal[0]:.2f}" in panel.text()
     assert "**3 in dispute**" in panel.text()
     (shown,) = panel.rows("questions")
     assert shown["cohen"] == f"{found.cohen[0]:.2f}\n{band(found.cohen[0])}"
