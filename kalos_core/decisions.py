@@ -46,6 +46,9 @@ OPEN = ("guideline", "skip")
 UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
 """What is kept of a unit in dispute that nobody has decided -> in words."""
 
+DIVIDED = ("one object", "several objects")
+"""What was decided against who divided the same class otherwise."""
+
 NAME = "resolved"
 """Name of the rater that holds what was resolved."""
 
@@ -293,8 +296,9 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (the classes that were kept; "no object"),
-        ``count``, ``units``: how many decided units the rater was assigned to, ``rate``: the share of these, and
+        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (the classes that were kept; "no object";
+        "one object" or "several objects", where they differ in nothing else), ``count``, ``units``: how many decided
+        units the rater was assigned to, ``rate``: the share of these, and
         ``labels``: ids of the annotations of the units, to be looked at. The most frequent first.
 
     Examples
@@ -321,7 +325,8 @@ def against_in(agreement: Matched, decisions: Iterable[Decision]) -> pd.DataFram
     against: dict[tuple[str, str, str], list[list[Any]]] = {}
     asked = dict.fromkeys(annotations.raters.tolist(), 0)
     for decision in _settled(agreement, decisions):
-        kept = {row for one in _outcomes(agreement, decision) for row in one.rows}
+        made = list(_outcomes(agreement, decision))
+        kept = {row for one in made for row in one.rows}
         classes = {int(annotations.category[row]) for row in kept}
         decided = ", ".join(names[code] for code in sorted(classes)) or names[NO_OBJECT]
         for rater, name in enumerate(annotations.raters.tolist()):
@@ -332,7 +337,8 @@ def against_in(agreement: Matched, decisions: Iterable[Decision]) -> pd.DataFram
             agrees = bool(len(own)) == bool(kept) and set(annotations.category[own].tolist()) <= classes
             if not agrees or (len(own) and decision.is_split and not kept & set(own.tolist())):
                 gave = names[int(annotations.category[own[0]])] if len(own) else names[NO_OBJECT]
-                key = (name, gave, decided)
+                divided = decided == gave and (len(own) > 1) != (len(made) > 1)
+                key = (name, gave, DIVIDED[len(made) > 1] if divided else decided)
                 against.setdefault(key, []).append(annotations.id[decision.rows].tolist())
     table = pd.DataFrame(
         [

@@ -162,9 +162,17 @@ def test_who_needs_to_learn_what():
         {"rater": "ann", "category": "cat", "decided": "dog", "count": 1, "units": 4},
         {"rater": "ann", "category": "dog", "decided": "no object", "count": 1, "units": 4},
         {"rater": "ann", "category": "no object", "decided": "cat", "count": 1, "units": 4},
-        {"rater": "ann", "category": "van", "decided": "van", "count": 1, "units": 4},
+        {"rater": "ann", "category": "van", "decided": "several objects", "count": 1, "units": 4},
         {"rater": "bob", "category": "no object", "decided": "cat", "count": 1, "units": 3},
         {"rater": "cid", "category": "no object", "decided": "van", "count": 1, "units": 4},
+    ]
+
+
+def test_who_has_drawn_the_parts_of_one_object():
+    found = decided_against(scene(), [Decision((7, 8, 9), "whole")])
+    assert found[["rater", "category", "decided"]].values.tolist() == [
+        ["bob", "van", "one object"],
+        ["cid", "no object", "van"],
     ]
 
 

@@ -38,7 +38,7 @@ def training_list(samples: Any, key: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (what was kept; "no object"), ``count``,
+        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (what was kept, as there), ``count``,
         ``units`` (decided units the rater was assigned to), ``rate`` (their share), and ``labels`` (ids of all labels
         of these units). The most frequent first.
     """
