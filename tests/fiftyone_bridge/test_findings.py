@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import VARIATION_TYPES, InputError, boundary_quality, variation_shares, variations
 from kalos_core.fiftyone.runs.records import Undefined
-from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, in_one_field, make_samples
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +246,80 @@ class TestARatersFindings:
             kf.view_of_findings(dataset, "found", rater="dan")
         with pytest.raises(InputError, match=r"variation type: expected one of .*, got 'wrong'"):
             kf.view_of_findings(dataset, "found", ["wrong"])
+
+
+# ---- the order of the samples ----
+
+
+def is_towards(found: Any, rater: str) -> Any:
+    code = found.annotations.raters.tolist().index(rater)
+    return (found.rater_a == code) | (found.rater_b == code)
+
+
+def is_of(found: Any, *names: str) -> Any:
+    """Findings whose two sides are of these classes, in any order; with one, of that class on either side."""
+    table = found.annotations
+    sides = [
+        [set(table.categories[table.category[list(rows)]].tolist()) for rows in (found.rows_a[f], found.rows_b[f])]
+        for f in range(len(found))
+    ]
+    if len(names) == 1:
+        return np.array([{*names} <= a | b for a, b in sides])
+    return np.array([sorted((a, b), key=str) == sorted(({name} for name in names), key=str) for a, b in sides])
+
+
+MERGED = ("merged", "merged_wrong_class")
+
+ORDERED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    **{
+        kind: (partial(kf.view_of_variation, run_key="found", kind=kind), lambda found, kind=kind: found.type == kind)
+        for kind in VARIATION_TYPES
+    },
+    **{
+        f"{kind} towards bob": (
+            partial(kf.view_of_variation, run_key="found", kind=kind, rater="bob"),
+            lambda found, kind=kind: (found.type == kind) & is_towards(found, "bob"),
+        )
+        for kind in ("correct", "wrong_class", *MERGED)
+    },
+    "differences": (partial(kf.view_of_findings, run_key="found"), lambda found: found.type != "correct"),
+    "differences of bob": (
+        partial(kf.view_of_findings, run_key="found", rater="bob"),
+        lambda found: (found.type != "correct") & is_towards(found, "bob"),
+    ),
+    "divided dogs of bob": (
+        partial(kf.view_of_findings, run_key="found", kinds=MERGED, rater="bob", category="dog"),
+        lambda found: np.isin(found.type, MERGED) & is_towards(found, "bob") & is_of(found, "dog"),
+    ),
+    "confused": (
+        partial(kf.view_of_confusion, run_key="found", category_a="dog", category_b="cat"),
+        lambda found: np.isin(found.type, ["wrong_class", "merged_wrong_class"]) & is_of(found, "dog", "cat"),
+    ),
+    "outlines": (
+        partial(kf.view_of_boundary, run_key="found", low=0.2, high=0.5),
+        lambda found: (found.type == "correct") & (1 - found.similarity >= 0.2) & (1 - found.similarity < 0.5),
+    ),
+    "all merged": (partial(kf.view_of_merged, run_key="found"), lambda found: np.isin(found.type, MERGED)),
+}
+"""Name -> a view, and which findings of the core's own result are behind it."""
+
+
+@pytest.fixture(scope="module")
+def crowd_in_one_field() -> Iterator[fo.Dataset]:
+    dataset = fo.Dataset()
+    dataset.add_samples(in_one_field(crowded(1, 40)), progress=False)
+    kf.find_variations(dataset, "found", field="marks", threshold=0.3, thresholds=[])
+    yield dataset
+    dataset.delete()
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_those_samples_first_that_have_most_findings(
+    crowd: fo.Dataset, crowd_in_one_field: fo.Dataset, name: str
+) -> None:
+    view_of, chosen = ORDERED[name]
+    for dataset in (crowd, crowd_in_one_field):
+        found = kf.load_run(dataset, "found").result
+        counts = Counter(found.annotations.images[found.image[chosen(found)]].tolist())
+        assert max(counts.values()) > 1
+        assert view_of(dataset).values("id") == sorted(counts, key=lambda sample: (-counts[sample], sample))

@@ -1,4 +1,7 @@
-"""Views behind the numbers of variations: only the labels of some findings, found by what the labels carry."""
+"""Views behind the numbers of variations: only the labels of some findings, found by what the labels carry.
+
+Those samples first that have most of these findings; see `_counted`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, lookup
-from kalos_core.fiftyone.dataset.expressions import any_of, files_of, list_of, only_labels, text, together
+from kalos_core.fiftyone.dataset.expressions import files_of, list_of, only_labels, text, together
+from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics, load_run_view
 from kalos_core.variation import VARIATION_TYPES, Merged
@@ -30,10 +35,14 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
     if kind not in VARIATION_TYPES:
         raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
     names = _names(samples, run_key)
+    of_kind = together(names.all, names.raters).filter(F()[0] == kind)
     if rater is None:
-        return _only(samples, run_key, list_of(names.all).contains(kind))
-    towards = together(names.all, names.raters)
-    return _only(samples, run_key, any_of(towards, (F()[0] == kind) & (F()[1] == text(rater))))
+        return _only(samples, run_key, of_kind)
+    towards = of_kind.filter(F()[1] == text(rater))
+    if kind not in MERGED_TYPES:
+        return _only(samples, run_key, towards)
+    own = ~list_of(names.raters).contains([text(rater)])  # the whole may be on either side
+    return _only(samples, run_key, towards, own.if_else(of_kind, towards))
 
 
 def view_of_findings(
@@ -56,10 +65,10 @@ def view_of_findings(
     findings = together(run.names.all, run.names.raters, run.names.classes)
 
     def having(condition: Any) -> Any:
-        found = any_of(findings, condition)
+        found = findings.filter(condition)
         if category is None:
             return found
-        return (found & (F("label") == text(category))) | any_of(findings, condition & (F()[2] == text(category)))
+        return (F("label") == text(category)).if_else(found, found.filter(F()[2] == text(category)))
 
     if rater is None:
         return _only(samples, run_key, having(F()[0].is_in(list(kinds))))
@@ -70,7 +79,7 @@ def view_of_findings(
     towards = having(others & (F()[1] == text(rater)))
     if run.selection.field is not None:
         mine = F(run.selection.rater_attribute).to_string() == text(rater)
-        return _only(samples, run_key, (mine & own) | towards)
+        return _only(samples, run_key, mine.if_else(own, towards))
     fields = dict(zip(run.metrics["raters"], run.label_fields, strict=True))
     return _only(samples, run_key, {fields[name]: own if name == rater else towards for name in fields})
 
@@ -78,12 +87,9 @@ def view_of_findings(
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
     """Only the labels of findings in which these two classes were taken for one another."""
     names = _names(samples, run_key)
-    findings = together(names.all, names.classes)
-
-    def taken_for(own: str, other: str) -> Any:
-        return (F("label") == text(own)) & any_of(findings, F()[0].is_in(WRONG_TYPES) & (F()[1] == text(other)))
-
-    return _only(samples, run_key, taken_for(category_a, category_b) | taken_for(category_b, category_a))
+    either = [text(category_a), text(category_b)]  # never one twice: of a wrong class are those of two
+    found = together(names.all, names.raters, names.classes).filter(F()[0].is_in(WRONG_TYPES) & F()[2].is_in(either))
+    return _only(samples, run_key, F("label").is_in(either).if_else(found, []))
 
 
 def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any:
@@ -95,24 +101,21 @@ def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any
     distance = 1 - F()[1]
     below = distance <= high if high >= 1 - run.settings["threshold"] else distance < high
     findings = together(run.names.all, run.names.similarities)
-    return _only(samples, run_key, any_of(findings, (F()[0] == "correct") & (distance >= low) & below))
+    return _only(samples, run_key, findings.filter((F()[0] == "correct") & (distance >= low) & below))
 
 
 def view_of_copies(samples: Any, run_key: str) -> Any:
     """Only the labels of correct findings with the very same outline: many of them mean that labels were copied."""
     names = _names(samples, run_key)
     findings = together(names.all, names.similarities)
-    return _only(samples, run_key, any_of(findings, (F()[0] == "correct") & (F()[1] == 1)))
+    return _only(samples, run_key, findings.filter((F()[0] == "correct") & (F()[1] == 1)))
 
 
 def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> Any:
     """Only wholes and their parts: of all findings of `merged_findings`, or of the one with this number."""
     if finding is None:
-        return _only(
-            samples,
-            run_key,
-            list_of(_names(samples, run_key).all).filter(F().is_in(MERGED_TYPES)).length() > 0,
-        )
+        names = _names(samples, run_key)
+        return _only(samples, run_key, together(names.all, names.raters).filter(F()[0].is_in(MERGED_TYPES)))
     run = load_details(samples, run_key, "variations")
     found, fields = run.details.merged, run.label_fields
     if not 0 <= finding < len(found):
@@ -128,9 +131,52 @@ def _names(samples: Any, run_key: str) -> RunNames:
     return load_metrics(samples, run_key, "variations").names
 
 
-def _only(samples: Any, run_key: str, condition: Any) -> Any:
-    run = load_metrics(samples, run_key, "variations")
-    return only_labels(load_run_view(samples, run_key, "variations"), run.label_fields, condition)
+def _only(samples: Any, run_key: str, wanted: Any, counted: Any = None) -> Any:
+    """Only the labels with wanted findings, tuples of `together`; samples with most of those counted first.
+
+    One expression of a label's tuples for all fields, or a mapping of field to expression.
+    """
+    run, view = load_metrics(samples, run_key, "variations"), load_run_view(samples, run_key, "variations")
+    each = wanted if isinstance(wanted, dict) else dict.fromkeys(run.label_fields, wanted)
+    paths = label_fields(view)
+    there = {paths[field]: of_label for field, of_label in each.items() if field in paths}
+    if there:
+        of_any = counted if counted is not None else None if isinstance(wanted, dict) else wanted
+        view = view.sort_by([(_counted(run.names, there, of_any), -1), ("id", 1)])
+    return only_labels(view, each, {field: of_label.length() > 0 for field, of_label in each.items()})
+
+
+def _counted(names: RunNames, findings: dict[str, Any], of_any: Any) -> ViewExpression:
+    """Twice the number of findings on a sample; `findings`: path of labels -> those wanted of one, `of_any`: of any.
+
+    Both labels of a pair have its finding, and one label has that of an object which is missing. A whole and all of
+    its parts have theirs, which counts where it is of the whole: the label that matches several of the other rater,
+    whose own labels are those without findings towards that rater.
+    """
+    is_one_of_several = {
+        "$and": [
+            {"$in": [{"$toString": "$$other._id"}, {"$ifNull": [f"$$label.{names.match}", []]}]},
+            {"$not": {"$in": [{"$arrayElemAt": ["$$finding", 1]}, {"$ifNull": [f"$$other.{names.raters}", []]}]}},
+        ]
+    }
+    several = {"$size": {"$filter": {"input": "$$all", "as": "other", "cond": is_one_of_several}}}
+    type_of = {"$arrayElemAt": ["$$finding", 0]}
+    weight = {
+        "$switch": {
+            "branches": [
+                {"case": {"$in": [type_of, ALONE]}, "then": 2},
+                {"case": {"$in": [type_of, MERGED_TYPES]}, "then": {"$cond": [{"$gt": [several, 1]}, 2, 0]}},
+            ],
+            "default": 1,
+        }
+    }
+    lists = [(list_of(path), of_label) for path, of_label in findings.items()]
+    sums = []
+    for labels, of_label in lists if of_any is None else [("$$all", of_any)]:
+        mapped = {"$map": {"input": of_label.to_mongo(prefix="$$label"), "as": "finding", "in": weight}}
+        sums.append({"$sum": {"$map": {"input": labels, "as": "label", "in": {"$sum": mapped}}}})
+    every = {"$concatArrays": [list_of(path) for path in findings]}
+    return ViewExpression({"$let": {"vars": {"all": every}, "in": {"$add": sums}}})
 
 
 @dataclass(frozen=True)
