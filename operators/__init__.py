@@ -14,6 +14,7 @@ from .delete_run import DeleteRun
 from .describe_run import DescribeRun
 from .estimate_convergence import EstimateConvergence
 from .estimate_truth import EstimateTruth
+from .export_resolved import ExportResolved
 from .find_variations import FindVariations
 from .hand_over import HandOver
 from .inject_noise import InjectNoise
@@ -50,6 +51,7 @@ def register(plugin: Any) -> None:
     plugin.register(RenameRun)
     plugin.register(Decide)
     plugin.register(MakeResolved)
+    plugin.register(ExportResolved)
     plugin.register(TagDisputes)
     plugin.register(HandOver)
     plugin.register(DeleteRun)

@@ -22,8 +22,8 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
 * from disagreement to decision: `next_dispute`, `disputed_units`, `decide` one of `DECISIONS`, `Decision`, `decisions`,
   `count_disputes`, `queued_images` (`QueuedImage`), `view_of_queue`, `view_of_units`, `DisputedUnit`, `DisputeCount`,
-  `QUEUED`, `carry_decisions`, `CarriedDecisions`, `resolved`, `ResolvedRun`, `UNDECIDED`, `training_list`,
-  `guideline_questions`, `tag_disputes`, `hand_over`
+  `QUEUED`, `carry_decisions`, `CarriedDecisions`, `resolved`, `ResolvedRun`, `UNDECIDED`,
+  `export_resolved`, `training_list`, `guideline_questions`, `tag_disputes`, `hand_over`
 * what stands in a data set: `label_fields`, `rater_fields`, `class_names`, `read_annotations`, `overview`,
   `read_label_table`, `read_masks`
 * of the library itself: `NoisePreview`, `Undefined`, `InjectedNoise`, `LabelFindings`, `read_groups`, `Finding`,
@@ -179,6 +179,7 @@ from kalos_core.fiftyone.kinds.pixels.views import view_of_mask_rater as view_of
 from kalos_core.fiftyone.kinds.ranking.compute import rank_systems as rank_systems
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun as RankingRun
 from kalos_core.fiftyone.kinds.ranking.kind import stored_rankings as stored_rankings
+from kalos_core.fiftyone.kinds.resolved.compute import export_resolved as export_resolved
 from kalos_core.fiftyone.kinds.resolved.compute import resolved as resolved
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun as ResolvedRun
 from kalos_core.fiftyone.kinds.truth.compute import estimate_truth as estimate_truth

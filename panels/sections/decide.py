@@ -23,7 +23,12 @@ RESULTS = {
         "Make resolved labels",
         "rule",
         "A new label field: what raters agree on, and what was decided, with who decided it. Ground truth for "
-        "FiftyOne's *evaluate_detections*, and to be exported as any label field.",
+        "FiftyOne's *evaluate_detections*.",
+    ),
+    "export_resolved": (
+        "Export resolved labels",
+        "download",
+        "The same as a COCO file, with where each label comes from.",
     ),
     "tag_disputes": (
         "Tag the disputes",

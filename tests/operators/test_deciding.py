@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
 
 import kalos_core.fiftyone as kf
+from kalos_core import InputError, read_coco
 from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
 from tests.operators.calls import last_line, run
 from tests.plugin import form, uri
@@ -55,6 +60,34 @@ def test_resolved(dataset: fo.Dataset) -> None:
     assert not form("resolved", dataset)["field"].invalid
 
 
+def test_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None:
+    cat, _ = (dataset.skip(1).first()[name].detections[0].id for name in RATERS)
+    kf.decide(dataset, "run", [cat], "take", "bob", "a tail", "eva")
+    path = tmp_path / "resolved.json"
+    answer = run("export_resolved", dataset, path=str(path), undecided="drop")
+    assert str(path) in answer["text"]
+    content = json.loads(path.read_text())
+    found = [(one["origin"], one["note"], one["decided_by"]) for one in content["annotations"]]
+    assert sorted(found) == [("agreed", "", ""), ("agreed", "", ""), ("take", "a tail", "eva")]
+    assert len(read_coco(path)) == 3
+
+
+@pytest.mark.parametrize(("name", "reason"), [("", "expected a file"), ("away/a.json", "expected a folder to write")])
+def test_what_cannot_be_exported(dataset: fo.Dataset, tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(foo.executor.ExecutionError) as error:
+        run("export_resolved", dataset, path=str(tmp_path / name))
+    assert str(tmp_path) in last_line(error)
+    assert reason in last_line(error)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_replaced(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(InputError, match=r"path: .*a\.json cannot be written: No space left"):
+        kf.export_resolved(dataset, "run", tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())
+
+
 def test_tag_disputes(dataset: fo.Dataset) -> None:
     answer = run("tag_disputes", dataset, tag="look")
     assert answer["samples"] == len(dataset.match_tags("look")) == 3
@@ -66,6 +99,7 @@ def test_tag_disputes(dataset: fo.Dataset) -> None:
         ("decide", {"labels": ["x"], "decision": "none"}),
         ("resolved", {"field": "gold"}),
         ("tag_disputes", {"tag": "look"}),
+        ("export_resolved", {"path": "a.json"}),
     ],
 )
 def test_an_unknown_argument_is_refused_and_no_run_is_said(

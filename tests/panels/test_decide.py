@@ -121,7 +121,7 @@ def test_questions_to_the_guideline_open_their_images(analysed: fo.Dataset) -> N
 
 def test_results_are_forms_of_this_agreement(analysed: fo.Dataset) -> None:
     panel = decide_section(analysed, "Results")
-    for operator in ("resolved", "tag_disputes", "hand_over"):
+    for operator in ("resolved", "export_resolved", "tag_disputes", "hand_over"):
         asked = panel.shown[operator]["view"]["params"]
         (prompted,) = [params for name, params in panel.send("prompt", **asked) if name == "prompt_user_for_operation"]
         assert prompted["operator_uri"].endswith(f"/{operator}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import fiftyone as fo
@@ -31,6 +33,8 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run, load_run_view
+from kalos_core.readers import write_coco
+from kalos_core.readers.files import as_path
 
 
 def resolved(
@@ -41,8 +45,7 @@ def resolved(
     It is a run whose key is the field: deleting it deletes the field. It can be the ``gt_field`` of FiftyOne's
     ``evaluate_detections``, and is no rater's. Every label says where it comes from: ``<field>`` ("agreed", a decision
     of `DECISIONS`, "undecided"), ``<field>_match`` (ids of the labels it is made of), ``<field>_raters`` (whose these
-    are), ``<field>_note`` and ``<field>_who``. As a COCO file with all that:
-    ``write_coco(run.result.annotations, path, run.result.fields())``.
+    are), ``<field>_note`` and ``<field>_who``. `export_resolved` writes a COCO file with all that.
 
     Parameters
     ----------
@@ -112,6 +115,42 @@ def resolved(
             draft.metrics, draft.details = _metrics(result, len(others)), _details(result)
             draft.arrays, draft.result = resolved_arrays(result), result
     return draft.run
+
+
+def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority") -> Path:
+    """Write what `resolved` makes as a COCO file, with where each label comes from; nothing is written on the data set.
+
+    The file appears whole or not at all.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    path : path
+        A file in a folder that is there; one of that name is replaced.
+    undecided : name in `UNDECIDED`
+        As in `resolved`.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    target = as_path(path, "path").absolute()
+    if not target.name or target.is_dir():
+        raise InputError(f"path: expected a file, got the folder {target}")
+    found = cast(Agreement, load_run(samples, load_metrics(samples, key, "agreement").key).result)
+    result = resolve(found, still_of_units(samples, key, found)[0], undecided)
+    try:
+        return write_coco(result.annotations, target, result.fields())
+    except OSError as error:
+        raise InputError(f"path: {target} cannot be written: {error.strerror}") from error
 
 
 def _attributes(result: Resolved, names: RunNames, rater_of: dict[str, int], raters: list[str]) -> Any:
