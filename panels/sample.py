@@ -22,7 +22,9 @@ from .parts.events import (
     guarded,
     open_sample,
     recalled,
+    recalled_queue,
     remember,
+    remember_queue,
     select_labels,
 )
 from .parts.figures import add_drawing, put_drawing
@@ -41,6 +43,9 @@ UNFOCUSED = {"field": {"autoFocus": False}}
 
 STEPS_BACK = 20
 """Decisions that can be taken back."""
+
+PARTS = {"category": "the class", "rater": "the rater"}
+"""What disputes are narrowed to -> in words."""
 
 MERGED_COLUMNS = (("whole", "One annotation"), ("parts", "In parts"))
 
@@ -126,6 +131,12 @@ class SamplePanel(Panel):
         self._go_on(ctx, kf.disputed_units(ctx.dataset, state.run, state.sample) if state.raters else [])
 
     @guarded
+    def all_disputes(self, ctx: Context) -> None:
+        """No longer only those of the lens that the queue was opened with."""
+        remember_queue(ctx, ctx.panel.state.run)
+        self._load_sample(ctx)
+
+    @guarded
     def undo(self, ctx: Context) -> None:
         """What the last decision replaced counts again, unless somebody has decided otherwise since."""
         state = ctx.panel.state
@@ -176,11 +187,13 @@ class SamplePanel(Panel):
         """The next unit of this sample that is open, else the next sample with one."""
         state, place = ctx.panel.state, ctx.panel.state.place
         later = disputes if place is None else disputes[place + 1 :]
-        wanted = next((list(unit.labels) for unit in later if unit.state == "open"), None)
+        part = recalled_queue(ctx, state.run)
+        wanted = next((list(unit.labels) for unit in later if unit.state == "open" and unit.fits(**part)), None)
         seen = state.sample if state.raters else None  # not where the sample is not part of the analysis
-        following = kf.next_dispute(ctx.dataset, state.run, after=seen) if wanted is None else state.sample
+        following = kf.next_dispute(ctx.dataset, state.run, seen, **part) if wanted is None else state.sample
         if following is None:
-            ctx.ops.notify("No unit in dispute is open any more.", variant="success")
+            where = f" of {_part(part)}" if part else ""
+            ctx.ops.notify(f"No dispute{where} is open any more.", variant="success")
         elif following != state.sample:
             state.wanted = None
             open_sample(ctx, following)
@@ -203,7 +216,7 @@ class SamplePanel(Panel):
             put_drawing(ctx, "crop", None)
             return
         disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
-        units = report.cells[:MOST_UNITS]
+        units, part = report.cells[:MOST_UNITS], recalled_queue(ctx, state.run)
         found = {  # in one: the App takes up every change of the state for itself
             "headline": headline(report, disputes),
             "raters": [plain(rater) for rater in report.raters],
@@ -212,13 +225,16 @@ class SamplePanel(Panel):
             "merged_labels": [_labels([found.whole, *found.parts]) for found in report.merged],
             "field_of": {cell.label_id: cell.field for unit in report.cells for cell in unit if cell.label_id},
             "disputes": [_shown_dispute(unit) for unit in disputes],
+            "part": _part(part),
         }
         ctx.panel.set_state(found)
         states = {number: unit.state for unit in disputes for number in unit.units}
         rows = enumerate(zip(report.units, units, strict=False), 1)
         put_rows(ctx, "unit_rows", [_row(number, cells, states.get(unit)) for number, (unit, cells) in rows])
         put_rows(ctx, "merged_rows", [_merged_row(found) for found in report.merged])
-        first = next((place for place, unit in enumerate(disputes) if unit.state == "open"), 0 if disputes else None)
+        still = [place for place, unit in enumerate(disputes) if unit.state == "open"]
+        within = [place for place in still if disputes[place].fits(**part)]
+        first = next(iter([*within, *still, *range(len(disputes))]), None)
         known = (place for place, unit in enumerate(disputes) if wanted and set(wanted) & set(unit.labels))
         self._show_dispute(ctx, next(known, first))
 
@@ -301,6 +317,9 @@ class SamplePanel(Panel):
         row.btn("next", label="Next dispute", icon="skip_next", on_click=self.next, variant="outlined")
         if state.done:
             row.btn("undo", label="Undo", icon="undo", on_click=self.undo, variant="outlined")
+        if state.part:
+            panel.md(f"Only disputes of {state.part}, as the lens was in *Decide*.", name="part_text")
+            panel.btn("all_disputes", label="Go through all disputes", on_click=self.all_disputes)
 
     def _add_units(self, panel: types.Object, ctx: Context) -> None:
         state = ctx.panel.state
@@ -341,6 +360,11 @@ def headline(report: Any, disputes: list[kf.DisputedUnit]) -> str:
 
 def _units(count: int) -> str:
     return f"{count:,} unit{'' if count == 1 else 's'}"
+
+
+def _part(part: dict[str, str]) -> str:
+    """A part of the disputes in words; nothing for all of them."""
+    return " and ".join(f"{PARTS[name]} {shown(value)}" for name, value in part.items())
 
 
 def _note(ctx: Context) -> str:

@@ -112,8 +112,8 @@ def add_problem(panel: types.Object, ctx: Context, retry: Any) -> None:
 
 # ---- what panels know of each other ----
 
-STORE, ANALYSIS = "kalos", "analysis"
-"""A store of FiftyOne for each data set, and the name of the analysis chosen last in it."""
+STORE, ANALYSIS, QUEUE = "kalos", "analysis", "queue"
+"""A store of FiftyOne for each data set; in it the analysis chosen last, and which of its disputes are gone through."""
 
 
 def remember(ctx: Context, key: str) -> None:
@@ -124,6 +124,19 @@ def remember(ctx: Context, key: str) -> None:
 def recalled(ctx: Context) -> str | None:
     key: str | None = ctx.store(STORE).get(ANALYSIS)
     return key
+
+
+def remember_queue(ctx: Context, run: str, category: str | None = None, rater: str | None = None) -> None:
+    """The panel beside the open sample goes on within the part of the disputes that the queue was opened with."""
+    ctx.store(STORE).set(QUEUE, {"run": run, "category": category, "rater": rater})
+
+
+def recalled_queue(ctx: Context, run: str) -> dict[str, str]:
+    """Class and rater of that part, as arguments of `next_dispute`; nothing where it is all of them."""
+    found = ctx.store(STORE).get(QUEUE) or {}
+    if found.get("run") != run:
+        return {}
+    return {name: found[name] for name in ("category", "rater") if found[name] is not None}
 
 
 # ---- where clicks lead ----

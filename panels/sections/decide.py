@@ -5,7 +5,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, count_text, percent_text, plain
 
-from ..parts.events import WORKBENCH, Context, guarded, open_sample
+from ..parts.events import WORKBENCH, Context, guarded, open_sample, remember_queue
 from ..parts.layout import add_row, add_table, put_rows
 from .agreement import NOTHING_YET
 from .base import NOT_IN_LENS, Section
@@ -177,11 +177,17 @@ class DecideSection(Section):
         if following is None:  # somebody was quicker
             self.load(ctx, kf.find_analysis(ctx.dataset, ctx.panel.state.analysis))
         else:
-            open_sample(ctx, following)
+            self._open(ctx, following)
 
     @guarded
     def click_queued(self, ctx: Context) -> None:
-        open_sample(ctx, ctx.panel.state.queued_ids[ctx.params["row"]])
+        self._open(ctx, ctx.panel.state.queued_ids[ctx.params["row"]])
+
+    def _open(self, ctx: Context, sample_id: str) -> None:
+        """A sample of the queue; beside it, *Next* stays within the lens."""
+        lens = self.lens(ctx)
+        remember_queue(ctx, ctx.panel.state.run, lens.category, lens.rater)
+        open_sample(ctx, sample_id)
 
     @guarded
     def show_queue(self, ctx: Context) -> None:

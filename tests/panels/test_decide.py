@@ -78,6 +78,29 @@ def test_the_lens_narrows_the_queue(trio: fo.Dataset) -> None:
         assert opened == kf.next_dispute(trio, "agreement", **{name: value})
 
 
+@pytest.mark.parametrize("part", [{"category": "bench"}, {"rater": "bob"}, {"category": "dog", "rater": "ann"}])
+def test_next_beside_the_sample_stays_within_the_lens(trio: fo.Dataset, part: dict[str, str]) -> None:
+    panel = decide_section(trio)
+    panel.look_through(**{name: str(panel.state["choices"][name].index(value)) for name, value in part.items()})
+    opened = given(panel.send("decide_open_next"), "open_sample")["id"]
+    beside = Panel("sample", trio, current_sample=opened).load()
+    for value in part.values():
+        assert value in beside.text().split("Only disputes of ")[1].splitlines()[0]
+    for _ in range(3):
+        unit = kf.disputed_units(trio, "agreement", opened)[beside.state["place"]]
+        assert unit.fits(**part)
+        sent = beside.send("decide", decision="none", rater=None)
+        if "open_sample" in names(sent):
+            following = given(sent, "open_sample")["id"]
+            assert following == kf.next_dispute(trio, "agreement", opened, **part)
+            opened = beside.request["current_sample"] = following
+            beside.send("on_change_current_sample")
+    beside.send("all_disputes")
+    assert "Only disputes of" not in beside.text()
+    following = given(beside.send("next"), "open_sample")["id"]
+    assert following == kf.next_dispute(trio, "agreement", opened)
+
+
 @pytest.mark.parametrize(("which", "numbers"), [("open", [2]), ("waiting", [1]), ("decided", [3])])
 def test_images_of_a_state_are_shown_in_the_grid(analysed: fo.Dataset, which: str, numbers: list[int]) -> None:
     decided(analysed, 3, "whole")

@@ -260,7 +260,7 @@ def test_the_units_of_a_sample_come_one_after_the_other() -> None:
     shown = panel.state["disputes"][panel.state["place"]]["labels"]
     assert analysed_label(dataset, sample, "ann", 0) in shown
     operations = panel.send("decide", decision="consensus")
-    assert given(operations, "notify")["message"] == "No unit in dispute is open any more."
+    assert given(operations, "notify")["message"] == "No dispute is open any more."
     assert kf.count_disputes(dataset, "agreement").open == 0
 
 

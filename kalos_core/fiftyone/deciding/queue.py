@@ -88,6 +88,8 @@ class DisputedUnit:
         "open"; "waiting" for the guideline; or "decided".
     units : tuple of int
         What the run calls the units; several of a whole and its parts.
+    against : tuple of str
+        Raters who stand against most of the others, or all where no value has most.
     """
 
     labels: tuple[str, ...]
@@ -96,6 +98,12 @@ class DisputedUnit:
     decision: Decision | None
     state: str
     units: tuple[int, ...]
+    against: tuple[str, ...]
+
+    def fits(self, category: str | None = None, rater: str | None = None) -> bool:
+        """Whether it is one of the units that `next_dispute` looks for."""
+        given = {name for of_rater in self.values.values() for name in of_rater}
+        return category in {None, *given} and rater in {None, *self.against}
 
 
 def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]:
@@ -121,12 +129,13 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
     for entry in stored[names.queue]:
         unit = code.get(entry["unit"])
         if unit is None:
-            found.append(DisputedUnit((), {}, (), None, entry["state"], (entry["unit"],)))
+            found.append(DisputedUnit((), {}, (), None, entry["state"], (entry["unit"],), tuple(entry["raters"])))
         elif unit not in seen:
             units = matched.together([unit])
             together = units if is_split(matched, units) else [unit]
             seen.update(together)
-            states = [other["state"] for other in stored[names.queue] if code.get(other["unit"]) in together]
+            entries = [other for other in stored[names.queue] if code.get(other["unit"]) in together]
+            states = [other["state"] for other in entries]
             found.append(
                 DisputedUnit(
                     labels=tuple(matched.labels(together)),
@@ -135,6 +144,7 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
                     decision=decision_of(made[unit]) if unit in made else None,
                     state=next(state for state in QUEUED if state in states),
                     units=tuple(matched.number[together].tolist()),
+                    against=tuple(dict.fromkeys(rater for other in entries for rater in other["raters"])),
                 )
             )
     return found
