@@ -16,6 +16,7 @@ from kalos_core.figures import band
 
 from .parts.events import (
     PLUGIN,
+    WORKBENCH,
     Context,
     Panel,
     add_problem,
@@ -29,11 +30,15 @@ from .parts.events import (
 )
 from .parts.figures import add_drawing, put_drawing
 from .parts.layout import NARROW, add_menu, add_row, add_table, put_rows, stacked
+from .workbench import LAST
 
 MOST_UNITS = 100
 
 FEW_RATERS = 6
 """Buttons of more raters than these stand below those of the other decisions, which would be out of sight."""
+
+COUNTING = ("Decide", "Overview")
+"""Sections of the workbench that say how much is decided."""
 
 CROP = 320
 """Pixels of the longer side of a unit that is drawn."""
@@ -148,6 +153,7 @@ class SamplePanel(Panel):
         else:
             before = last["before"] or {"decision": "skip", "who": _written(ctx, "who")}
             kf.decide(ctx.dataset, state.run, last["labels"], **before, sample_id=last["sample"])
+        _count_anew(ctx)
         state.wanted = last["labels"]
         if last["sample"] == ctx.current_sample:
             self._load_sample(ctx)
@@ -182,6 +188,7 @@ class SamplePanel(Panel):
         state.done = [*(state.done or []), done][-STEPS_BACK:]
         state.turn = (state.turn or 0) + 1
         self._go_on(ctx, disputes)
+        _count_anew(ctx)
 
     def _go_on(self, ctx: Context, disputes: list[kf.DisputedUnit]) -> None:
         """The next unit of this sample that is open, else the next sample with one."""
@@ -329,6 +336,14 @@ class SamplePanel(Panel):
         if state.merged_labels:
             label = "Annotated in parts: click one to select and draw the annotation and its parts"
             add_table(panel, ctx, "merged_rows", label, MERGED_COLUMNS, self.click_merged)
+
+
+def _count_anew(ctx: Context) -> None:
+    """Where the open workbench counts decisions, it does so again: one event for each that does."""
+    open_panels = str(ctx.request_params.get("spaces"))
+    for panel_id, chosen in LAST.items():
+        if chosen["dataset"] == ctx.dataset.name and chosen["section"] in COUNTING and repr(panel_id) in open_panels:
+            ctx.trigger(WORKBENCH, params={"panel_id": panel_id, "__method__": "reload"})
 
 
 def _variations(dataset: Any, run: Any, own: Any) -> tuple[str | None, str]:

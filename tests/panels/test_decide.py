@@ -13,7 +13,7 @@ from tests.fiftyone_bridge.scenes import CAT, RATERS, detection
 from tests.panels.conftest import data_set
 from tests.panels.operations import given, ids, names, samples_of, view_of
 from tests.panels.test_sample import HOSTILE
-from tests.plugin import Panel
+from tests.plugin import SPACES, Panel
 
 
 def decide_section(dataset: fo.Dataset, page: str = "Queue") -> Panel:
@@ -76,6 +76,27 @@ def test_the_lens_narrows_the_queue(trio: fo.Dataset) -> None:
         assert [row["open"] for row in panel.rows("queue")] == [image.open for image in expected]
         opened = given(panel.send("decide_open_next"), "open_sample")["id"]
         assert opened == kf.next_dispute(trio, "agreement", **{name: value})
+
+
+@pytest.mark.parametrize(("section", "events"), [("Decide", 1), ("Overview", 1), ("Images", 0)])
+def test_a_decision_beside_the_sample_is_counted_in_the_open_workbench(
+    analysed: fo.Dataset, section: str, events: int
+) -> None:
+    panel = Panel("raters", analysed).load()
+    panel.send("choose_section", value=section)
+    shown = {**SPACES["children"][0], "type": "raters", "component_id": "p"}
+    beside = Panel(
+        "sample", analysed, current_sample=ids(analysed, 1)[0], spaces={**SPACES, "children": [shown]}
+    ).load()
+    sent = beside.send("decide", decision="none", rater=None)
+    asked = [params for name, params in sent if name.endswith("/raters")]
+    assert [(one["panel_id"], one["__method__"]) for one in asked] == [("p", "reload")] * events
+    if section == "Decide":
+        panel.state.clear()  # an event of another panel does not bring the state along
+        panel.send("reload")
+        assert "1 of 5 units in dispute decided, 4 open" in panel.text()
+    elsewhere = Panel("sample", analysed, current_sample=ids(analysed, 2)[0]).load()
+    assert not [name for name, _ in elsewhere.send("decide", decision="none", rater=None) if name.endswith("/raters")]
 
 
 @pytest.mark.parametrize("part", [{"category": "bench"}, {"rater": "bob"}, {"category": "dog", "rater": "ann"}])
