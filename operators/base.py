@@ -130,7 +130,8 @@ class OfAgreement(Action):
 
     def execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
-        given = {name: value for name, value in ctx.params.items() if value is not None}
+        takes = signature(getattr(kf, self.NAME)).parameters  # the App adds the panel that asked, and what it is given
+        given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         key = given.pop("key", None) or next(iter(kf.list_runs(ctx.dataset, "agreement")), "")
         found = getattr(kf, self.NAME)(ctx.dataset, key, **given)
         ctx.ops.reload_dataset()

@@ -16,7 +16,7 @@ from kalos_core.display import alpha_text, shown
 from .parts.events import PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
-from .sections.base import LENS, WHOLE, Section, chosen_lens, set_lens
+from .sections.base import ALL, LENS, WHOLE, Section, chosen_lens, set_lens
 from .start import add_start, load_start
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
@@ -257,7 +257,7 @@ class WorkbenchPanel(Panel):
         state = ctx.panel.state
         row = add_row(panel, state.lens_row, "140px")
         for name in LENS:
-            if name in section.FOLLOWS:
+            if name in section.FOLLOWS or state.lens[name] != ALL:  # what is set is in sight
                 numbered = {str(number): label for number, label in enumerate(state.choices[name])}
                 add_menu(row, name, numbered, self.on_change_lens)
         if "view" in section.FOLLOWS:

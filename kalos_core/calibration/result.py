@@ -97,7 +97,7 @@ class Separation:
     def without_distances(self) -> Separation:
         """The same with `shares` in place of the distances: a few hundred numbers, whatever the size of the data."""
         nothing = np.zeros(0)
-        strata = {size: replace(part, observed=nothing, expected=nothing) for size, part in self.strata.items()}
+        strata = {size: part.without_distances() for size, part in self.strata.items()}
         return replace(self, observed=nothing, expected=nothing, strata=strata, plotted=self.shares)
 
     @property

@@ -2,6 +2,7 @@
 
 import base64
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -117,14 +118,16 @@ class RatersSection(Section):
 
     @guarded
     def print_sheet(self, ctx: Context) -> None:
-        rater = self.lens(ctx).rater
+        rater = str(self.lens(ctx).rater)
         cards = kf.rater_scorecard(ctx.dataset, ctx.panel.state.analysis, self.lens(ctx))
         card = next(entry for entry in cards if entry.rater == rater)
         drawings: dict[str, list[Drawing]] = {}
         for kind, drawing in self._examples(ctx, card, 2):
             drawings.setdefault(kind, []).append(drawing)
         page = base64.b64encode(feedback_sheet(card, drawings).encode()).decode("ascii")
-        ctx.ops.browser_download(f"data:text/html;charset=utf-8;base64,{page}", filename="feedback.html")
+        name = "feedback-" + re.sub(r"[^\w.-]+", "-", rater) + ".html"
+        ctx.ops.browser_download(f"data:text/html;charset=utf-8;base64,{page}", filename=name)
+        ctx.ops.notify(f"Saved with the downloads of the browser: {name}", variant="success")
 
     # ---- pairs and sessions ----
 

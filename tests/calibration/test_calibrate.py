@@ -393,3 +393,10 @@ def test_draws_are_of_the_seed():
     annotations = scene()
     first, again, other = (draw_references(annotations, 1, seed).image.tolist() for seed in (0, 0, 1))
     assert first == again != other
+
+
+def test_parts_without_their_distances_are_judged_as_with_them(lvis):
+    best = calibrate(lvis, "box_iou", repeats=5).best
+    bare = best.without_distances()
+    assert [bare.strata[name].why for name in SIZES] == [best.strata[name].why for name in SIZES]
+    assert not any("only 0 observed" in bare.strata[name].why for name in SIZES)

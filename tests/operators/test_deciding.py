@@ -17,7 +17,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_coco
 from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
 from tests.operators.calls import last_line, run
-from tests.plugin import form, uri
+from tests.plugin import form, post, uri
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
@@ -86,6 +86,15 @@ def test_a_file_that_cannot_be_replaced(dataset: fo.Dataset, tmp_path: Path, mon
     with pytest.raises(InputError, match=r"path: .*a\.json cannot be written: No space left"):
         kf.export_resolved(dataset, "run", tmp_path / "a.json")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("name", "given"), [("resolved", {"field": "gold"}), ("tag_disputes", {"tag": "look"})])
+def test_what_the_app_adds_of_the_panel_that_asks_is_no_argument(
+    dataset: fo.Dataset, name: str, given: dict[str, Any]
+) -> None:
+    result = post(name, dataset, {"key": "run", **given, "panel_id": "p", "panel_state": {}})
+    result.raise_exceptions()
+    assert result.result["key"] == "run"
 
 
 def test_tag_disputes(dataset: fo.Dataset) -> None:

@@ -280,7 +280,7 @@ class TestScorecards:
     def test_a_sheet_can_be_printed(self, panel: Panel) -> None:
         panel.send("raters_click_card", row=0)
         sent = given(panel.send("raters_print_sheet"), "browser_download")
-        assert sent["filename"] == "feedback.html"
+        assert sent["filename"] == f"feedback-{panel.state['card']}.html"
         assert sent["url"].startswith("data:text/html;charset=utf-8;base64,")
 
     def test_a_bar_of_vitality_leads_to_the_card(self, panel: Panel) -> None:
