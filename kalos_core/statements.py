@@ -99,7 +99,7 @@ def statements(
         said.append(Statement(text, "Ceiling"))
     if disputes is not None:
         every, decided = disputes
-        text = f"{count_and_share(decided, every)} of {count_text(every)} disputes are decided."
+        text = f"{count_and_share(decided, every)} of {count_text(every)} units in dispute are decided."
         said.append(Statement(text if every else "No unit is in dispute.", "Decide"))
     if changed is not None:
         edited = "1 sample was" if changed == 1 else f"{count_text(changed)} samples were"

@@ -295,7 +295,8 @@ class SamplePanel(Panel):
         unit = state.disputes[state.place]
         count = len(state.disputes)
         which = f"Dispute {state.place + 1} of {count} on this sample:" if count > 1 else "One dispute:"
-        panel.md(f"{bold(which)} {unit['decided']}", name="dispute")
+        together = f"{len(unit['units'])} units, a whole and its parts; " if len(unit["units"]) > 1 else ""
+        panel.md(f"{bold(which)} {together}{unit['decided']}", name="dispute")
         if not unit["labels"]:
             return
         few = len(unit["given"]) <= FEW_RATERS
@@ -368,8 +369,9 @@ def headline(report: Any, disputes: list[kf.DisputedUnit]) -> str:
     if not count:
         return "**α 1: the raters agree that there is nothing here.**"
     cut = f", the first {MOST_UNITS} below" if count > MOST_UNITS else ""
-    still = sum(unit.state == "open" for unit in disputes)
-    in_dispute = f"{len(disputes):,} in dispute, {still:,} open" if disputes else "none in dispute"
+    every = sum(len(unit.units) for unit in disputes)  # as the queue counts: a whole and its parts are several
+    still = sum(len(unit.units) for unit in disputes if unit.state == "open")
+    in_dispute = f"{every:,} in dispute, {still:,} open" if disputes else "none in dispute"
     return f"**α {alpha_text(report.alpha)}** ({band(report.alpha)}) · {_units(count)}{cut} · {in_dispute}"
 
 

@@ -45,7 +45,7 @@ def test_of_an_analysis_by_hand() -> None:
         "cid is furthest from the others: alpha 0.00 with each of them on average.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
         "Raters reach mAP 66.1 against one another, of all images: the ceiling for any model.",
-        "3 (25 %) of 12 disputes are decided.",
+        "3 (25 %) of 12 units in dispute are decided.",
         "1,402 samples were edited since.",
     ]
     assert [statement.leads_to for statement in said] == [

@@ -12,7 +12,7 @@ from .base import NOT_IN_LENS, Section
 
 MOST_ROWS = 25
 
-QUEUE = (("file", "Image"), ("alpha", "α"), ("open", "Open disputes"))
+QUEUE = (("file", "Image"), ("alpha", "α"), ("open", "Open units"))
 
 TRAINING = (("rater", "Rater"), ("gave", "Gave"), ("decided", "Decided"), ("count", "How often"), ("rate", "Of theirs"))
 
@@ -108,7 +108,8 @@ class DecideSection(Section):
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         progress = ctx.panel.state.progress
-        panel.md(f"**{_headline(progress)}**", name="headline")
+        of_all = "" if self.lens(ctx).is_whole else " (of all classes and raters)"
+        panel.md(f"**{_headline(progress)}**{of_all}", name="headline")
         pages = {
             "Queue": self._render_queue,
             "Training list": self._render_training,
@@ -125,7 +126,7 @@ class DecideSection(Section):
             row = add_row(panel, "ways", "150px")
             label = "Open the next dispute"
             row.btn("next", label=label, icon="gavel", on_click=self.to(self.open_next), variant="contained")
-            self._add_view(row, "open", f"Show the {count_text(state.progress['open'])} open")
+            self._add_view(row, "open", "Show the open ones")
         self._add_done(panel, ctx)
         if state.queued_ids:
             label = "Next in the queue, the lowest α first: click one to decide beside the image"
@@ -219,7 +220,7 @@ class DecideSection(Section):
 
 
 def _headline(progress: dict[str, int]) -> str:
-    """How many disputes are decided, as a bar and in words."""
+    """How many units in dispute are decided, as a bar and in words."""
     count = progress["all"]
     if not count:
         return "The raters agree about every unit: there is nothing to decide."

@@ -72,6 +72,7 @@ def test_the_lens_narrows_the_queue(trio: fo.Dataset) -> None:
         chosen = str(panel.state["choices"][name].index(value))
         panel.look_through(**{"category": "0", "rater": "0", name: chosen})
         (expected,) = [kf.queued_images(trio, "agreement", 25, **{name: value})]
+        assert "(of all classes and raters)" in panel.text()
         assert panel.state["queued_ids"] == [image.sample_id for image in expected] != everything
         assert [row["open"] for row in panel.rows("queue")] == [image.open for image in expected]
         opened = given(panel.send("decide_open_next"), "open_sample")["id"]
