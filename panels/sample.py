@@ -342,7 +342,7 @@ class SamplePanel(Panel):
 def _count_anew(ctx: Context) -> None:
     """Where the open workbench counts decisions, it does so again: one event for each that does."""
     open_panels = str(ctx.request_params.get("spaces"))
-    for panel_id, chosen in LAST.items():
+    for panel_id, chosen in list(LAST.items()):
         if chosen["dataset"] == ctx.dataset.name and chosen["section"] in COUNTING and repr(panel_id) in open_panels:
             ctx.trigger(WORKBENCH, params={"panel_id": panel_id, "__method__": "reload"})
 
