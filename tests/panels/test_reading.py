@@ -128,6 +128,7 @@ SAMPLE: list[Click] = [
 GOING_ON: list[Click] = [
     ("on_change_current_sample", {}),
     ("undo", {}),
+    ("all_disputes", {}),
     ("next", {}),
     ("on_change_analysis", {"value": "agreement"}),
 ]

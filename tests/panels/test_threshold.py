@@ -141,8 +141,8 @@ def test_published_calibrations_stand_below_the_same_similarity_first(lively):
     assert rows[0] == {
         "dataset": "LVIS",
         "name": "box_iou",
-        "ks": "0.798\n[0.786,\xa00.807]",
-        "tau": "0.654\n[0.643,\xa00.668]",
+        "ks": "0.798\n[0.786, 0.807]",
+        "tau": "0.654\n[0.643, 0.668]",
         "threshold": "0.346",
         "source": "KαLOS, CVPR 2026 Table 4",
     }
