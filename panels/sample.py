@@ -224,7 +224,7 @@ class SamplePanel(Panel):
             return
         disputes = kf.disputed_units(ctx.dataset, state.run, state.sample)
         units, part = report.cells[:MOST_UNITS], recalled_queue(ctx, state.run)
-        found = {  # in one: the App takes up every change of the state for itself
+        found = {
             "headline": headline(report, disputes),
             "raters": [plain(rater) for rater in report.raters],
             "units": list(report.units[:MOST_UNITS]),

@@ -104,9 +104,7 @@ class WorkbenchPanel(Panel):
         """After something has changed; a run that is new names the section that shows it."""
         self._recall(ctx)
         if section := ctx.params.get("section"):
-            ctx.panel.data.clear()
-            ctx.panel.state.section = section
-            ctx.panel.set_title(f"Raters: {section}")
+            self._turn_to(ctx, section)
         self._reload(ctx)
 
     @guarded
@@ -121,11 +119,15 @@ class WorkbenchPanel(Panel):
         self._show_section(ctx, ctx.params["value"])
 
     def _show_section(self, ctx: Context, name: str) -> None:
+        self._turn_to(ctx, name)
+        self._load_section(ctx)
+
+    @staticmethod
+    def _turn_to(ctx: Context, name: str) -> None:
         """Another section; what the last one put there goes."""
         ctx.panel.data.clear()
         ctx.panel.state.section = name
         ctx.panel.set_title(f"Raters: {name}")
-        self._load_section(ctx)
 
     @guarded
     def choose_page(self, ctx: Context) -> None:

@@ -293,9 +293,8 @@ def _complete(samples: Any, kind: KindNames = None) -> dict[str, Any]:
         remove_run(dataset, key)
         del own[key]
     methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
-    found = {key: own[key] for key in sorted(own, key=lambda key: (own[key].timestamp, key), reverse=True)}
-    is_asked = {key: about.config.status == COMPLETE and about.config.method in methods for key, about in own.items()}
-    return {key: about for key, about in found.items() if is_asked[key]}
+    found = [key for key, run in own.items() if run.config.status == COMPLETE and run.config.method in methods]
+    return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}
 
 
 def _info(samples: Any, run_key: str, kind: KindNames = None) -> Any:

@@ -20,7 +20,7 @@ from kalos_core.figures import (
     plot_vitality,
 )
 
-OF_ALL = "Of all labels: the filter does not apply here."
+OF_ALL = "Of all labels: the lens does not reach here."
 
 
 def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Maker]:
