@@ -20,6 +20,9 @@ export LABELS IMAGES CATEGORY_FIELD ALIASES PORT PYTHON INSTALL_BROWSER
 # FiftyOne nags about MongoDB 6, the one version that comes as a wheel; this is its documented switch.
 export FIFTYONE_DATABASE_VALIDATION := false
 
+# Else its server reads the manifests of all plugins for every click.
+export FIFTYONE_PLUGINS_CACHE_ENABLED := true
+
 # In CI a browser test that did not run is a failure.
 ifeq ($(CI),true)
 export KALOS_REQUIRE_BROWSER := 1

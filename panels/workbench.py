@@ -1,6 +1,7 @@
 """The panel *Raters*: one analysis, one lens, and a section for each question."""
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, shown
 
-from .parts.events import PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
+from .parts.events import LOADED_TWICE, PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
 from .parts.layout import add_choice, add_menu, add_row, stacked
 from .sections import SECTIONS
 from .sections.base import ALL, LENS, WHOLE, Section, chosen_lens, set_lens
@@ -28,6 +29,12 @@ CHOSEN = ("dataset", "analysis", "analyses", "section", "lens", "lens_row", "pag
 
 LAST: dict[str, dict[str, Any]] = {}
 """Id of a panel -> what was chosen in it last. An operator that lets a panel load anew cannot send its state."""
+
+FOLLOWED: dict[str, tuple[Any, float]] = {}
+"""Id of a panel -> the change of the view that it followed last (data set, view before, view after), and when."""
+
+FOLLOWING = threading.Lock()
+"""The App sends one change of the view three times at once: one is answered."""
 
 
 class WorkbenchPanel(Panel):
@@ -96,8 +103,14 @@ class WorkbenchPanel(Panel):
 
     @staticmethod
     def _follows_another_view(ctx: Context) -> bool:
-        state = ctx.panel.state
-        return bool((state.lens or {}).get("follow")) and state.view_seen != _view_of(ctx)
+        state, view = ctx.panel.state, _view_of(ctx)
+        if not (state.lens or {}).get("follow") or state.view_seen == view:
+            return False
+        change, now = (ctx.dataset.name, state.view_seen, view), time.time()
+        with FOLLOWING:
+            last, at = FOLLOWED.get(ctx.panel.id, (None, now))
+            FOLLOWED[ctx.panel.id] = change, now
+        return change != last or now - at > LOADED_TWICE
 
     @guarded
     def reload(self, ctx: Context) -> None:

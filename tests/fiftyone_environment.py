@@ -33,6 +33,7 @@ def isolate() -> Path:
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
         "FIFTYONE_DO_NOT_TRACK": "true",
         "FIFTYONE_DATABASE_VALIDATION": "false",
+        "FIFTYONE_PLUGINS_CACHE_ENABLED": "true",
     }
     return folder
 

@@ -95,6 +95,14 @@ def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> Non
     assert "over 3 images" in panel.state["found"]
 
 
+def test_a_change_of_the_view_that_is_sent_three_times_is_answered_once(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Images").look_through(follow=True)
+    asked = {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state}
+    view = analysed.limit(2)
+    answers = [post("raters", analysed, asked, view=view).executor.to_json()["requests"] for _ in range(3)]
+    assert [bool(answer) for answer in answers] == [True, False, False]
+
+
 def test_events_that_change_nothing_are_not_answered(analysed: fo.Dataset) -> None:
     panel = on(Panel("raters", analysed).load(), "Images")
     result = post("raters", analysed, {"panel_id": "p", "__method__": "on_change_view", "panel_state": panel.state})
