@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 
+import fiftyone as fo
 import fiftyone.operators as foo
 import fiftyone.plugins as fop
 import pytest
@@ -35,7 +36,8 @@ def test_every_class_that_is_registered_is_in_the_manifest():
         assert text.count("plugin.register(") == len(MANIFEST[kind])
 
 
-def test_nothing_failed_to_load():
+def test_nothing_failed_to_load(monkeypatch):
+    monkeypatch.setattr(fo.config, "plugins_cache_enabled", False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert OperatorRegistry().list_errors() == []
@@ -47,6 +49,7 @@ def test_version_is_that_of_the_library():
 
 
 def test_a_library_of_another_version_is_warned_of(monkeypatch):
+    monkeypatch.setattr(fo.config, "plugins_cache_enabled", False)  # it is loaded anew
     monkeypatch.setattr(kalos_core, "__version__", "99.0")
     with pytest.warns(UserWarning, match=r"kalos_core 99.0 .* does not belong to the plugin"):
         foo.get_operator(f"{NAME}/delete_run")

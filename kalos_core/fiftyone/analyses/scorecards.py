@@ -7,6 +7,7 @@ from typing import Any
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
 from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
+from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import find_analysis, load_details
 from kalos_core.variation import Scorecard, rater_scorecards
 
@@ -51,8 +52,16 @@ def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  
     """
     analysis = find_analysis(samples, key)
     agreement, variations = analysis.run("agreement"), analysis.run("variations")
+    lead = agreement or variations
     everybody = Lens(lens.category, None, lens.tag, lens.samples)
-    sessions = load_details(samples, agreement.key).details.intra_rater if agreement else None
-    part = narrowed_metrics(samples, agreement.key, everybody) if agreement else None
-    found = narrowed_variations(samples, variations.key, everybody) if variations else None
-    return rater_scorecards(part, found, sessions)
+
+    def made() -> Scorecard:
+        sessions = load_details(samples, agreement.key).details.intra_rater if agreement else None
+        part = narrowed_metrics(samples, agreement.key, everybody) if agreement else None
+        found = narrowed_variations(samples, variations.key, everybody) if variations else None
+        return rater_scorecards(part, found, sessions)
+
+    if lead is None or everybody.limits_images:
+        return made()
+    of = variations and (variations.key, variations.made_at)  # one of the two may be made again
+    return kept(samples, lead, ("scorecards", of, everybody.category), made)

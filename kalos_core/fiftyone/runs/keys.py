@@ -108,10 +108,22 @@ def is_ours(config: Any) -> bool:
     return str(config.method).startswith(f"{METHOD}/")
 
 
+_OWN: dict[Any, tuple[Any, dict[str, Any]]] = {}
+"""Id of a data set -> when it changed last, and its runs as they were then: FiftyOne reads each for a millisecond."""
+
+
 def own_runs(dataset: Any) -> dict[str, Any]:
-    """The runs of this plugin as FiftyOne stores them, by key: complete ones, and those that somebody is writing."""
-    found = {key: dataset.get_run_info(key) for key in dataset.list_runs()}
-    return {key: about for key, about in found.items() if is_ours(about.config)}
+    """The runs of this plugin as FiftyOne stores them, by key: complete ones, and those that somebody is writing.
+
+    For reading only: they are read again when the data set has changed.
+    """
+    changed = dataset._doc.last_modified_at
+    at, own = _OWN.get(dataset._doc.id, (None, {}))
+    if at is None or at != changed:
+        found = {key: dataset.get_run_info(key) for key in dataset.list_runs()}
+        own = {key: about for key, about in found.items() if is_ours(about.config)}
+        _OWN[dataset._doc.id] = changed, own
+    return dict(own)
 
 
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:

@@ -81,7 +81,8 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
         token = _TOGETHER.set(_Together(analysis, writer))
         try:
             yield
-            for key, config in _written_by(dataset, writer).items():
+            for key in _written_by(dataset, writer):
+                config = dataset.get_run_info(key).config
                 config.status = COMPLETE
                 store_config(dataset, key, config)
         except BaseException:
@@ -93,10 +94,10 @@ def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
             _TOGETHER.reset(token)
 
 
-def _written_by(dataset: Any, writer: Writer) -> dict[str, Any]:
-    """Key -> configuration of the runs of a writer."""
+def _written_by(dataset: Any, writer: Writer) -> list[str]:
+    """The keys of the runs of a writer."""
     dataset.reload()
-    return {key: about.config for key, about in own_runs(dataset).items() if about.config.writer == writer}
+    return [key for key, about in own_runs(dataset).items() if about.config.writer == writer]
 
 
 @dataclass

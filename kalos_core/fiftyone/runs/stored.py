@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, overload
@@ -270,9 +271,9 @@ def _run(info: Any) -> AnyRun:
     return Run(
         key=info.key,
         kind=config.method.split("/", 1)[1],
-        settings=config.settings,
+        settings=deepcopy(config.settings),  # theirs to change
         selection=Selection.of(config.selection),
-        metrics=config.metrics,
+        metrics=deepcopy(config.metrics),
         label_fields=tuple(config.label_fields),
         images=config.images,
         read_at=config.read_at,
