@@ -99,6 +99,7 @@ from kalos_core.ranking import (
     rank_systems,
 )
 from kalos_core.readers import (
+    read_boxes,
     read_coco,
     read_cvat,
     read_label_studio,
@@ -190,6 +191,7 @@ __all__ = [
     "rank_systems",
     "rater_accuracy",
     "rater_vitality",
+    "read_boxes",
     "read_coco",
     "read_cvat",
     "read_label_studio",

@@ -2,14 +2,15 @@
 
 * the table: `Annotations`, and a line about it: `overview`
 * what readers hand over: `RawTable` (one entry per annotation), `Source` (images, raters, classes, who is assigned),
-  and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used
+  and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used;
+  `warn_of_silent_raters` where nobody said who was assigned
 * columns of names and ids: `as_name`, `id_array`, `object_array`
 """
 
 from kalos_core.annotations.build import OnInvalid, RawTable, Source
 from kalos_core.annotations.columns import as_name, id_array, object_array
 from kalos_core.annotations.counting import overview
-from kalos_core.annotations.table import Annotations, build_annotations
+from kalos_core.annotations.table import Annotations, build_annotations, warn_of_silent_raters
 
 __all__ = [
     "Annotations",
@@ -21,4 +22,5 @@ __all__ = [
     "id_array",
     "object_array",
     "overview",
+    "warn_of_silent_raters",
 ]

@@ -41,7 +41,7 @@ AssignedRule = Literal["all", "drew"]
 """Who is assigned to an image: every rater, or those who annotated something there."""
 
 UNSAID = (
-    "rows: it is not said who was assigned{where}, and {count} of {total} images have annotations of some raters "
+    "{source}: it is not said who was assigned{where}, and {count} of {total} images have annotations of some raters "
     "only: the others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated "
     "nothing', which lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or "
     "assigned='drew' to count only those who annotated something in an image (then agreement on absence is lost)."
@@ -371,18 +371,8 @@ class Annotations:
         )
         made = build_annotations(table, source)
         if assigned is None or isinstance(assigned, Mapping):
-            made._warn_of_silent_raters(np.array([key not in lists for key in image_keys], np.bool_))
+            warn_of_silent_raters(made, np.array([key not in lists for key in image_keys], np.bool_), "rows")
         return made
-
-    def _warn_of_silent_raters(self, unsaid: NDArray[np.bool_]) -> None:
-        """Warn where it was taken for granted that raters saw an image (I,) in which they annotated nothing."""
-        annotated = np.zeros(self.assigned.shape, np.bool_)
-        annotated[self.image, self.rater] = True
-        partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))[unsaid]
-        if partly.any():
-            where = "" if unsaid.all() else f" to {len(partly):,} of {len(unsaid):,} images"
-            text = UNSAID.format(where=where, count=f"{partly.sum():,}", total=f"{len(partly):,}")
-            warnings.warn(text, KalosWarning, stacklevel=3)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an annotation, in the order of the table.
@@ -531,6 +521,30 @@ def _lists_of_raters(
         if is_hashable(image) and image is not None and isinstance(rater, str):
             found.setdefault(image, {})[rater] = None
     return {image: list(names) for image, names in found.items()}
+
+
+def warn_of_silent_raters(
+    annotations: Annotations, unsaid: NDArray[np.bool_], source: str, stacklevel: int = 3
+) -> None:
+    """Warn where it was taken for granted that raters saw an image in which they annotated nothing.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    unsaid : (I,) bool
+        Images of which nobody said who was assigned.
+    source : str
+        Name of the file or folder, for the message.
+    stacklevel : int
+        As for `warnings.warn` in this function.
+    """
+    annotated = np.zeros(annotations.assigned.shape, np.bool_)
+    annotated[annotations.image, annotations.rater] = True
+    partly = np.asarray(annotated.any(axis=1) & ~annotated.all(axis=1))[unsaid]
+    if partly.any():
+        where = "" if unsaid.all() else f" to {len(partly):,} of {len(unsaid):,} images"
+        text = UNSAID.format(source=source, where=where, count=f"{partly.sum():,}", total=f"{len(partly):,}")
+        warnings.warn(text, KalosWarning, stacklevel=stacklevel)
 
 
 def build_annotations(table: RawTable, source: Source, stacklevel: int = 3) -> Annotations:

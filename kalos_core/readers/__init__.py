@@ -1,12 +1,14 @@
 """One file per format: labels of several raters in, `Annotations` out; and the COCO writer.
 
 * any format: `read_labels`, `FORMATS`
-* objects in images: `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`; `write_coco`
+* objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`;
+  `write_coco`
 * nodules in scans: `read_lidc`
 * image-level labels: `read_long_labels`, `read_wide_labels`
 * masks: `read_mask_folders` -> `MaskFolders`
 """
 
+from kalos_core.readers.box_tables import read_boxes
 from kalos_core.readers.coco import read_coco, write_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.formats import FORMATS, read_labels
@@ -19,6 +21,7 @@ from kalos_core.readers.vindr import read_vindr
 __all__ = [
     "FORMATS",
     "MaskFolders",
+    "read_boxes",
     "read_coco",
     "read_cvat",
     "read_label_studio",

@@ -12,21 +12,26 @@ from typing import Any
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.files import as_path
 from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.lidc import read_lidc
+from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
 from kalos_core.readers.vindr import read_vindr
 
 FORMATS: dict[str, Callable[..., Annotations]] = {
     "coco": read_coco,
+    "boxes": read_boxes,
     "vindr": read_vindr,
     "cvat": read_cvat,
     "label_studio": read_label_studio,
     "lidc": read_lidc,
 }
 """Name of a format -> its reader."""
+
+TABLES = (".csv", ".tsv", *PARQUET)
 
 START = 4096
 """Bytes of a file that tell its format."""
@@ -42,8 +47,9 @@ def read_labels(
     labels : path or mapping
         A mapping is the content of a COCO file.
     format : str
-        A name in `FORMATS`, or "auto": a CSV file is VinDr's, a folder or a file of XML is CVAT's unless it is
-        LIDC-IDRI's, a JSON list is Label Studio's, a JSON object is COCO unless "scans" stands at its beginning.
+        A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, VinDr's if it has its columns; a
+        folder or a file of XML is CVAT's unless it is LIDC-IDRI's; a JSON list is Label Studio's, a JSON object is COCO
+        unless "scans" stands at its beginning.
     **options
         Of the format's reader.
 
@@ -57,9 +63,9 @@ def read_labels(
     >>> labels = {"images": [{"id": 1, "rater_list": ["ann"]}], "annotations": [], "categories": []}
     >>> read_labels(labels).raters.tolist()
     ['ann']
-    >>> read_labels(labels, format="yolo")
+    >>> read_labels(labels, format="excel")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    kalos_core.errors.InputError: format: expected one of 'coco', 'cvat', 'label_studio', 'lidc', 'vindr', got 'yolo'
+    kalos_core.errors.InputError: format: expected one of 'boxes', ..., got 'excel'
     """
     if format == "auto" and isinstance(labels, Mapping):
         format = "coco"
@@ -78,20 +84,29 @@ def guess_format(path: Path) -> str:
 
     Examples
     --------
-    >>> guess_format(Path("train.csv")), guess_format(Path("absent.json"))
-    ('vindr', 'coco')
+    >>> guess_format(Path("train.parquet")), guess_format(Path("absent.json"))
+    ('boxes', 'coco')
     """
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.suffix.lower() == ".xml")
         return guess_format(inside[0]) if inside else "cvat"
-    if path.suffix.lower() == ".csv":
-        return "vindr"
     start = _start(path)
+    endings = [ending.lower() for ending in path.suffixes]
+    if endings[-1:] == [".gz"]:
+        endings.pop()
+    if endings and endings[-1] in TABLES:
+        return _guess_table(start)
     if path.suffix.lower() == ".xml":
         return "lidc" if b"LidcReadMessage" in start or b"IdriReadMessage" in start else "cvat"
     if start.startswith(b"["):
         return "label_studio"
     return "lidc" if b'"scans"' in start else "coco"
+
+
+def _guess_table(start: bytes) -> str:
+    header = start.splitlines()[0].decode("utf-8", "replace") if start else ""
+    columns = {name.strip().strip('"') for name in header.split(",")}
+    return "vindr" if set(VINDR_COLUMNS) <= columns else "boxes"
 
 
 def _start(path: Path) -> bytes:

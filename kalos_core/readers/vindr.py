@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import warnings
-from collections.abc import Hashable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.errors import InputError, KalosWarning, Problems, listed
-from kalos_core.readers.files import as_float, as_path, read_text
+from kalos_core.readers.files import as_float, as_path
 from kalos_core.readers.findings import Findings
+from kalos_core.readers.sizes import Sizes, csv_rows, read_sizes
 
 CORNERS = ("x_min", "y_min", "x_max", "y_max")
+
+COLUMNS = ("image_id", "rad_id", *CORNERS)
+"""Columns that every such table has."""
 
 NO_FINDING = "No finding"
 
 NO_FINDINGS = (NO_FINDING, "14")
 """Name and number of the class whose rows say that a rater annotated nothing."""
 
-SIZE_COLUMNS = (("width", "height"), ("dim1", "dim0"))
-"""Names under which tables hold width and height: VinDr's are those of an array, rows first."""
-
 
 def read_vindr(
     path: str | os.PathLike[str],
     *,
-    sizes: str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None = None,
+    sizes: Sizes = None,
     on_invalid: OnInvalid = "raise",
 ) -> Annotations:
     r"""Boxes of several raters from a CSV file in the form of VinDr-CXR.
@@ -40,7 +39,7 @@ def read_vindr(
         that its rater looked and annotated nothing. A rater is assigned to the images they have a row of.
     sizes : path or mapping, optional
         Width and height of the images: a CSV file with the columns ``image_id`` and ``width``, ``height`` (or ``dim1``,
-        ``dim0``), or a mapping image id -> (width, height). Unknown otherwise.
+        ``dim0``), a folder of the images, or a mapping image id -> (width, height). Unknown otherwise.
     on_invalid : "raise" or "skip"
         Boxes that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
@@ -63,6 +62,7 @@ def read_vindr(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> text = "image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max"
     >>> text += "\na,Nodule,8,R1,10,20,30,50\na,No finding,14,R2,,,,"
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -77,14 +77,14 @@ def read_vindr(
     classes = _Classes(findings.problems)
     annotated: set[tuple[str, str]] = set()
     found_none: dict[tuple[str, str], int] = {}
-    known = _sizes(sizes)
-    for line, row in _rows(source, ("image_id", "rad_id", *CORNERS)):
+    known = read_sizes(sizes)
+    for line, row in csv_rows(source, COLUMNS):
         record = f"line {line}"
         image, rater = row["image_id"], row["rad_id"]
         for column in ("image_id", "rad_id"):
             if not row[column]:
                 findings.problems.add(f"{record}, column {column}", "a name", "nothing")
-        width, height = known.get(image, (None, None))
+        width, height = known(image)
         findings.add_image(image, record, file=image, size=findings.size_from(width, height, f"size of {image!r}"))
         findings.assign(image, rater)
         name = classes.name(row, record)
@@ -141,48 +141,3 @@ class _Classes:
         numbers = {name: as_float(number) for name, number in self.number_of.items() if name not in NO_FINDINGS}
         whole = {name: number for name, number in numbers.items() if number is not None}
         return sorted(whole, key=whole.__getitem__) if len(whole) == len(numbers) else []
-
-
-def _sizes(
-    sizes: str | os.PathLike[str] | Mapping[str, tuple[float, float]] | None,
-) -> Mapping[Hashable, tuple[object, object]]:
-    if sizes is None:
-        return {}
-    if isinstance(sizes, Mapping):
-        try:
-            return {key: (width, height) for key, (width, height) in sizes.items()}
-        except (TypeError, ValueError):
-            raise InputError(f"sizes: expected (width, height) for every image, got {sizes!r:.200}") from None
-    path = as_path(sizes, "sizes", "a path or a mapping")
-    found: dict[Hashable, tuple[object, object]] = {}
-    problems = Problems(path.name)
-    for line, row in _rows(path, ("image_id",)):
-        columns = next((pair for pair in SIZE_COLUMNS if set(pair) <= row.keys()), None)
-        if columns is None:
-            raise InputError(f"{path}: expected columns width and height, or dim1 and dim0, got {listed(row, 20)}")
-        numbers = [as_float(row[column]) for column in columns]
-        if None in numbers:
-            problems.add(f"line {line}", f"numbers in {' and '.join(columns)}", listed(repr(row[c]) for c in columns))
-        found[row["image_id"]] = (numbers[0], numbers[1])
-    problems.raise_if_any()
-    return found
-
-
-def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells of every row, by the names of their columns."""
-    lines = csv.reader(read_text(path, "CSV file").splitlines(keepends=True))
-    try:
-        header = [name.strip() for name in next(lines, [])]
-        missing = [name for name in needed if name not in header]
-        if missing:
-            raise InputError(
-                f"{path}: expected the columns {listed(needed, 20)}, got {listed(header, 20) or 'nothing'}"
-            )
-        for cells in lines:
-            if len(cells) > len(header):
-                raise InputError(f"{path}: line {lines.line_num}: expected {len(header)} cells, got {len(cells)}")
-            if cells:
-                padded = cells + [""] * (len(header) - len(cells))
-                yield lines.line_num, {name: cell.strip() for name, cell in zip(header, padded, strict=True)}
-    except csv.Error as error:
-        raise InputError(f"{path}: expected CSV, got {error} in line {lines.line_num}") from error

@@ -314,6 +314,14 @@ class TestFormats:
         again = kf.load_raters(path, done.dataset)
         assert (again.added_samples, len(again.dataset)) == (0, 2)
 
+    def test_a_table_of_boxes_of_any_program(self, image_folder: Path) -> None:
+        path = image_folder.parent / "boxes.csv"
+        path.write_text("photo,user,species,left,top,width,height\n0.png,R1,cat,10,20,20,40\n1.png,R2,,,,,\n")
+        done = kf.load_raters(path, aliases={"cat": "animal"})
+        assert done.dataset.values("R1.detections.bounding_box")[0] == [pytest.approx([0.1, 0.2, 0.2, 0.4])]
+        assert done.dataset.values("R1.detections.label")[0] == ["animal"]
+        assert done.dataset.values("raters") == [["R1"], ["R2"]]
+
     def test_a_folder_of_exports(self, image_folder: Path) -> None:
         folder = image_folder.parent / "exports"
         folder.mkdir()
@@ -345,7 +353,7 @@ class TestFormats:
 
     def test_options_are_those_of_the_format(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="format 'vindr': expected options among sizes, on_invalid, got aliases"):
-            kf.load_raters(tmp_path / "train.csv", aliases={"a": "b"})
+            kf.load_raters(tmp_path / "train.csv", format="vindr", aliases={"a": "b"})
 
 
 def dataset_field(dataset: fo.Dataset) -> str:
@@ -438,7 +446,7 @@ class TestArguments:
                 "label_type: expected one of 'auto', 'detections', 'keypoints', 'polylines', got 'masks'",
             ),
             ({"assigned": "some"}, "assigned: expected 'all' or 'drew'"),
-            ({"format": "yolo"}, "format: expected one of 'coco', 'cvat', .*, got 'yolo'"),
+            ({"format": "excel"}, "format: expected one of 'boxes', 'coco', .*, got 'excel'"),
         ],
     )
     def test_that_cannot_be(self, image_folder: Path, arguments: dict[str, Any], expected: str) -> None:

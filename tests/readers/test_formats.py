@@ -2,10 +2,12 @@
 
 import gzip
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from kalos_core import InputError, read_coco
+from kalos_core import InputError, read_coco, readers
 from kalos_core.readers import FORMATS, read_labels
 from kalos_core.readers.formats import guess_format
 
@@ -13,8 +15,13 @@ from kalos_core.readers.formats import guess_format
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("train.csv", "image_id", "vindr"),
-        ("TRAIN.CSV", "", "vindr"),
+        ("train.csv", "image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max\n", "vindr"),
+        ("TRAIN.CSV", '\ufeff"x_min","y_min","x_max","y_max","rad_id","image_id"', "vindr"),
+        ("train.csv", "image_id,rad_id,x,y,width,height", "boxes"),
+        ("empty.csv", "", "boxes"),
+        ("train.csv.gz", gzip.compress(b"photo,user,x,y,w,h", mtime=0), "boxes"),
+        ("boxes.TSV", "photo\tuser", "boxes"),
+        ("boxes.parquet", "PAR1", "boxes"),
         ("069.xml", '<?xml version="1.0"?><LidcReadMessage/>', "lidc"),
         ("ann.xml", "<annotations/>", "cvat"),
         ("export.json", '\ufeff [{"id": 1}]', "label_studio"),
@@ -72,3 +79,14 @@ def test_every_reader_says_what_it_cannot_read(tmp_path, name):
 def test_what_is_no_path(labels):
     with pytest.raises(InputError, match="labels: expected a path, or the mapping a COCO file holds, got"):
         read_labels(labels)
+
+
+def test_the_page_of_formats_names_every_format_and_every_reader():
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["format", "file", "reader", "what is read", "who was assigned"]
+    assert all(all(row[1:]) for row in rows)
+    told = {row[0].strip("`"): row[2].strip("`") for row in rows[1:] if row[0]}
+    assert told == {name: reader.__name__ for name, reader in FORMATS.items()}
+    public = {name for name in readers.__all__ if name.startswith("read_")} - {"read_labels"}
+    assert {name for row in rows[1:] for name in re.findall(r"\bread_\w+", row[2])} == public
