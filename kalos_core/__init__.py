@@ -30,9 +30,8 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
 `kalos_core.display`          names of types and numbers as people read them
 `kalos_core.drawing`          images with the outlines of every rater
-`kalos_core.feedback`         a sheet for one rater
 `kalos_core.figures`          results as plotly figures
-`kalos_core.report`           results as HTML and CSV files
+`kalos_core.report`           a report as one HTML page, a sheet for one rater, tables as CSV
 `kalos_core.fiftyone`         the bridge to FiftyOne data sets
 ============================  ======================================================================================
 """

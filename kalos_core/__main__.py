@@ -65,7 +65,7 @@ def _experiments(options: argparse.Namespace) -> None:
 
     from kalos_core.figures.experiments import plot_experiments
     from kalos_core.noise.experiments import run_experiments
-    from kalos_core.report import make_folder, write_page, write_tables
+    from kalos_core.report import Plot, Section, Table, make_folder, page, write_tables, write_text
 
     model = None if options.model is None else NoiseModel.from_json(options.model)
     annotations = read_coco(options.path)
@@ -79,13 +79,14 @@ def _experiments(options: argparse.Namespace) -> None:
         result = run_experiments(annotations, model, repeats=options.repeats, seed=options.seed, progress=progress)
     write_tables(options.out, result.tables())
     claims = result.claims()
-    page = options.out / "experiments.html"
+    written = options.out / "experiments.html"
     rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]
-    header = ("KαLOS", "says", "here it", "found")
-    write_page(page, f"Experiments on {options.path.name}", plot_experiments(result), header, rows)
+    sections = [Section("", [Table(("KαLOS", "says", "here it", "found"), rows)])]
+    sections += [Section(heading, [Plot(figure)]) for heading, figure in plot_experiments(result).items()]
+    write_text(written, page(f"Experiments on {options.path.name}", sections))
     for claim in claims:
         print(claim)
-    print(f"{page}: plots; the tables are next to it")
+    print(f"{written}: plots; the tables are next to it")
 
 
 if __name__ == "__main__":

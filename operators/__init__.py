@@ -24,6 +24,7 @@ from .open_raters import OpenRaters
 from .rank_detectors import RankDetectors
 from .rank_systems import RankSystems
 from .rename_run import RenameRun
+from .report import WriteReport
 from .resolved import MakeResolved
 from .tag_disputes import TagDisputes
 from .update_run import UpdateRun
@@ -52,6 +53,7 @@ def register(plugin: Any) -> None:
     plugin.register(Decide)
     plugin.register(MakeResolved)
     plugin.register(ExportResolved)
+    plugin.register(WriteReport)
     plugin.register(TagDisputes)
     plugin.register(HandOver)
     plugin.register(DeleteRun)

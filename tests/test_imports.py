@@ -41,7 +41,6 @@ ORDER = [
     "drawing",
     "figures",
     "report",
-    "feedback",
     "fiftyone",
     "__main__",
 ]
@@ -55,10 +54,10 @@ PLUGIN_MAY_IMPORT = {
     "kalos_core.diagnostics",
     "kalos_core.display",
     "kalos_core.drawing",
-    "kalos_core.feedback",
     "kalos_core.fiftyone",
     "kalos_core.figures",
     "kalos_core.nominal",
+    "kalos_core.report",
     "kalos_core.variation",
 }
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")

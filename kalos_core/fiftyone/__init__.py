@@ -16,7 +16,7 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
   `compute_label_agreement`, `rank_systems`, `compute_pixel_agreement`, `estimate_truth`, `rank_detectors`,
   `inject_noise`
 * what a lens leaves of them (`Lens`, `CANNOT_FOLLOW`): `narrowed_metrics`, `narrowed_variations`, `rater_scorecard` ->
-  `Scorecard`, `overview_of` -> `Statement`, `threshold_advice`
+  `Scorecard`, `overview_of` -> `Statement`, `threshold_advice`; all of it as one HTML page: `report`
 * runs: `list_runs`, `load_run`, `load_metrics`, `load_details`, `figures_of`, `rename_run`, `delete_run`,
   `describe_run` (`STATUSES`), `stale_samples`, `count_changes`; `KINDS` says of each kind what it is
 * what a click leads to: ``view_of_...``, `worst_images`, `sample_report`, `draw_sample`, `draw_unit` and so on
@@ -69,6 +69,7 @@ from kalos_core.fiftyone.analyses.comparing import RunComparison as RunCompariso
 from kalos_core.fiftyone.analyses.comparing import SettingRow as SettingRow
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
 from kalos_core.fiftyone.analyses.comparing import view_of_change as view_of_change
+from kalos_core.fiftyone.analyses.reporting import report as report
 from kalos_core.fiftyone.analyses.scorecards import rater_scorecard as rater_scorecard
 from kalos_core.fiftyone.analyses.statements import overview_of as overview_of
 from kalos_core.fiftyone.dataset.assignment import ASSIGNED_FIELD as ASSIGNED_FIELD

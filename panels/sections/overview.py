@@ -6,9 +6,9 @@ import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, plain
 from kalos_core.figures import PUBLISHED_ALPHAS
 
-from ..parts.events import Context, guarded
+from ..parts.events import WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
-from ..parts.layout import add_table, put_rows
+from ..parts.layout import add_row, add_table, put_rows
 from .base import Section
 
 SENTENCE = {
@@ -55,8 +55,11 @@ class OverviewSection(Section):
             panel.btn(name, label=text, on_click=on_click, params={"number": number}, componentsProps=SENTENCE)
         for number, remark in enumerate(state.remarks):
             panel.view(f"remark_{number}", types.Notice(label=remark))
+        row = add_row(panel, "next_row")
         on_click = self.to(self.show_worst)
-        panel.btn("worst", label="Show the worst images", icon="grid_view", on_click=on_click, variant="contained")
+        row.btn("worst", label="Show the worst images", icon="grid_view", on_click=on_click, variant="contained")
+        given = {"operator": "report", "given": {"key": state.run}}
+        row.btn("report", label="Write a report", icon="description", on_click=f"{WORKBENCH}#prompt", params=given)
 
     @guarded
     def follow(self, ctx: Context) -> None:

@@ -12,8 +12,8 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, plain, shown
 from kalos_core.drawing import Drawing
-from kalos_core.feedback import SIDES, card_lines, feedback_sheet
-from kalos_core.variation import RaterCard
+from kalos_core.report import card_lines, feedback_sheet, side_of
+from kalos_core.variation import VARIATION_TYPES, RaterCard
 
 from ..parts.events import Context, guarded
 from ..parts.figures import add_drawing, add_part, put_drawing, put_parts
@@ -68,7 +68,7 @@ class RatersSection(Section):
         chosen = self.lens(ctx).rater
         card = next((entry for entry in cards if entry.rater == chosen), None)
         state.card = None if card is None else shown(card.rater)
-        for kind in SIDES:
+        for kind in VARIATION_TYPES[1:]:
             put_drawing(ctx, f"example_{kind}", None)
         if card is None:
             return
@@ -79,8 +79,7 @@ class RatersSection(Section):
         state.variations = analysis.runs["variations"].key if "variations" in analysis.runs else None
         state.kinds = list(card.examples)
         for kind, drawing in self._examples(ctx, card, 1):
-            title = f"{VARIATION_LABELS[kind].capitalize()}: {SIDES[kind]}"
-            put_drawing(ctx, f"example_{kind}", replace(drawing, title=title))
+            put_drawing(ctx, f"example_{kind}", replace(drawing, title=side_of(kind)))
 
     @staticmethod
     def _examples(ctx: Context, card: RaterCard, number: int) -> Iterator[tuple[str, Drawing]]:

@@ -1,9 +1,8 @@
-"""Results as files: one HTML page that needs no network, and tables as CSV."""
+"""Folders, texts and tables on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,6 @@ from kalos_core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
-
-STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem}td,th{padding:.3em}"
 
 
 def make_folder(path: Path) -> None:
@@ -63,34 +59,3 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-
-
-def write_page(
-    path: Path,
-    title: str,
-    figures: Mapping[str, go.Figure],
-    header: Sequence[str] = (),
-    rows: Sequence[Sequence[str]] = (),
-) -> None:
-    """Write figures under their headings, after a table of text, as one page.
-
-    Examples
-    --------
-    >>> write_page(Path("page.html"), "Figures", {}, ["a"], [["1 < 2"]])
-    >>> "1 &lt; 2" in Path("page.html").read_text(encoding="utf-8")
-    True
-    """
-    parts = [f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"]
-    parts.append(f"<h1>{escape(title)}</h1>")
-    if rows:
-        parts.append(f"<table><tr>{_cells('th', header)}</tr>")
-        parts += [f"<tr>{_cells('td', row)}</tr>" for row in rows]
-        parts.append("</table>")
-    for place, (heading, figure) in enumerate(figures.items()):
-        parts.append(f"<h2>{escape(heading)}</h2>")
-        parts.append(figure.to_html(full_html=False, include_plotlyjs=place == 0))
-    write_text(path, "\n".join(parts))
-
-
-def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)

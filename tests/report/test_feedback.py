@@ -8,7 +8,7 @@ import numpy as np
 
 from kalos_core import Annotations, agreement, draw_image, variations
 from kalos_core.diagnostics import narrowed
-from kalos_core.feedback import card_lines, feedback_sheet
+from kalos_core.report import card_lines, feedback_sheet
 from kalos_core.variation import RaterCard, narrowed_variations, rater_scorecards
 
 HOSTILE = '<img src=x onerror="alert(1)">'

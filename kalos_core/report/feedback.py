@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 
 from kalos_core.display import VARIATION_LABELS, count_text, with_interval
 from kalos_core.drawing import Drawing
-from kalos_core.report import STYLE
+from kalos_core.report.page import Drawings, Section, Table, page
 from kalos_core.variation import VARIATION_TYPES, RaterCard
 
 SIDES = {
-    "missing": "others annotated it, you did not",
-    "additional": "you annotated it, others did not",
-    "wrong_class": "you gave it another class than others",
-    "merged": "you and others divided it differently",
-    "merged_wrong_class": "you and others divided it differently, with other classes",
+    "missing": "others annotated it, {} did not",
+    "additional": "{} annotated it, others did not",
+    "wrong_class": "{} gave it another class than others",
+    "merged": "{} and others divided it differently",
+    "merged_wrong_class": "{} and others divided it differently, with other classes",
 }
-"""Variation type -> what it says of the rater who reads the sheet."""
+
+
+def side_of(kind: str, rater: str = "you") -> str:
+    """A variation type, and what it says of a rater; by default of who reads it.
+
+    Examples
+    --------
+    >>> side_of("missing"), side_of("merged", "ann")
+    ('Missing: others annotated it, you did not', 'Merged: ann and others divided it differently')
+    """
+    return f"{VARIATION_LABELS[kind].capitalize()}: {SIDES[kind].format(rater)}"
 
 
 def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
@@ -68,19 +76,5 @@ def feedback_sheet(card: RaterCard, drawings: Mapping[str, Sequence[Drawing]] | 
     >>> "<h1>&lt;ann&gt;</h1>" in feedback_sheet(card)
     True
     """
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in card_lines(card))
-    examples = "".join(
-        f"<h2>{escape(VARIATION_LABELS[kind])}: {escape(SIDES[kind])}</h2>{''.join(map(_picture, drawn))}"
-        for kind, drawn in (drawings or {}).items()
-    )
-    name = escape(card.rater)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title><style>{STYLE}'
-        f"img{{max-width:48%;margin:.5em}}h2{{break-after:avoid}}</style></head><body><h1>{name}</h1>"
-        f"<table>{rows}</table>{examples}</body></html>\n"
-    )
-
-
-def _picture(drawing: Drawing) -> str:
-    png = base64.b64encode(drawing.png()).decode("ascii")
-    return f'<img alt="{escape(drawing.title)}" src="data:image/png;base64,{png}">'
+    examples = [Section(side_of(kind), [Drawings(drawn)]) for kind, drawn in (drawings or {}).items()]
+    return page(card.rater, [Section("", [Table((), list(card_lines(card)))]), *examples])

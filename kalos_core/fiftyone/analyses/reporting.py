@@ -1,0 +1,171 @@
+"""An analysis as a report: one HTML page to send, of what its runs stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kalos_core.drawing import Drawing
+from kalos_core.errors import InputError, Undefined
+from kalos_core.fiftyone.analyses.scorecards import rater_scorecard
+from kalos_core.fiftyone.analyses.statements import overview_of
+from kalos_core.fiftyone.deciding.decide import decisions
+from kalos_core.fiftyone.deciding.queue import disputed_units
+from kalos_core.fiftyone.deciding.results import training_list
+from kalos_core.fiftyone.kinds.agreement.lens import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
+from kalos_core.fiftyone.kinds.agreement.views import worst_images
+from kalos_core.fiftyone.kinds.variations.lens import narrowed_variations
+from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
+from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
+from kalos_core.fiftyone.runs.table import KINDS, Part
+from kalos_core.report import Block, Section, Study, Text, captioned, write_report
+from kalos_core.report.study import SIDE, WORST, Examples, examples_of
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
+"""Kinds of runs that the chapters of a report are about; others come after them."""
+
+
+def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | None = None) -> Path:
+    """Write all that an analysis says as one HTML file that needs no network, to be sent and printed.
+
+    Numbers and figures come from what the runs stored; only the samples of the drawn examples are read.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis with an agreement, or of one of its runs.
+    path : path
+        Of the file; one that is there is replaced.
+    title : str, optional
+        By default it names the data set and the analysis.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis, it has no agreement, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone import analyse
+    >>> dataset = fo.Dataset()
+    >>> def boxes(*left):
+    ...     found = [fo.Detection(label="cat", bounding_box=[x, 0.1, 0.2, 0.3]) for x in left]
+    ...     return fo.Detections(detections=found)
+    >>> size = fo.ImageMetadata(width=100, height=100)
+    >>> sample = fo.Sample("a.jpg", metadata=size, raters=["ann", "bob"], ann=boxes(0.1), bob=boxes(0.1, 0.6))
+    >>> _ = dataset.add_sample(sample)
+    >>> _ = analyse(dataset, "first", kinds=["agreement", "variations"], raters=("ann", "bob"))
+    >>> "only one of two raters annotated an object" in report(dataset, "first", "cats.html").read_text()
+    True
+    >>> dataset.delete()
+    """
+    analysis = find_analysis(samples, key)
+    if analysis.run("agreement") is None:
+        raise InputError(f"report: expected an analysis with an agreement, got {analysis.key!r}, which has none")
+    name = title or f"How far the raters of {samples._root_dataset.name} agree: {analysis.key}"
+    write_report(_study(samples, analysis), path, name, list(_further(samples, analysis)))
+    return Path(path)
+
+
+def _study(samples: Any, analysis: Analysis) -> Study:
+    """What the runs of an analysis stored, as `kalos_core.report.study` would answer it."""
+    lead, differing = analysis.runs["agreement"], analysis.run("variations")
+    part = narrowed_metrics(samples, lead.key)
+    found = narrowed_variations(samples, differing.key) if differing else _missing("variations")
+    doubts = [lead.metrics["note"]] if lead.metrics["note"] else []
+    return Study(
+        agreement=part,
+        diagnosis=_details(samples, lead),
+        variations=found,
+        shares=_details(samples, differing).shares if differing else _missing("variations"),
+        calibration=_of(samples, analysis, "calibration"),
+        convergence=_of(samples, analysis, "convergence"),
+        said=overview_of(samples, analysis.key),
+        worst=list(_worst(samples, lead)),
+        examples=_examples(samples, analysis, lead),
+        doubts=doubts,
+        decided=_decided(samples, lead),
+        names=_names(samples, part.sums.part.annotations.images.tolist()),
+    )
+
+
+def _details(samples: Any, run: AnyRun) -> Any:
+    return load_details(samples, run.key).details
+
+
+def _of(samples: Any, analysis: Analysis, kind: str) -> Any:
+    run = analysis.run(kind)
+    return _missing(kind) if run is None else _details(samples, run)
+
+
+def _missing(kind: str) -> Undefined:
+    return Undefined(f"{KINDS[kind].title.lower()}: not part of this analysis")
+
+
+def _names(samples: Any, ids: Sequence[str]) -> list[str]:
+    """The files of samples, or the ids of those that are gone."""
+    known = dict(zip(*samples._root_dataset.values(["id", "filepath"]), strict=True))
+    return [Path(known[found]).name if found in known else found for found in map(str, ids)]
+
+
+def _worst(samples: Any, run: AnyRun) -> Iterator[Drawing]:
+    """The first unit in dispute of each of the images agreed on least."""
+    for row in worst_images(samples, run.key, WORST):
+        for unit in disputed_units(samples, run.key, row.sample_id)[:1]:
+            drawing = _drawn(samples, run, unit.labels, row.sample_id) if unit.labels else None
+            if drawing is not None:
+                yield drawing
+
+
+def _examples(samples: Any, analysis: Analysis, run: AnyRun) -> Examples:
+    def draw(label: str, others: bool) -> Drawing | None:
+        return _drawn(samples, run, label, others=others)
+
+    return examples_of(rater_scorecard(samples, analysis.key), draw)
+
+
+def _drawn(
+    samples: Any, run: AnyRun, labels: str | Sequence[str], sample_id: str | None = None, others: bool = False
+) -> Drawing | None:
+    """The unit of some labels; None for those that are gone since, or have no outline."""
+    try:
+        drawing = draw_unit(samples, run.key, labels, sample_id, others=others, longest_side=SIDE)
+    except InputError:
+        return None
+    return replace(drawing, title=Path(drawing.title).name)
+
+
+def _decided(samples: Any, run: AnyRun) -> dict[str, pd.DataFrame]:
+    """Who was decided against on what, if anything was decided."""
+    if not decisions(samples, run.key):
+        return {}
+    return {"Who was decided against, on what": training_list(samples, run.key).drop(columns="labels")}
+
+
+def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
+    """A section for each other run of the analysis."""
+    for kind, run in analysis.runs.items():
+        if kind not in IN_CHAPTERS:
+            parts = figures_of(load_details(samples, run.key))
+            yield Section(KINDS[kind].title, [_block(name, part) for name, part in parts.items()])
+
+
+def _block(name: str, part: Part) -> Block:
+    if part.figure is None:
+        return Text(part.title, soft=True)
+    return captioned(name, part.figure, part.title, part.note)

@@ -1,0 +1,303 @@
+"""A study: all that there is to say about how some raters agree, in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from kalos_core._agreement import Agreement, agreement
+from kalos_core.annotations import Annotations, overview
+from kalos_core.calibration import Calibration, calibrate
+from kalos_core.convergence import ConvergenceStudy, convergence_study, label_convergence
+from kalos_core.decisions import disputes
+from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
+from kalos_core.drawing import Drawing, draw_members
+from kalos_core.errors import KalosWarning, Undefined, or_reason
+from kalos_core.similarity import SIMILARITIES
+from kalos_core.similarity.fitting import fitting_names
+from kalos_core.statements import Statement, statements
+from kalos_core.variation import (
+    NarrowedVariations,
+    Scorecard,
+    VariationShares,
+    narrowed_variations,
+    rater_scorecards,
+    variation_shares,
+    variations,
+)
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+WORST = 8
+"""How many units in dispute are drawn."""
+
+DIVIDED = ("merged", "merged_wrong_class")
+"""Types where a unit alone does not show what others drew."""
+
+MOST_EXAMPLES = 60
+"""Drawings of examples in a study: each has some 20 kB."""
+
+SIDE = 300
+"""Pixels of a drawing."""
+
+Folder: TypeAlias = "str | PathLike[str] | None"
+
+Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
+"""Rater -> variation type -> drawing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What `study` answers; `Undefined` where the labels do not allow it.
+
+    Parameters
+    ----------
+    agreement : NarrowedAgreement
+    diagnosis : Diagnosis
+    variations : NarrowedVariations or Undefined
+    shares : VariationShares or Undefined
+    calibration : Calibration or Undefined
+    convergence : ConvergenceStudy or Undefined
+    said : sequence of Statement
+    worst : sequence of Drawing
+        Units in dispute, those first that should be decided first.
+    examples : mapping
+        Rater -> variation type -> drawing.
+    doubts : sequence of str
+        Warnings that came on the way.
+    decided : mapping of str to DataFrame
+        Title -> table: what was decided so far.
+    names : (I,) str
+        What images are called.
+
+    Examples
+    --------
+    >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in (1, 2) for r in "abc"]
+    >>> found = study(Annotations.from_rows(rows))
+    >>> found.agreement.alpha, len(found.cards), sorted(found.tables())
+    (1.0, 3, ['classes', 'data', 'images', 'pairs', 'raters', 'sensitivity', 'variations'])
+    """
+
+    agreement: NarrowedAgreement
+    diagnosis: Diagnosis
+    variations: NarrowedVariations | Undefined
+    shares: VariationShares | Undefined
+    calibration: Calibration | Undefined
+    convergence: ConvergenceStudy | Undefined
+    said: Sequence[Statement]
+    worst: Sequence[Drawing] = ()
+    examples: Examples = field(default_factory=dict)
+    doubts: Sequence[str] = ()
+    decided: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    names: Sequence[str] = ()
+
+    @property
+    def annotations(self) -> Annotations:
+        """Whose agreement it is of; shapes may be gone."""
+        return self.agreement.sums.part.annotations
+
+    @cached_property
+    def cards(self) -> Scorecard:
+        """One for each rater."""
+        found = None if isinstance(self.variations, Undefined) else self.variations
+        return rater_scorecards(self.agreement, found, self.diagnosis.intra_rater)
+
+    def summary(self) -> dict[str, Any]:
+        """The headline: notation, alphas with their intervals, how much they are of; None where undefined."""
+        whole, sums = self.agreement, self.agreement.sums
+        values = {
+            "alpha": whole.alpha,
+            "alpha_low": whole.alpha_interval[0],
+            "alpha_high": whole.alpha_interval[1],
+            "global_alpha": whole.global_alpha,
+            "global_alpha_low": whole.global_alpha_interval[0],
+            "global_alpha_high": whole.global_alpha_interval[1],
+        }
+        return {
+            "notation": sums.configuration.notation,
+            **{name: None if np.isnan(value) else float(value) for name, value in values.items()},
+            "images": len(whole.image_alpha),
+            "defined_images": whole.images,
+            "units": whole.units,
+        }
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Name -> table, of all that is defined.
+
+        ``data``, ``images``, ``classes``, ``raters``, ``pairs``, ``sensitivity``, ``variations`` (findings of each
+        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size).
+        """
+        import pandas as pd
+
+        found: dict[str, Any] = {
+            "data": overview(self.annotations),
+            "images": pd.DataFrame({"image": self.names, "alpha": self.agreement.image_alpha}),
+            "classes": self.diagnosis.class_difficulty,
+            "raters": self.cards,
+            "pairs": self.diagnosis.collaboration,
+            "sensitivity": self.diagnosis.sensitivity,
+            "variations": self.variations,
+            "calibration": self.calibration,
+            "ceiling": self.convergence,
+        }
+        if isinstance(self.variations, NarrowedVariations):
+            by_rater = self.variations.by_rater
+            found["variations"] = pd.DataFrame({"rater": name, **counts} for name, counts in by_rater.items())
+        if isinstance(self.convergence, ConvergenceStudy):
+            found["ceiling"] = pd.DataFrame([vars(size) for size in self.convergence.sizes])
+        return {
+            name: table if isinstance(table, pd.DataFrame) else table.to_pandas()
+            for name, table in found.items()
+            if not isinstance(table, Undefined)
+        }
+
+
+def study(
+    annotations: Annotations,
+    similarity: str | None = None,
+    threshold: float = 0.5,
+    solver: str = "greedy",
+    cost: str = "soft",
+    bootstrap: int = 1000,
+    seed: int = 0,
+    *,
+    similarities: Sequence[str] | None = None,
+    samples: int = 1000,
+    fraction: float = 0.1,
+    images: Folder = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Study:
+    """Agreement with all diagnostics, variations, calibration and label convergence of some annotations.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    similarity : str, optional
+        By default that of the most exact shape that every annotation has.
+    threshold, solver, cost, bootstrap, seed
+        As in `kalos_core.agreement`.
+    similarities : sequence of str, optional
+        What is calibrated; all that fit the shapes unless given.
+    samples, fraction
+        Subsets of label convergence, as in `kalos_core.label_convergence`.
+    images : path, optional
+        The folder of the images, for the drawings; without it outlines stand on an empty canvas.
+    progress : callable, optional
+        ``progress(share, label)``.
+
+    Returns
+    -------
+    Study
+        What the labels do not allow is `Undefined` with the reason; warnings are among its `doubts`.
+
+    Raises
+    ------
+    InputError
+        As `kalos_core.agreement`.
+    """
+    tell = progress or _tell_nobody
+    kinds = {kind for kind in annotations.shapes if len(annotations) and _is_everywhere(annotations, kind)}
+    fitting = fitting_names(kinds)
+    measure = fitting[0] if similarity is None else similarity
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tell(0.0, "Matching raters")
+        found = agreement(annotations, measure, threshold, solver=solver, cost=cost, bootstrap=bootstrap, seed=seed)
+        tell(0.2, "Who, what and where")
+        diagnosis = diagnose(found)
+        part = narrowed(found)
+        tell(0.4, "Naming differences")
+        differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, threshold)))
+        shares = or_reason(lambda: variation_shares(annotations, similarity=measure))
+        tell(0.5, "Comparing with chance")
+        compared = [name for name in fitting if SIMILARITIES[name].kind] if similarities is None else similarities
+        calibration = or_reason(lambda: calibrate(annotations, compared, seed=seed).without_distances())
+        tell(0.6, "How far a model can get")
+        ceiling = or_reason(
+            lambda: convergence_study(
+                annotations, label_convergence(annotations, samples, fraction, seed, similarity=measure)
+            )
+        )
+        tell(0.9, "Drawing examples")
+        whole = None if isinstance(ceiling, Undefined) else ceiling.whole.whole_convergence
+        said = statements(part, None if isinstance(differing, Undefined) else differing, whole)
+    for entry in caught:
+        if not issubclass(entry.category, KalosWarning):
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    doubts = list(dict.fromkeys(str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)))
+    made = Study(
+        part, diagnosis, differing, shares, calibration, ceiling, said, doubts=doubts, names=_names(annotations)
+    )
+    row_of = {str(name): row for row, name in enumerate(annotations.id.tolist())}
+
+    def draw(label: str, others: bool) -> Drawing:
+        return _unit(found, int(found.unit_of[row_of[label]]), images, others)
+
+    return replace(made, worst=_worst(found, images), examples=examples_of(made.cards, draw))
+
+
+def _tell_nobody(share: float, label: str) -> None:
+    """Progress that nobody asked for."""
+
+
+def _names(annotations: Annotations) -> list[str]:
+    """The file of each image, or its id."""
+    return [
+        without_folder(str(file or image)) for file, image in zip(annotations.files, annotations.images, strict=True)
+    ]
+
+
+def without_folder(name: str) -> str:
+    """A file's name without the path on somebody's machine.
+
+    Examples
+    --------
+    >>> without_folder("/home/ann/a.jpg"), without_folder("street/a.jpg")
+    ('a.jpg', 'street/a.jpg')
+    """
+    path = PurePath(name)
+    return path.name if path.is_absolute() else name
+
+
+def _is_everywhere(annotations: Annotations, kind: str) -> bool:
+    return not annotations.shapes[kind].absent().any()
+
+
+def _worst(found: Agreement, images: Folder) -> list[Drawing]:
+    """Units in dispute of different images."""
+    queue = disputes(found)
+    _, first = np.unique(queue.image, return_index=True)
+    units = queue.unit[np.sort(first)[:WORST]].tolist()
+    return [_unit(found, unit, images) for unit in units]
+
+
+def examples_of(cards: Scorecard, draw: Callable[[str, bool], Drawing | None]) -> Examples:
+    """The clearest example of each type of each rater, until there are enough.
+
+    `draw` gets the id of an annotation, and whether what others drew around its unit is to be seen, too; it may answer
+    None.
+    """
+    made: dict[str, dict[str, Drawing]] = {}
+    left = MOST_EXAMPLES
+    for card in cards:
+        for kind, ids in card.examples.items():
+            drawing = draw(str(ids[0]), kind in DIVIDED) if ids and left else None
+            if drawing is not None:
+                made.setdefault(card.rater, {})[kind] = drawing
+                left -= 1
+    return made
+
+
+def _unit(found: Agreement, unit: int, images: Folder, others: bool = False) -> Drawing:
+    members = np.flatnonzero(found.unit_of == unit)
+    drawing = draw_members(found.annotations, members, images, others=others, longest_side=SIDE)
+    return replace(drawing, title=without_folder(drawing.title))
