@@ -148,12 +148,12 @@ def suits(version):
 def install_project(extras):
     key = installation_key()
     before = read_stamp()
-    extras = sorted(extras | set(before.get("extras", ())))  # leave no extra at an old version
+    extras = sorted({"app", *extras, *before.get("extras", ())})  # leave no extra at an old version
     if before == {"key": key, "extras": extras}:
         say("Environment: .venv is up to date.")
         return
 
-    target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
+    target = f"{ROOT}[{','.join(extras)}]"
     say("Environment: installing what is needed into .venv (minutes the first time) ...")
     run_pip("install", "--editable", target)
     STAMP.write_text(json.dumps({"key": key, "extras": extras}))
@@ -164,8 +164,7 @@ def installation_key():
     """Digest of everything that decides what pip installs."""
     digest = hashlib.sha256(repr(python_version(str(VENV_PYTHON))).encode())
     digest.update(str(ROOT).encode())  # an editable installation holds the folder's name
-    for name in ("pyproject.toml", "requirements.txt"):
-        digest.update((ROOT / name).read_bytes())
+    digest.update((ROOT / "pyproject.toml").read_bytes())
     return digest.hexdigest()
 
 

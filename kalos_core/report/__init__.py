@@ -9,8 +9,8 @@
 from kalos_core.report.chapters import captioned, write_report
 from kalos_core.report.feedback import card_lines, feedback_sheet, side_of
 from kalos_core.report.files import make_folder, write_tables, write_text
-from kalos_core.report.page import Block, Code, Drawings, Items, Plot, Section, Table, Text, page
-from kalos_core.report.study import Study, study
+from kalos_core.report.pages import Block, Code, Drawings, Items, Plot, Section, Table, Text, page
+from kalos_core.report.studies import Study, study
 
 __all__ = [
     "Block",

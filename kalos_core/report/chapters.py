@@ -24,8 +24,8 @@ from kalos_core.display import (
 from kalos_core.errors import Undefined
 from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.files import write_text
-from kalos_core.report.page import Block, Drawings, Items, Plot, Section, Table, Text, page
-from kalos_core.report.study import Study
+from kalos_core.report.pages import Block, Drawings, Items, Plot, Section, Table, Text, page
+from kalos_core.report.studies import Study
 
 if TYPE_CHECKING:
     from os import PathLike

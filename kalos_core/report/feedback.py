@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kalos_core.display import VARIATION_LABELS, count_text, with_interval
 from kalos_core.drawing import Drawing
-from kalos_core.report.page import Drawings, Section, Table, page
+from kalos_core.report.pages import Drawings, Section, Table, page
 from kalos_core.variation import VARIATION_TYPES, RaterCard
 
 SIDES = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kalos_core.errors import InputError
+from kalos_core.readers.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ def make_folder(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file.
+    """Write a file, which is there whole or not at all.
 
     Raises
     ------
@@ -39,10 +40,10 @@ def write_text(path: Path, text: str) -> None:
     >>> write_text(Path("note.txt"), "a")
     >>> write_text(Path("note.txt") / "in", "a")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: note.txt/in: expected a file to write to, got Not a directory
+    kalos_core.errors.InputError: note.txt/in: expected a folder to write into, got note.txt, which is none
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise InputError(f"{path}: expected a file to write to, got {error.strerror}") from error
 

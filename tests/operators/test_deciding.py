@@ -72,10 +72,21 @@ def test_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None:
     assert len(read_coco(path)) == 3
 
 
+def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    answer = run("report", dataset, path=str(path), title="Cats")
+    assert str(path) in answer["text"]
+    assert "<h1>Cats</h1>" in path.read_text(encoding="utf-8")
+    asked = {"key": "run", "path": str(path), "panel_id": "p", "panel_state": {}}  # as the App's button sends it
+    post("report", dataset, asked).raise_exceptions()
+    assert f"How far the raters of {dataset.name} agree: run" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("operator", ["export_resolved", "report"])
 @pytest.mark.parametrize(("name", "reason"), [("", "expected a file"), ("away/a.json", "expected a folder to write")])
-def test_what_cannot_be_exported(dataset: fo.Dataset, tmp_path: Path, name: str, reason: str) -> None:
+def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, operator: str, name: str, reason: str) -> None:
     with pytest.raises(foo.executor.ExecutionError) as error:
-        run("export_resolved", dataset, path=str(tmp_path / name))
+        run(operator, dataset, path=str(tmp_path / name))
     assert str(tmp_path) in last_line(error)
     assert reason in last_line(error)
     assert not list(tmp_path.iterdir())
@@ -109,6 +120,7 @@ def test_tag_disputes(dataset: fo.Dataset) -> None:
         ("resolved", {"field": "gold"}),
         ("tag_disputes", {"tag": "look"}),
         ("export_resolved", {"path": "a.json"}),
+        ("report", {"path": "a.html"}),
     ],
 )
 def test_an_unknown_argument_is_refused_and_no_run_is_said(

@@ -239,3 +239,11 @@ def test_a_run_is_picked_and_what_to_do_with_it_is_offered(trio: fo.Dataset) -> 
     sample.save()
     panel.send("reload")
     assert all("1 image edited since" in row["state"] for row in panel.rows("runs"))
+
+
+def test_overview_offers_a_report_of_its_agreement(analysed: fo.Dataset) -> None:
+    panel = on(Panel("raters", analysed).load(), "Overview")
+    asked = panel.shown["next_row"]["type"]["properties"]["report"]["view"]["params"]
+    (prompted,) = [params for name, params in panel.send("prompt", **asked) if name == "prompt_user_for_operation"]
+    assert prompted["operator_uri"].endswith("/report")
+    assert prompted["params"] == {"key": panel.state["run"]}

@@ -47,7 +47,7 @@ def test_lines_say_what_the_card_has() -> None:
 def test_examples_are_drawn_and_the_page_needs_no_network() -> None:
     table = Annotations.from_rows(SCENES, image_size={1: (100, 100), 2: (100, 100)})
     page = feedback_sheet(cards(SCENES)["bob"], {"wrong_class": [draw_image(table, 1)]})
-    assert page.count("data:image/png;base64,") == 1
+    assert page.count("data:image/jpeg;base64,") == 1
     assert "you gave it another class than others" in page
     assert "http" not in page
 

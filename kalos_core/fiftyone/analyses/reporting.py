@@ -22,7 +22,7 @@ from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS, Part
 from kalos_core.report import Block, Section, Study, Text, captioned, write_report
-from kalos_core.report.study import SIDE, WORST, Examples, examples_of
+from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -77,14 +77,13 @@ class Plot:
 
     @property
     def json(self) -> Any:
-        """What plotly draws, as a script holds it: nothing in it can end the script."""
+        """What plotly draws; plotly writes it so that nothing in it can end the script that holds it."""
         from markupsafe import Markup
         from plotly.io.json import to_json_plotly
 
         content = self.figure.to_plotly_json()
         content["layout"].pop("template", None)  # the page brings its theme
-        text = to_json_plotly({"data": content["data"], "layout": content["layout"]})
-        return Markup(text.replace("<", "\\u003c"))
+        return Markup(to_json_plotly({"data": content["data"], "layout": content["layout"]}))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,177 @@
+"""A study says what its parts say, and its page is one file in which text from data is text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from kalos_core import Annotations, InputError, KalosWarning, agreement, label_convergence, variations
+from kalos_core.report import Items, Plot, Section, Study, Table, Text, page, study, write_report
+from kalos_core.report.chapters import CANNOT, MOST_ROWS
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+TURNED = "evil\u202egpj.exe"
+
+
+class Page(HTMLParser):
+    """Tags, texts, and what scripts hold, of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = [("", {})]
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags[-1][0] not in ("script", "style"):
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def rows(images: int = 24, raters: str = "abc", **names: str) -> list[dict[str, Any]]:
+    """Everybody draws a cat; the last rater calls every third a dog, and misses every fourth."""
+    made = []
+    for image in range(images):
+        for rater in raters:
+            last = rater == raters[-1]
+            if last and image % 4 == 0:
+                continue
+            category = "dog" if last and image % 3 == 0 else "cat"
+            box = [10 + image, 10, 30 + (rater == "b"), 30]
+            made.append({"image": f"/home/me/{image}.jpg", "rater": rater, "category": category, "box": box})
+    return [
+        {**row, **{key: names.get(str(value), value) for key, value in row.items() if key != "box"}} for row in made
+    ]
+
+
+def table(**names: str) -> Annotations:
+    found = rows(**names)
+    sizes = {row["image"]: (120, 90) for row in found}
+    return Annotations.from_rows(found, image_size=sizes, assigned="all")
+
+
+@pytest.fixture(scope="module")
+def found() -> Study:
+    return study(table(), samples=30, fraction=0.5)
+
+
+def test_its_numbers_are_those_of_the_functions(found: Study) -> None:
+    alone = agreement(table())
+    summary = found.summary()
+    assert summary["alpha"] == alone.alpha
+    assert [summary["alpha_low"], summary["alpha_high"]] == alone.alpha_interval.tolist()
+    assert summary["global_alpha"] == alone.global_alpha
+    assert summary["notation"] == alone.notation
+    counts = variations(table()).counts()
+    assert found.variations.counts == counts  # type: ignore[union-attr]
+    assert counts["wrong_class"] == 12  # 6 dogs of rater c, against two raters each: images 3, 6, 9, 15, 18, 21
+    with pytest.warns(KalosWarning, match="it depends on how many images"):
+        ceiling = label_convergence(table(), 30, 0.5).whole_convergence
+    assert found.convergence.whole.whole_convergence == ceiling  # type: ignore[union-attr]
+    assert any("it depends on how many images" in doubt for doubt in found.doubts)
+
+
+def test_tables_have_a_row_for_each(found: Study) -> None:
+    tables = found.tables()
+    assert set(tables) == {
+        *("data", "images", "classes", "raters", "pairs", "sensitivity", "variations", "calibration", "ceiling")
+    }
+    assert tables["images"]["image"].tolist()[:2] == ["0.jpg", "1.jpg"]  # no path of anybody's machine
+    assert tables["raters"]["rater"].tolist() == ["a", "b", "c"]
+    assert len(tables["pairs"]) == 3
+    assert all(isinstance(entry, pd.DataFrame) for entry in tables.values())
+
+
+def test_the_page_says_all_of_it_and_needs_no_network(found: Study, tmp_path: Path) -> None:
+    write_report(found, tmp_path / "report.html", "Cats & dogs")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    seen = Page(text)
+    assert "Cats & dogs" in seen.text
+    for said in (*(entry.text for entry in found.said), *CANNOT, found.agreement.sums.configuration.notation):
+        assert " ".join(said.split()) in seen.text
+    headings = [
+        *("In short", "Data", "Agreement", "Threshold", "Differences", "Classes", "Raters", "Ceiling", "Methods"),
+        "What this cannot tell",
+    ]
+    for heading in headings:
+        assert f">{heading}</h2>" in text
+    assert not [attrs for _, attrs in seen.tags if str(attrs.get("src", "")).startswith(("http", "/"))]
+    assert all(str(attrs["href"]).startswith("#") for _, attrs in seen.tags if "href" in attrs)
+    assert "/home/me" not in text
+    assert text.count("Plotly.register") <= 1
+    assert text.count('class="plot"') == len(re.findall("Formula and source", text)) == 14
+    drawn = sum(len(kinds) for kinds in found.examples.values()) + len(found.worst)
+    assert text.count("data:image/jpeg;base64,") == drawn > 0
+
+
+def test_names_from_data_are_text(tmp_path: Path) -> None:
+    hostile = study(table(a=HOSTILE, cat="<b>**x**", dog=TURNED), samples=20, fraction=0.5)
+    write_report(hostile, tmp_path / "report.html", HOSTILE)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    seen = Page(text)
+    assert not [tag for tag, attrs in seen.tags if "onerror" in attrs or (tag == "b")]
+    assert HOSTILE in seen.text
+    assert "\u202e" not in text
+    assert "&amp;#" not in text  # what figures write for plotly is text on the page
+    scripts = re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert len(scripts) == text.count('class="plot"')
+    assert not any("<" in script for script in scripts)
+
+
+def test_what_labels_do_not_allow_is_said(tmp_path: Path) -> None:
+    few = Annotations.from_rows(rows(1), assigned="all")
+    found = study(few)
+    write_report(found, tmp_path / "report.html")
+    text = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    assert "vitality: expected at least three raters" in text
+    assert {"calibration", "ceiling"}.isdisjoint(found.tables())
+
+
+def test_without_a_comparable_image_alpha_is_none() -> None:
+    alone = Annotations.from_rows(rows(2, "a"), assigned="all")
+    with pytest.raises(InputError, match="at least two raters"):
+        study(alone)
+
+
+def test_a_file_that_cannot_be_written_is_named(found: Study, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        write_report(found, tmp_path / "nowhere" / "report.html")
+
+
+def test_long_tables_are_cut_and_say_so(tmp_path: Path) -> None:
+    many = [
+        {"image": image, "rater": rater, "category": f"class {image}", "box": [0, 0, 9, 9]}
+        for image in range(MOST_ROWS + 5)
+        for rater in "ab"
+    ]
+    write_report(study(Annotations.from_rows(many), samples=10, fraction=0.5), tmp_path / "report.html")
+    text = Page((tmp_path / "report.html").read_text(encoding="utf-8")).text
+    assert f"(the first {MOST_ROWS} of {MOST_ROWS + 5})" in text
+
+
+def test_progress_goes_from_nothing_on() -> None:
+    shares: list[float] = []
+    study(table(), samples=10, fraction=0.5, progress=lambda share, _: shares.append(share))
+    assert shares[0] == 0
+    assert shares == sorted(shares)
+
+
+def test_a_page_holds_what_plotly_draws() -> None:
+    figure = go.Figure(go.Bar(x=["</script>"], y=np.array([0.5]))).update_layout(height=333)
+    made = page("t", [Section("s", [Text("x"), Items(["1 < 2"]), Table(["a"], [["b"]]), Plot(figure, "finding")])])
+    assert "\\u003c\\u002fscript\\u003e" in made
+    assert "height:333px" in made
+    assert made.count("</script>") == made.count("<script")

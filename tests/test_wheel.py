@@ -1,0 +1,89 @@
+"""What is installed: a library that does without FiftyOne, and the extra that brings it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+ALONE = """
+import importlib, pkgutil, sys
+from pathlib import Path
+
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"fiftyone", "cattrs", "psutil", "bson", "pymongo"}:
+            raise ImportError(f"{name} is not part of the library's installation")
+
+sys.path.insert(0, sys.argv[1])
+sys.meta_path.insert(0, Nothing())
+import kalos_core
+assert Path(kalos_core.__file__).is_relative_to(sys.argv[1])
+names = [found.name for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core.", onerror=lambda name: None)]
+for name in names:
+    if not name.startswith("kalos_core.fiftyone") and not name.endswith("__main__"):
+        importlib.import_module(name)
+from kalos_core import Annotations
+from kalos_core.report import study, write_report
+rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in range(3) for r in "abc"]
+write_report(study(Annotations.from_rows(rows)), sys.argv[2])
+"""
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^\w.-]", line.strip())[0].lower() for line in requirements}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
+    copy = folder / "source"
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, tracked.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    subprocess.run([*command, "--wheel-dir", str(folder), str(copy)], check=True, timeout=300)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def test_requirements_of_the_plugin_are_those_of_the_library_and_the_app() -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    listed = sorted(line for line in lines if line and not line.startswith("#"))
+    assert listed == sorted([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]])
+
+
+def test_the_wheel_needs_no_fiftyone(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (about,) = [name for name in names if name.endswith("METADATA")]
+        needed = message_from_string(archive.read(about).decode()).get_all("Requires-Dist") or []
+    assert names_of([line for line in needed if "extra ==" not in line]) == names_of(PROJECT["dependencies"])
+    assert "fiftyone" in names_of([line for line in needed if 'extra == "app"' in line])
+    assert {"kalos_core/py.typed", "kalos_core/noise/defaults.json", "kalos_core/report/page.html"} <= set(names)
+    assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"kalos_core"}
+
+
+def test_the_wheel_works_without_fiftyone(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    page = tmp_path / "report.html"
+    command = [sys.executable, "-I", "-c", ALONE, str(tmp_path / "installed"), str(page)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Raters agree" in page.read_text(encoding="utf-8")
