@@ -1,8 +1,8 @@
 """One file per format: labels of several raters in, `Annotations` out; and the COCO writer.
 
 * any format: `read_labels`, `FORMATS`
-* objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`;
-  `write_coco`
+* objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`,
+  `read_voc`, `read_yolo`; `write_coco`
 * nodules in scans: `read_lidc`
 * image-level labels: `read_long_labels`, `read_wide_labels`
 * masks: `read_mask_folders` -> `MaskFolders`
@@ -17,6 +17,8 @@ from kalos_core.readers.label_tables import read_long_labels, read_wide_labels
 from kalos_core.readers.lidc import read_lidc
 from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 from kalos_core.readers.vindr import read_vindr
+from kalos_core.readers.voc import read_voc
+from kalos_core.readers.yolo import read_yolo
 
 __all__ = [
     "FORMATS",
@@ -30,6 +32,8 @@ __all__ = [
     "read_long_labels",
     "read_mask_folders",
     "read_vindr",
+    "read_voc",
     "read_wide_labels",
+    "read_yolo",
     "write_coco",
 ]

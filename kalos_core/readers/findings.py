@@ -12,6 +12,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, RawTable, Source, build_annotations
 from kalos_core.errors import KalosWarning, Problems, as_number
+from kalos_core.readers.vocabulary import Aliases, Vocabulary, reconcile_all
 from kalos_core.shapes.boxes import LARGEST
 
 UNKNOWN_SIZE = (np.nan, np.nan)
@@ -107,9 +108,14 @@ class Findings:
             return UNKNOWN_SIZE
         return sides
 
-    def build(self, *, order: Iterable[str] = (), **options: Any) -> Annotations:
+    def build(self, *, order: Iterable[str] = (), aliases: Aliases | None = None, **options: Any) -> Annotations:
         """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
         names = dict.fromkeys([*order, *self.categories])
+        vocabulary = Vocabulary.from_aliases(aliases or {})
+        if aliases:
+            written = self.columns["category"]
+            table = reconcile_all(vocabulary, self.columns["rater"], written, self.raters, self.source)
+            self.columns["category"], names = table, dict.fromkeys(table)
         source = Source(
             name=self.source,
             images=list(self.files),
@@ -126,6 +132,8 @@ class Findings:
         made = build_annotations(RawTable(**self.columns), source, stacklevel=4)  # whoever called the reader
         if self.broken.count:
             warnings.warn(f"{self.broken.text()}\nThey are left out.", KalosWarning, stacklevel=3)
+        if vocabulary.unmapped:
+            warnings.warn(f"{self.source}: {vocabulary.describe_unmapped()}", KalosWarning, stacklevel=3)
         more = np.array([self.skipped[image] for image in self.files], dtype=np.intp)
         return replace(made, skipped=made.skipped + more)
 

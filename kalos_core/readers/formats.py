@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import inspect
 import os
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,11 +21,15 @@ from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.lidc import read_lidc
 from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
 from kalos_core.readers.vindr import read_vindr
+from kalos_core.readers.voc import read_voc
+from kalos_core.readers.yolo import read_yolo
 
 FORMATS: dict[str, Callable[..., Annotations]] = {
     "coco": read_coco,
     "boxes": read_boxes,
     "vindr": read_vindr,
+    "voc": read_voc,
+    "yolo": read_yolo,
     "cvat": read_cvat,
     "label_studio": read_label_studio,
     "lidc": read_lidc,
@@ -48,8 +53,9 @@ def read_labels(
         A mapping is the content of a COCO file.
     format : str
         A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, VinDr's if it has its columns; a
-        folder or a file of XML is CVAT's unless it is LIDC-IDRI's; a JSON list is Label Studio's, a JSON object is COCO
-        unless "scans" stands at its beginning.
+        folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins with; a folder of
+        text files is YOLO's; a JSON list is Label Studio's, a JSON object is COCO unless "scans" stands at its
+        beginning.
     **options
         Of the format's reader.
 
@@ -67,16 +73,32 @@ def read_labels(
     Traceback (most recent call last):
     kalos_core.errors.InputError: format: expected one of 'boxes', ..., got 'excel'
     """
+    name, reader = find_reader(labels, format)
+    accepted = options_of(reader)
+    strange = [option for option in options if option not in accepted]
+    if strange:
+        raise InputError(f"format {name!r}: expected options among {listed(accepted, 10)}, got {listed(strange)}")
+    return reader(labels, **options)
+
+
+def find_reader(labels: Any, format: str = "auto") -> tuple[str, Callable[..., Annotations]]:
+    """The name of the format of some labels, and its reader; see `read_labels`."""
     if format == "auto" and isinstance(labels, Mapping):
         format = "coco"
     elif format == "auto":
         format = guess_format(as_path(labels, "labels", "a path, or the mapping a COCO file holds"))
-    reader = lookup(FORMATS, format, "format")
-    accepted = list(inspect.signature(reader).parameters)[1:]
-    strange = [name for name in options if name not in accepted]
-    if strange:
-        raise InputError(f"format {format!r}: expected options among {listed(accepted, 10)}, got {listed(strange)}")
-    return reader(labels, **options)
+    return format, lookup(FORMATS, format, "format")
+
+
+def options_of(reader: Callable[..., Annotations]) -> list[str]:
+    """Names of a reader's options.
+
+    Examples
+    --------
+    >>> options_of(read_vindr)
+    ['sizes', 'on_invalid']
+    """
+    return list(inspect.signature(reader).parameters)[1:]
 
 
 def guess_format(path: Path) -> str:
@@ -88,8 +110,8 @@ def guess_format(path: Path) -> str:
     ('boxes', 'coco')
     """
     if path.is_dir():
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() == ".xml")
-        return guess_format(inside[0]) if inside else "cvat"
+        inside = _first_inside(path, ".xml")
+        return guess_format(inside) if inside else "yolo" if _first_inside(path, ".txt") else "cvat"
     start = _start(path)
     endings = [ending.lower() for ending in path.suffixes]
     if endings[-1:] == [".gz"]:
@@ -97,10 +119,22 @@ def guess_format(path: Path) -> str:
     if endings and endings[-1] in TABLES:
         return _guess_table(start)
     if path.suffix.lower() == ".xml":
-        return "lidc" if b"LidcReadMessage" in start or b"IdriReadMessage" in start else "cvat"
+        if b"LidcReadMessage" in start or b"IdriReadMessage" in start:
+            return "lidc"
+        return "voc" if re.search(rb"<annotation[\s>]", start) else "cvat"
     if start.startswith(b"["):
         return "label_studio"
     return "lidc" if b'"scans"' in start else "coco"
+
+
+def _first_inside(folder: Path, ending: str) -> Path | None:
+    """The first file of that ending at any depth; not all of a tree of scans is listed for it."""
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        found = min((name for name in files if name.lower().endswith(ending) and name[0] != "."), default=None)
+        if found is not None:
+            return Path(place, found)
+    return None
 
 
 def _guess_table(start: bytes) -> str:

@@ -15,7 +15,7 @@ from kalos_core.annotations.table import object_array
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.pixels.stored import without_ignored
-from kalos_core.readers.files import as_path
+from kalos_core.readers.folders import as_folder, files_in, rater_folders
 
 TIFF = (".tif", ".tiff")
 ENDINGS = (".png", *TIFF)
@@ -155,9 +155,9 @@ def read_mask_folders(
     >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
     [('a', [[[0, 1]], [[1, 1]]])]
     """
-    homes = _rater_folders(folders)
+    homes = rater_folders(folders)
     problems = Problems("mask folders")
-    found = {rater: _files_in(home, ENDINGS, problems) for rater, home in homes.items()}
+    found = {rater: files_in(home, ENDINGS, problems) for rater, home in homes.items()}
     for rater, files in found.items():
         if not files:
             problems.add(f"rater {rater!r}", f"PNG or TIFF files in {homes[rater]}", "none")
@@ -170,7 +170,7 @@ def read_mask_folders(
     if stray:
         raise InputError(f"assigned: expected every rater with a mask to be listed, got masks of {listed(stray)}")
     image_file_of = (
-        {} if image_folder is None else _files_in(_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
+        {} if image_folder is None else files_in(as_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
     )
     problems.raise_if_any()
     return MaskFolders(
@@ -183,40 +183,6 @@ def read_mask_folders(
         channels=None if channels is None else tuple(channels),
         raters_are_local=bool(raters_are_local),
     )
-
-
-def _rater_folders(folders: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> dict[str, Path]:
-    if isinstance(folders, Mapping):
-        homes = {str(rater): _folder(home, f"folders[{rater!r}]") for rater, home in folders.items()}
-        where = "folders"
-    else:
-        root = _folder(folders, "folders")
-        homes = {home.name: home for home in sorted(root.iterdir()) if home.is_dir() and not home.name.startswith(".")}
-        where = str(root)
-    if len(homes) < 2:
-        raise InputError(f"{where}: expected folders of at least two raters, got {listed(homes) or 'none'}")
-    return homes
-
-
-def _folder(value: object, argument: str) -> Path:
-    path = as_path(value, argument)
-    if not path.is_dir():
-        raise InputError(f"{argument}: expected a folder, got {path}, which is none")
-    return path
-
-
-def _files_in(home: Path, endings: tuple[str, ...], problems: Problems) -> dict[str, Path]:
-    """Name of each image -> its file."""
-    files: dict[str, Path] = {}
-    for file in sorted(home.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(home).parts)
-        if hidden or file.suffix.lower() not in endings or not file.is_file():
-            continue
-        image = file.relative_to(home).with_suffix("").as_posix()
-        if image in files:
-            problems.add(f"image {image!r} in {home}", "one file", f"{files[image].name} and {file.name}")
-        files[image] = file
-    return files
 
 
 def _assigned(

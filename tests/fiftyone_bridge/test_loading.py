@@ -322,6 +322,18 @@ class TestFormats:
         assert done.dataset.values("R1.detections.label")[0] == ["animal"]
         assert done.dataset.values("raters") == [["R1"], ["R2"]]
 
+    def test_folders_of_text_files_as_yolo_has_them(self, image_folder: Path) -> None:
+        folder = image_folder.parent / "yolo"
+        for rater, line in {"ann": "0 0.2 0.4 0.2 0.4", "bob": ""}.items():
+            (folder / rater / "labels").mkdir(parents=True)
+            (folder / rater / "labels" / "0.txt").write_text(line)
+        (folder / "classes.txt").write_text("cat")
+        kf.check_images(folder, images=image_folder)
+        dataset = kf.load_raters(folder, images=image_folder).dataset
+        assert dataset.values("ann.detections.bounding_box") == [[pytest.approx([0.1, 0.2, 0.2, 0.4])]]
+        assert dataset.values("raters") == [["ann", "bob"]]
+        assert dataset.first().filepath == str(image_folder / "0.png")
+
     def test_a_folder_of_exports(self, image_folder: Path) -> None:
         folder = image_folder.parent / "exports"
         folder.mkdir()

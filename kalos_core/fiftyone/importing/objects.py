@@ -31,6 +31,7 @@ from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
 from kalos_core.readers.coco import Assignment
+from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
 from kalos_core.readers.vocabulary import Aliases
 
@@ -114,7 +115,8 @@ def load_raters(
         Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
         mask, else detections, with a mask where there is one.
     category_field, aliases, assigned
-        As in `kalos_core.read_coco`; of COCO files only.
+        As in the format's reader; ``category_field`` of COCO files only, ``aliases`` and ``assigned`` of formats that
+        have them.
     on_invalid : "raise" or "skip"
         Annotations whose shape cannot be used: an error, or left out with a warning and counted.
     persistent : bool
@@ -140,7 +142,7 @@ def load_raters(
         For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
         already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
     """
-    annotations = _read(labels, format, category_field, aliases, assigned, on_invalid)
+    annotations = _read(labels, format, images, category_field, aliases, assigned, on_invalid)
     source = _source(labels)
     if not len(annotations.raters):
         raise InputError(f"{source}: expected at least one rater, got none")
@@ -189,6 +191,7 @@ def check_images(
     about = Path(labels).stat()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)  # what is loaded is warned of when it is loaded
+        reading["images"] = None if images is None else str(images)
         annotations = _read_once(str(labels), (about.st_mtime_ns, about.st_size), json.dumps(reading))
     known = {} if dataset is None else known_images(dataset).paths
     place_images(annotations, _source(labels), KnownImages(known), ImageFiles(labels, images))
@@ -203,6 +206,7 @@ def _read_once(labels: str, _: tuple[int, int], reading: str) -> Annotations:
 def _read(
     labels: Any,
     format: str = "auto",
+    images: str | os.PathLike[str] | None = None,
     category_field: str | None = None,
     aliases: Aliases | None = None,
     assigned: Assignment = "all",
@@ -210,8 +214,10 @@ def _read(
 ) -> Annotations:
     if isinstance(labels, Annotations):
         return labels
+    format, reader = find_reader(labels, format)
     options: dict[str, Any] = {"category_field": category_field, "aliases": aliases, "on_invalid": on_invalid}
     options |= {} if assigned == "all" else {"assigned": assigned}
+    options |= {"sizes": images} if "sizes" in options_of(reader) else {}  # coordinates may be fractions of them
     return read_labels(labels, format, **{name: value for name, value in options.items() if value})
 
 

@@ -1,0 +1,115 @@
+"""One folder a rater, one file an image: which files are there, and what that says of who was assigned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from kalos_core.annotations import as_name
+from kalos_core.errors import InputError, Problems, listed
+from kalos_core.readers.files import as_path
+
+Folders: TypeAlias = "str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]"
+"""A folder that holds one folder a rater, or rater -> folder."""
+
+AssignedFiles: TypeAlias = "Literal['files', 'all'] | Mapping[str, Sequence[str]]"
+"""Who was assigned: those who have a file of an image, every rater, or a mapping image -> raters."""
+
+WRAPPERS = frozenset({"annotations", "labels", "obj_train_data"})
+"""Folders that say of what kind the files in them are, in small letters: no part of the name of an image."""
+
+
+IMAGE_FOLDERS = frozenset({"images", "jpegimages"})
+"""Folders beside those of the raters, in small letters: they hold the images."""
+
+
+def rater_folders(folders: Folders, least: int = 2, passed: frozenset[str] = frozenset()) -> dict[str, Path]:
+    """Rater -> folder, at least so many of them; folders of some names, in small letters, are passed over."""
+    if isinstance(folders, Mapping):
+        homes = {str(rater): as_folder(home, f"folders[{rater!r}]") for rater, home in folders.items()}
+        where = "folders"
+    else:
+        root = as_folder(folders, "folders")
+        inside = [home for home in sorted(root.iterdir()) if home.is_dir() and not home.name.startswith(".")]
+        homes = {home.name: home for home in inside if home.name.lower() not in passed}
+        where = str(root)
+    if len(homes) < least:
+        expected = "folders of at least two raters" if least > 1 else "a folder for each rater"
+        raise InputError(f"{where}: expected {expected}, got {listed(homes) or 'none'}")
+    return homes
+
+
+def as_folder(value: object, argument: str) -> Path:
+    """An argument that is a folder; anything else is an error that names the argument."""
+    path = as_path(value, argument)
+    if not path.is_dir():
+        raise InputError(f"{argument}: expected a folder, got {path}, which is none")
+    return path
+
+
+def files_in(
+    home: Path, endings: tuple[str, ...], problems: Problems, *, others: Iterable[str] = (), wrapped: bool = False
+) -> dict[str, Path]:
+    """Name of each image, with its folders and without an ending -> its file.
+
+    Parameters
+    ----------
+    home : path
+    endings : tuple of str
+        In small letters.
+    problems : Problems
+        Takes images with two files.
+    others : names in small letters, optional
+        Files that are of no image.
+    wrapped : bool
+        Whether folders named as in `WRAPPERS` are left out of the name.
+    """
+    files: dict[str, Path] = {}
+    passed = frozenset(others)
+    for file in sorted(home.rglob("*")):
+        inside = file.relative_to(home)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if hidden or file.suffix.lower() not in endings or file.name.lower() in passed or not file.is_file():
+            continue
+        folders = [part for part in inside.parts[:-1] if not (wrapped and part.lower() in WRAPPERS)]
+        image = "/".join([*folders, inside.stem])
+        if image in files:
+            problems.add(f"image {image!r} in {home}", "one file", f"{files[image].name} and {file.name}")
+        files[image] = file
+    return files
+
+
+def assigned_by_files(
+    found: Mapping[str, Iterable[str]], assigned: AssignedFiles, images: Iterable[Any]
+) -> dict[str, list[str]]:
+    """Image -> raters who were assigned.
+
+    Parameters
+    ----------
+    found : mapping rater -> images
+        Of which there is a file.
+    assigned : "files", "all" or mapping image -> raters
+        Images that a mapping does not name: those who have a file.
+    images : names
+
+    Examples
+    --------
+    >>> found = {"ann": ["a", "b"], "bob": ["a"]}
+    >>> assigned_by_files(found, "files", ["a", "b"]), assigned_by_files(found, {"b": ["ann", "bob"]}, ["b"])
+    ({'a': ['ann', 'bob'], 'b': ['ann']}, {'b': ['ann', 'bob']})
+    """
+    if assigned == "all":
+        return {image: list(found) for image in images}
+    if assigned != "files" and not isinstance(assigned, Mapping):
+        raise InputError(f"assigned: expected 'files', 'all' or lists of raters by image, got {assigned!r}")
+    has = {rater: set(files) for rater, files in found.items()}
+    lists = {image: [rater for rater in found if image in has[rater]] for image in images}
+    if isinstance(assigned, Mapping):
+        strange = [name for name in assigned if name not in lists]
+        strange += [name for names in assigned.values() for name in names if as_name(name) not in found]
+        if strange:
+            raise InputError(f"assigned: expected images and raters with files, got {listed(map(repr, strange))}")
+        lists |= {image: [as_name(name) for name in names] for image, names in assigned.items()}
+    return lists

@@ -1,0 +1,147 @@
+"""Pascal VOC: one XML file an image, one folder a rater, as LabelImg and many other tools write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from kalos_core.annotations import Annotations, OnInvalid
+from kalos_core.errors import InputError
+from kalos_core.readers.files import as_float, load_xml
+from kalos_core.readers.findings import Findings
+from kalos_core.readers.folders import (
+    IMAGE_FOLDERS,
+    AssignedFiles,
+    Folders,
+    assigned_by_files,
+    files_in,
+    rater_folders,
+)
+from kalos_core.readers.shapes import UnusableError
+from kalos_core.readers.vocabulary import Aliases
+
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def read_voc(
+    folders: Folders,
+    *,
+    assigned: AssignedFiles = "files",
+    aliases: Aliases | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    """Labels of several raters from Pascal VOC files, ``folder/rater/image.xml``.
+
+    Parameters
+    ----------
+    folders : path or mapping
+        A folder that holds one folder a rater, or names -> folders. XML files are looked for at any depth; a folder
+        ``Annotations`` is no part of the name of an image. Files of one image have one name.
+    assigned : "files", "all" or mapping image -> raters
+        Who was assigned to an image: those who have a file of it (one without an object: saw it and annotated
+        nothing), every rater, or those whom a mapping lists, and where it lists none those who have a file.
+    aliases : mapping, optional
+        What raters wrote -> class, as in `read_coco`.
+    on_invalid : "raise" or "skip"
+        Objects whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        Images are the names of the files without their ending; their files are what ``filename`` says. Boxes are
+        xmin, ymin, xmax, ymax as they are written, although the VOC challenge itself counts pixels from 1 and both
+        corners as inside. An object with a ``polygon`` (x1, y1, x2, y2, ...) has that, too. Parts of objects and their
+        ``pose``, ``truncated`` and ``difficult`` are passed over.
+
+    Raises
+    ------
+    InputError
+        If a folder has no XML file, a file is no Pascal VOC, an image has two sizes, or a record cannot be used.
+
+    References
+    ----------
+    Everingham and Winn, "The PASCAL Visual Object Classes Challenge 2012 Development Kit", section 9.2,
+    http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/devkit_doc.html
+
+    Examples
+    --------
+    >>> text = "<annotation><filename>a.jpg</filename><size><width>40</width><height>30</height></size>{}</annotation>"
+    >>> box = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>9</xmax><ymax>8</ymax></bndbox>"
+    >>> for rater, objects in {"ann": f"<object><name>cat</name>{box}</object>", "bob": ""}.items():
+    ...     Path("voc", rater).mkdir(parents=True)
+    ...     _ = Path("voc", rater, "a.xml").write_text(text.format(objects))
+    >>> annotations = read_voc("voc")
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
+    ([[1.0, 2.0, 8.0, 6.0]], [[True, True]])
+    """
+    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    findings = Findings("Pascal VOC folders", on_invalid)
+    files = {rater: files_in(home, (".xml",), findings.problems, wrapped=True) for rater, home in homes.items()}
+    for rater, found in files.items():
+        if not found:
+            findings.problems.add(f"rater {rater!r}", f"XML files in {homes[rater]}", "none")
+    findings.problems.raise_if_any()
+    findings.raters = dict.fromkeys(files)
+    for rater, found in files.items():
+        for image, path in found.items():
+            _read_file(findings, rater, image, path)
+    for image, raters in assigned_by_files(files, assigned, findings.files).items():
+        for rater in raters:
+            findings.assign(image, rater)
+    return findings.build(aliases=aliases)
+
+
+def _read_file(findings: Findings, rater: str, image: str, path: Path) -> None:
+    root = load_xml(path, "Pascal VOC file")
+    if root.tag != "annotation":
+        raise InputError(f"{path}: expected Pascal VOC with <annotation>, got <{root.tag}>")
+    record = f"{rater}/{path.name}"
+    sides = [root.findtext(f"size/{side}") for side in ("width", "height")]
+    numbers = [as_float(side) for side in sides]
+    if any(number is None and side is not None for number, side in zip(numbers, sides, strict=True)):
+        findings.problems.add(record, "numbers as width and height", " x ".join(map(repr, sides)))
+    width, height = numbers if any(numbers) else (None, None)  # some tools write 0 x 0 for what they do not know
+    size = findings.size_from(width, height, record)
+    findings.add_image(image, record, file=_name(root.findtext("filename"), image), size=size)
+    for number, entry in enumerate(root.iterfind("object"), start=1):
+        where = f"{record}, object {number}"
+        category = (entry.findtext("name") or "").strip()
+        if not category:
+            findings.problems.add(where, "a name", "nothing")
+            continue
+        try:
+            shape = _shape(entry)
+        except UnusableError as unusable:
+            findings.fault(where, image, *unusable.args)
+        else:
+            findings.add_annotation(where, image, rater, category, **shape)
+
+
+def _name(filename: str | None, image: str) -> str:
+    name = (filename or "").strip().replace("\\", "/").rpartition("/")[2]
+    return name if name and "." in name else image
+
+
+def _shape(entry: Element) -> dict[str, Any]:
+    shape: dict[str, Any] = {}
+    polygon, box = entry.find("polygon"), entry.find("bndbox")
+    if polygon is not None and len(polygon):
+        find: Callable[[str], float] = lambda tag: _number(polygon, tag)  # noqa: E731
+        count = sum(point.tag.startswith("x") for point in polygon)
+        shape["polygon"] = [[[find(f"x{point}"), find(f"y{point}")] for point in range(1, count + 1)]]
+    if box is not None:
+        x_min, y_min, x_max, y_max = (_number(box, corner) for corner in CORNERS)
+        shape["box"] = [x_min, y_min, x_max - x_min, y_max - y_min]
+    if not shape:
+        raise UnusableError("a bndbox or a polygon", "neither")
+    return shape
+
+
+def _number(element: Element, tag: str) -> float:
+    text = element.findtext(tag)
+    number = as_float(text)
+    if number is None:
+        raise UnusableError(f"a number as {tag}", "nothing" if text is None else repr(text))
+    return number

@@ -1,0 +1,280 @@
+"""YOLO: one text file an image, a line an object in fractions of the image, one folder a rater."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_silent_raters
+from kalos_core.errors import InputError, as_number, listed
+from kalos_core.readers.files import as_float, as_path, read_text
+from kalos_core.readers.findings import Findings
+from kalos_core.readers.folders import (
+    IMAGE_FOLDERS,
+    AssignedFiles,
+    Folders,
+    assigned_by_files,
+    files_in,
+    rater_folders,
+)
+from kalos_core.readers.images import image_size_of, is_image_name
+from kalos_core.readers.shapes import UnusableError
+from kalos_core.readers.sizes import SizeOf, Sizes, read_sizes
+from kalos_core.readers.vocabulary import Aliases
+
+NAMES = ("classes.txt", "obj.names", "data.yaml", "data.yml", "dataset.yaml")
+"""Files that name the classes, in small letters, the first that is there is read."""
+
+OTHER_FILES = (*NAMES, "train.txt", "valid.txt", "val.txt", "test.txt", "readme.txt", "readme.dataset.txt",
+               "readme.roboflow.txt", "notes.txt")  # fmt: skip
+"""Text files that are of no image."""
+
+Classes = Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Classes by number, and (joints, 2 or 3) where objects have keypoints."""
+
+    classes: Classes
+    joints: tuple[int, int] | None = None
+
+
+def read_yolo(
+    folders: Folders,
+    *,
+    classes: str | os.PathLike[str] | Sequence[str] | Mapping[int, str] | None = None,
+    sizes: Sizes = None,
+    assigned: AssignedFiles | None = None,
+    aliases: Aliases | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> Annotations:
+    """Labels of several raters from YOLO text files, ``folder/rater/image.txt``.
+
+    Parameters
+    ----------
+    folders : path or mapping
+        A folder that holds one folder a rater, or names -> folders. Text files are looked for at any depth; a folder
+        ``labels`` or ``obj_train_data`` is no part of the name of an image. Files of one image have one name.
+
+        A line is a class number and a box (x and y of its centre, width, height), or a class number and the points of
+        a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image; a confidence
+        at its end is passed over. Where a YAML file says ``kpt_shape``, keypoints follow the box.
+    classes : path, sequence or mapping, optional
+        Names of the classes by number: a ``classes.txt``, ``obj.names`` or ``data.yaml``, or the names themselves. By
+        default that file of each rater's folder, else of `folders`; without any the numbers are the names.
+    sizes : path or mapping, optional
+        Width and height of the images: a folder of the images, a CSV file, or a mapping image -> (width, height). By
+        default the images are looked for in `folders`, at any depth.
+    assigned : "files", "all" or mapping image -> raters, optional
+        Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping lists, and where
+        it lists none those who have a file. By default those who have a file, where at least one file is empty (saw
+        the image and annotated nothing); else every rater, with a warning, as YOLO needs no file for an image without
+        an object.
+    aliases : mapping, optional
+        What raters wrote -> class, as in `read_coco`.
+    on_invalid : "raise" or "skip"
+        Lines that cannot be used: an error, or left out with a warning and counted in `skipped`.
+
+    Returns
+    -------
+    Annotations
+        Boxes, polygons, keypoints in pixels.
+
+    Warns
+    -----
+    KalosWarning
+        If nothing says who was assigned and an image has annotations of some raters only.
+
+    Raises
+    ------
+    InputError
+        If a folder has no text file, the size of an image is not known, a class number has no name, or a line cannot be
+        used.
+
+    References
+    ----------
+    Ultralytics, "Object Detection Datasets Overview", https://docs.ultralytics.com/datasets/detect/, and "Instance
+    Segmentation Datasets Overview", https://docs.ultralytics.com/datasets/segment/
+
+    Examples
+    --------
+    >>> for rater, text in {"ann": "0 0.5 0.5 0.2 0.4", "bob": ""}.items():
+    ...     Path("yolo", rater).mkdir(parents=True)
+    ...     _ = Path("yolo", rater, "a.txt").write_text(text)
+    >>> _ = Path("yolo", "classes.txt").write_text("cat")
+    >>> annotations = read_yolo("yolo", sizes={"a": (100, 50)})
+    >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
+    ([[40.0, 15.0, 20.0, 20.0]], [[True, True]])
+    """
+    homes = rater_folders(folders, least=1, passed=IMAGE_FOLDERS)
+    findings = Findings("YOLO folders", on_invalid)
+    files = {
+        rater: files_in(home, (".txt",), findings.problems, others=OTHER_FILES, wrapped=True)
+        for rater, home in homes.items()
+    }
+    for rater, found in files.items():
+        if not found:
+            findings.problems.add(f"rater {rater!r}", f"text files in {homes[rater]}", "none")
+    findings.problems.raise_if_any()
+    findings.raters = dict.fromkeys(files)
+    root = None if isinstance(folders, Mapping) else Path(folders)
+    size_of = _sizes_of(sizes, root, list(homes.values()))
+    names = {rater: _names_for(classes, home, root) for rater, home in homes.items()}
+    empty = [
+        _read_file(findings, rater, image, path, names[rater], size_of)
+        for rater, found in files.items()
+        for image, path in found.items()
+    ]
+    unsaid = assigned is None and not any(empty)
+    rule = assigned if assigned is not None else "all" if unsaid else "files"
+    for image, raters in assigned_by_files(files, rule, findings.files).items():
+        for rater in raters:
+            findings.assign(image, rater)
+    order = dict.fromkeys(name for known in names.values() for name in known.classes.values())
+    made = findings.build(order=order, aliases=aliases)
+    if unsaid:
+        warn_of_silent_raters(made, np.ones(len(made.images), np.bool_), findings.source)
+    return made
+
+
+def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
+    """The sizes that were given, else those of the images that lie with the labels."""
+    if sizes is not None:
+        given = read_sizes(sizes)
+        return lambda image: next(
+            (found for key in (image, Path(str(image)).name) if (found := given(key)) != (None, None)), (None, None)
+        )
+    places: dict[str, list[Path]] = {}
+    for folder in [root] if root else homes:
+        for path in sorted(folder.rglob("*")):
+            if is_image_name(path.name):
+                places.setdefault(path.stem, []).append(path)
+
+    def size_of(image: Any) -> tuple[object, object]:
+        paths = places.get(Path(str(image)).name, [])
+        exact = [path for path in paths if path.with_suffix("").as_posix().endswith(f"/{image}")]
+        found = (exact or paths)[:1] if exact or len(paths) == 1 else []
+        return (image_size_of(found[0]) if found else None) or (None, None)
+
+    return size_of
+
+
+def _read_file(findings: Findings, rater: str, image: str, path: Path, names: _Names, size_of: SizeOf) -> bool:
+    """The lines of one file; whether there is none."""
+    record = f"{rater}/{path.name}"
+    if image not in findings.files:
+        width, height = size_of(image)
+        if width is None and height is None:
+            raise InputError(
+                f"YOLO folders: expected width and height of image {image!r}, as coordinates are fractions of them, "
+                "got neither: pass sizes=, a folder of the images or a mapping image -> (width, height)"
+            )
+        findings.add_image(image, record, file=image, size=findings.size_from(width, height, record))
+    empty = True
+    for number, line in enumerate(read_text(path, "YOLO file").splitlines(), start=1):
+        if not line.strip():
+            continue
+        empty = False
+        where = f"{record}, line {number}"
+        try:
+            category, shape = _read_line(line, names, findings.sizes[image])
+        except UnusableError as unusable:
+            findings.fault(where, image, *unusable.args)
+        else:
+            findings.add_annotation(where, image, rater, category, **shape)
+    return empty
+
+
+def _read_line(line: str, names: _Names, size: tuple[float, float]) -> tuple[str, dict[str, Any]]:
+    cells = line.split()
+    numbers = [as_float(cell) for cell in cells]
+    values = [number for number in numbers if number is not None]
+    if len(values) < len(numbers) or not values[0].is_integer() or values[0] < 0:
+        raise UnusableError("a class number and coordinates", repr(line))
+    if not all(math.isfinite(value) for value in values):
+        raise UnusableError("finite numbers", repr(line))
+    category = names.classes.get(int(values[0])) if names.classes else str(int(values[0]))
+    if category is None:
+        raise UnusableError(f"a class number among {listed(names.classes, 10)}", cells[0])
+    rest, (width, height) = values[1:], size
+    box = _box(rest, width, height) if len(rest) >= 4 else []
+    if names.joints is not None and len(rest) - 4 in (math.prod(names.joints), math.prod(names.joints) + 1):
+        return category, {"box": box, "keypoints": _keypoints(rest[4:], names.joints, width, height)}
+    if len(rest) in (4, 5):
+        return category, {"box": box}
+    if len(rest) < 6:
+        raise UnusableError("a box of 4 numbers or a polygon of at least 3 points", f"{len(rest)} numbers")
+    return category, {"polygon": [[[x * width, y * height] for x, y in zip(rest[::2], rest[1::2], strict=False)]]}
+
+
+def _box(values: Sequence[float], width: float, height: float) -> list[float]:
+    x, y, w, h = values[:4]
+    return [(x - w / 2) * width, (y - h / 2) * height, w * width, h * height]
+
+
+def _keypoints(values: Sequence[float], joints: tuple[int, int], width: float, height: float) -> list[list[float]]:
+    """(x, y, v) of each joint; one at 0, 0 of those without v is not labelled."""
+    count, length = joints
+    points = [values[start : start + length] for start in range(0, count * length, length)]
+    return [[p[0] * width, p[1] * height, p[2] if length == 3 else float(p[0] != 0 or p[1] != 0) * 2] for p in points]
+
+
+def _names_for(given: Any, home: Path, root: Path | None) -> _Names:
+    """The classes as given, else of a file of the rater's folder or of the folder of all."""
+    if isinstance(given, (str, os.PathLike)):
+        return _read_names(as_path(given, "classes"))
+    if given is not None:
+        return _Names(_checked(given, "classes"))
+    for folder in [home, *([root] if root else [])]:
+        inside = {path.name.lower(): path for path in sorted(folder.iterdir())}
+        path = next((inside[name] for name in NAMES if name in inside), None)
+        if path is not None:
+            return _read_names(path)
+    return _Names({})
+
+
+def _read_names(path: Path) -> _Names:
+    text = read_text(path, "file of class names")
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return _Names(dict(enumerate(line.strip() for line in text.splitlines() if line.strip())))
+    try:
+        import yaml
+    except ImportError:
+        raise InputError(
+            f"{path}: expected the optional package PyYAML, got none: pip install kalos-fiftyone[yaml], or give classes"
+        ) from None
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: expected YAML, got {error}") from error
+    if not isinstance(content, Mapping) or "names" not in content:
+        actual = f"one with {listed(content, 10)}" if isinstance(content, Mapping) else type(content).__name__
+        raise InputError(f"{path}: expected a mapping with 'names', got {actual}")
+    shape = content.get("kpt_shape")
+    joints = None
+    if shape is not None:
+        numbers = [as_number(side) for side in shape] if isinstance(shape, list) else []
+        if len(numbers) != 2 or numbers[1] not in (2, 3) or not (numbers[0] or 0) >= 1:
+            raise InputError(f"{path}: expected kpt_shape [joints, 2 or 3], got {shape!r}")
+        joints = (int(shape[0]), int(shape[1]))
+    return _Names(_checked(content["names"], str(path)), joints)
+
+
+def _checked(names: Any, where: str) -> Classes:
+    """Number -> name."""
+    if isinstance(names, Mapping):
+        entries = dict(names)
+    else:
+        entries = dict(enumerate(names)) if isinstance(names, Sequence) and not isinstance(names, str) else {}
+    made = {key: as_name(name) for key, name in entries.items()}
+    whole = all(isinstance(key, int) and not isinstance(key, bool) for key in made)
+    if not made or not whole or not all(isinstance(name, str) for name in made.values()):
+        raise InputError(f"{where}: expected names of classes by number, got {names!r:.200}")
+    return made
