@@ -56,7 +56,7 @@ VERSION = 2
 """Of the layout of the JSON document; a file of another version is refused."""
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
-"""The parameters that are shipped; `python -m kalos_core noise-defaults` writes them anew."""
+"""The parameters that are shipped; `kalos-core noise-defaults` writes them anew."""
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from kalos_core import Annotations, InputError, NoiseModel
-from kalos_core.__main__ import main
+from kalos_core.cli import main
 from kalos_core.noise import DISTRIBUTIONS
 from kalos_core.noise.defaults import default_model
 
 
 def test_the_command_writes_what_is_shipped(lvis_path, tmp_path, capsys):
     out = tmp_path / "defaults.json"
-    assert main(["noise-defaults", str(lvis_path), "--out", str(out)]) == 0
+    assert main(["noise-defaults", str(lvis_path), "--save", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}: {len(DISTRIBUTIONS)} distributions\n"
     made, shipped = NoiseModel.from_json(out).to_pandas(), NoiseModel.default().to_pandas()
     names = ["distribution", "parameter", "source", "rows", "reason"]
@@ -42,7 +42,7 @@ def test_a_file_that_cannot_be_read_ends_the_command(tmp_path, capsys):
 
 
 def test_where_nothing_can_be_written_is_named(lvis_path, tmp_path, capsys):
-    assert main(["noise-defaults", str(lvis_path), "--out", str(tmp_path)]) == 2
+    assert main(["noise-defaults", str(lvis_path), "--save", str(tmp_path)]) == 2
     assert f"{tmp_path}: expected a file to write to" in capsys.readouterr().err
 
 

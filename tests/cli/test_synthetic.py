@@ -1,10 +1,11 @@
-"""The command line: what it writes, and its messages about input it cannot use."""
+"""Commands on synthetic raters: what they write, and their messages about input they cannot use."""
 
 import json
 
 import pandas as pd
 
-from kalos_core.__main__ import main
+from kalos_core import NoiseModel, read_coco
+from kalos_core.cli import main
 
 
 def labels(folder, images=4):
@@ -56,3 +57,14 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
     path = labels(tmp_path, 1)
     assert main(["experiments", str(path), "--repeats", "1", "--out", str(tmp_path / "file" / "out")]) == 2
     assert "expected a folder to write to" in capsys.readouterr().err
+
+
+def test_synthetic_raters_are_written_as_coco(tmp_path, capsys):
+    path, made, model = labels(tmp_path), tmp_path / "made.json", tmp_path / "model.json"
+    arguments = ["noise", str(path), "--model", "default", "--raters", "2", "--magnitude", "0", "--save", str(model)]
+    assert main([*arguments, "--generate", str(made), "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found, expected = read_coco(made), NoiseModel.default().generate(read_coco(path), raters=2, magnitude=0).annotations
+    assert found.to_pandas().equals(expected.to_pandas())
+    assert NoiseModel.from_json(model).to_json() == NoiseModel.default().to_json()
+    assert [row["annotations"] for row in document["tables"]["events"]] == [12, 12]

@@ -1,0 +1,219 @@
+"""What a command answers, and how it is shown and written: text, JSON, and a folder of CSV tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kalos_core.display import plain as plain_text
+from kalos_core.errors import InputError
+from kalos_core.readers.files import write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_ROWS = 12
+"""Rows of a table on the terminal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a command found.
+
+    Parameters
+    ----------
+    text : str
+        What stands first on the terminal.
+    results : mapping of str to object
+        Numbers and words about the whole, for JSON: numbers, text, arrays, lists and mappings of them.
+    tables : mapping of str to DataFrame
+        Name of a CSV file, without its ending, -> what stands in it.
+    shown : tuple of str
+        The tables that the terminal shows the beginning of.
+    score : float, optional
+        What ``--fail-under`` looks at.
+    files : mapping of str to callable
+        Name of a further file of the folder -> what writes it to a path.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> answer = Answer("One rater.", {"alpha": math.nan}, {"raters": pd.DataFrame({"rater": ["ann"]})}, ("raters",))
+    >>> print(answer.as_text())
+    One rater.
+    <BLANKLINE>
+    raters
+    rater
+      ann
+    >>> answer.as_record()
+    {'results': {'alpha': None}, 'tables': {'raters': [{'rater': 'ann'}]}}
+    """
+
+    text: str
+    results: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame]
+    shown: tuple[str, ...] = ()
+    score: float | None = None
+    files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+
+    def as_text(self) -> str:
+        """For a terminal: the text and the first rows of the tables to be shown."""
+        return "\n\n".join([self.text, *(f"{name}\n{_as_text(self.tables[name])}" for name in self.shown)])
+
+    def as_record(self) -> dict[str, Any]:
+        """For JSON: everything, what is undefined as None."""
+        tables = {name: [plain(row) for row in table.to_dict("records")] for name, table in self.tables.items()}
+        return {"results": plain(self.results), "tables": tables}
+
+
+def _as_text(table: pd.DataFrame) -> str:
+    if table.empty:
+        return "(none)"
+    head = table.head(SHOWN_ROWS).map(lambda cell: plain_text(cell) if isinstance(cell, str) else cell)
+    text = head.to_string(index=False, float_format="{:.3f}".format, na_rep="-")
+    more = len(table) - SHOWN_ROWS
+    return f"{text}\n... and {more:,} more" if more > 0 else text
+
+
+def plain(value: Any) -> Any:
+    """A value in JSON's types; what is not finite becomes None, and any other object its text.
+
+    Examples
+    --------
+    >>> plain({"alpha": np.float64("nan"), 1: (np.int64(2), np.array([0.5, np.inf])), "file": Path("a.jpg")})
+    {'alpha': None, '1': [2, [0.5, None]], 'file': 'a.jpg'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    r"""Strict JSON, in UTF-8 and with a line break at the end.
+
+    Examples
+    --------
+    >>> as_json({"alpha": None})
+    '{\n "alpha": null\n}\n'
+    """
+    return json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+# ---- files ----
+
+
+def check_folder(path: Path) -> None:
+    """Whether a folder can be made and written to; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_folder(Path("new/folder"))
+    """
+    nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is none")
+
+
+@contextmanager
+def _reported(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: expected {what} to write to, got {error.strerror}") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> write_file(Path("found.json"), "{}")
+    >>> write_file(Path("."), "{}")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: .: expected a file to write to, got Is a directory
+    """
+    with _reported(path, "a file"):
+        if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
+            path.write_text(text, encoding="utf-8")
+        else:
+            write_whole(path.absolute(), text)
+
+
+def write_folder(folder: Path, record: str, answer: Answer) -> None:
+    """Write ``results.json``, a CSV file for each table, and further files: all of them or none.
+
+    Files of the same names are replaced; others in the folder stay.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written to.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> write_folder(Path("found"), "{}", Answer("", {}, {"raters": pd.DataFrame({"rater": ["ann"]})}))
+    >>> sorted(path.name for path in Path("found").iterdir())
+    ['raters.csv', 'results.json']
+    """
+    with _reported(folder, "a folder"):
+        draft = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}")
+        try:
+            draft.mkdir(parents=True)
+            (draft / "results.json").write_text(record, encoding="utf-8")
+            for name, table in answer.tables.items():
+                table.to_csv(draft / f"{name}.csv", index=False)
+            for name, write in answer.files.items():
+                write(draft / name)
+            if folder.exists():
+                for file in sorted(draft.iterdir()):
+                    file.replace(folder / file.name)
+            else:
+                draft.rename(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+# ---- progress ----
+
+
+@contextmanager
+def progress_bar(wanted: bool) -> Iterator[Callable[[float, str], None] | None]:
+    """A bar on standard error for functions that take ``progress(share, label)``; None unless it is wanted."""
+    if not wanted:
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=100, bar_format="{desc} {bar} {percentage:.0f} % {elapsed}") as bar:
+
+        def progress(share: float, label: str) -> None:
+            bar.set_description_str(label)
+            bar.update(100 * share - bar.n)
+
+        yield progress

@@ -1,0 +1,133 @@
+"""Commands on image-level labels, and on agreement where each item has only some of the raters: labels, sparse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kalos_core import agreement, check_independence, sparse_agreement, unit_agreement
+from kalos_core.cli.answers import Answer
+from kalos_core.cli.commands import Command
+from kalos_core.cli.objects import agreement_of
+from kalos_core.cli.options import Given, Option, options_of
+from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_long, table_of
+from kalos_core.nominal import label_findings
+from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.readers import FORMATS
+from kalos_core.sparse import Independence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE = ("labels", "CSV file: a row a label (long), or a row an item and a column a rater (wide)")
+
+_REFERENCE = Option(
+    "reference", (str,), mapping=True, help="the rater whom others are measured against, or item -> label"
+)
+
+
+def _labels(given: Given) -> Answer:
+    table = table_of(given, given["labels"])
+    progress: dict[str, Any] = {} if given.progress is None else {"progress": given.progress}
+    found = label_findings(table, **given.of(label_findings), **progress)
+    of_questions = found.agreement
+    tables = {
+        "questions": of_questions.to_pandas(),
+        "raters": found.accuracy.raters_to_pandas(),
+        "pairs": found.accuracy.to_pandas(),
+        "concepts": found.majority.to_pandas(),
+        "items": found.items.to_pandas(),
+        "disputes": found.disputes.to_pandas(),
+        "breaches": found.breaches.to_pandas(),
+    }
+    if found.teams is not None:
+        tables["teams"] = found.teams.to_pandas()
+    if found.rejection is not None:
+        tables["rejected"] = found.rejection.to_pandas()
+    alpha = of_questions.alpha
+    mean = mean_of_finite(alpha)
+    results = {
+        "mean_alpha": mean,
+        "alpha": dict(zip(of_questions.question.tolist(), alpha.tolist(), strict=True)),
+        "mean_accuracy": found.accuracy.mean,
+        "disputes": len(found.disputes),
+        "breaches": of_questions.breaches,
+        "items": len(found.table.items),
+        "raters": found.table.raters,
+    }
+    known = int(np.isfinite(alpha).sum())
+    text = (
+        f"{len(found.table):,} answers of {len(found.table.raters):,} raters on {len(found.table.items):,} items: "
+        f"mean alpha {mean:.3f} over {known:,} of {len(alpha):,} questions, {len(found.disputes):,} disputes"
+    )
+    return Answer(text, results, tables, ("questions", "raters"), mean)
+
+
+def _sparse(given: Given) -> Answer:
+    format = given.get("format", "auto")
+    if format in TABLES or (format == "auto" and is_long(given, given["labels"])):
+        return _sparse_labels(given)
+    return _sparse_objects(given)
+
+
+def _sparse_labels(given: Given) -> Answer:
+    table = table_of(given, given["labels"])
+    counts = table.counts(given.get("question"))
+    found = sparse_agreement(counts, **given.of(sparse_agreement))
+    items = found.to_pandas()
+    items.insert(0, "item", table.items)
+    independence = check_independence(counts, **given.of(check_independence))
+    return _sparse_answer(found.value, found.interval, independence, items)
+
+
+def _sparse_objects(given: Given) -> Answer:
+    result = agreement_of(given, given["labels"])
+    found = unit_agreement(result, **given.of(unit_agreement))
+    items = found.to_pandas()
+    items["image"] = result.annotations.images[found.image]
+    return _sparse_answer(found.value, found.interval, found.independence, items)
+
+
+def _sparse_answer(value: float, interval: Any, independence: Independence, items: pd.DataFrame) -> Answer:
+    results = {
+        "value": value,
+        "interval": interval,
+        "independence": {"rho": independence.rho, "p": independence.p, "doubtful": independence.doubtful},
+    }
+    low, high = interval
+    within = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+    text = f"probability that two raters agree: {value:.3f}{within} over {len(items):,} items\n{independence!r}"
+    return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, ("counts",), value)
+
+
+_QUESTION = Option(
+    "question", (str,), help="of image-level labels: the group or concept; not needed if there is only one"
+)
+
+COMMANDS = (
+    Command(
+        "labels",
+        "how far raters agree on image-level labels, by question, rater and item",
+        _labels,
+        (TABLE,),
+        (_REFERENCE, *options_of(label_findings, without=("reference",)), *OF_TABLES),
+        score="mean alpha of the questions",
+    ),
+    Command(
+        "sparse",
+        "agreement where each item has only some of the raters: of image-level labels, or of objects",
+        _sparse,
+        (("labels", "CSV file of image-level labels, or annotations in any format"),),
+        (
+            format_option(*TABLES, *FORMATS),
+            *options_of(sparse_agreement, only=("weights",)),
+            _QUESTION,
+            *options_of(check_independence),
+            *options_of(agreement),
+            *OF_TABLES,
+            *OF_ANNOTATIONS,
+        ),
+        score="sparse agreement",
+    ),
+)

@@ -1,0 +1,63 @@
+"""The command on pixels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kalos_core import pixel_agreement
+from kalos_core.cli.answers import Answer
+from kalos_core.cli.commands import Command
+from kalos_core.cli.options import Given, options_of
+from kalos_core.cli.reading import OF_MASKS, stacks_of
+from kalos_core.pixels import PixelAgreement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _pixels(given: Given) -> Answer:
+    import pandas as pd
+
+    found = pixel_agreement(stacks_of(given, given["masks"]), **given.of(pixel_agreement))
+    tables = {"images": found.to_pandas()}
+    if not found.raters_are_local:
+        raters = found.performance.to_pandas()
+        raters.insert(1, "mean_difference", found.mean_difference)
+        raters.insert(2, "outlier", found.outliers)
+        tables |= {"raters": raters, "pairs": _pairs(found)}
+    if found.correlations:
+        tables["properties"] = pd.DataFrame(map(asdict, found.correlations))
+    results = {
+        "mean_f1": found.mean_f1,
+        "smyth_bound": found.smyth_bound,
+        "within_limit": found.within_limit,
+        "ratio": found.ratio,
+        "pixels": found.sums.pixels,
+        "images": len(found.images),
+        "alone": found.alone,
+        "notes": [*found.notes, *found.smyth_notes],
+    }
+    shown = tuple(name for name in tables if name != "images")
+    return Answer("\n".join([repr(found), *found.notes]), results, tables, shown, found.mean_f1)
+
+
+def _pairs(found: PixelAgreement) -> pd.DataFrame:
+    import pandas as pd
+
+    a, b = np.triu_indices(len(found.raters), 1)
+    return pd.DataFrame({"rater_a": found.raters[a], "rater_b": found.raters[b], "f1": found.f1[a, b]})
+
+
+COMMANDS = (
+    Command(
+        "pixels",
+        "how far raters agree about pixels: F1, outliers, and the least error that labels allow",
+        _pixels,
+        (("masks", "folder of masks with one folder a rater, or annotations with polygons or masks in any format"),),
+        (*options_of(pixel_agreement), *OF_MASKS),
+        score="mean F1",
+    ),
+)

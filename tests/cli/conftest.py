@@ -1,0 +1,74 @@
+"""Small files of several raters."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kalos_core import Annotations, write_coco
+
+RATERS = ("ann", "bob", "cid")
+
+
+def study(missing: int = 3) -> Annotations:
+    """Six images of a cat and a dog; boxes of bob and cid are lower from image to image, and bob misses one dog."""
+    rows = [
+        {"image": image, "rater": rater, "category": name, "box": [x, 20, 20, 20 - step * image]}
+        for image in range(6)
+        for step, rater in enumerate(RATERS)
+        for name, x in (("cat", 10), ("dog", 60))
+        if (rater, image, name) != ("bob", missing, "dog")
+    ]
+    return Annotations.from_rows(rows, image_size=dict.fromkeys(range(6), (200, 100)), assigned="all")
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A COCO file of three raters."""
+    return write_coco(study(), tmp_path / "labels.json")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Image-level labels, a row each: eight items, all of ann and bob alike, three of cid otherwise."""
+    rows = [(item, rater, "dog" if item % 2 else "cat") for item in range(8) for rater in ("ann", "bob")]
+    rows += [(item, "cid", "dog" if item % 2 or item < 5 else "cat") for item in range(8)]
+    path = tmp_path / "long.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("item", "rater", "label"), *rows])
+    return path
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    """Two items that ann and bob label alike, and one that they do not."""
+    path = tmp_path / "wide.csv"
+    path.write_text("item,ann,bob\na,cat,cat\nb,dog,dog\nc,cat,dog\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def masks(tmp_path: Path) -> Path:
+    """A folder a rater with the masks of two images, one or two columns apart."""
+    folder = tmp_path / "masks"
+    for step, rater in enumerate(RATERS):
+        (folder / rater).mkdir(parents=True)
+        for image in range(2):
+            pixels = np.zeros((10, 12), np.uint8)
+            pixels[2:7, step:8] = 1
+            Image.fromarray(pixels).save(folder / rater / f"{image}.png")
+    return folder
+
+
+@pytest.fixture
+def predictions(labels: Path, tmp_path: Path) -> Path:
+    """COCO's list of results of a model that finds what ann annotated."""
+    rows = [row for row in json.loads(labels.read_text(encoding="utf-8"))["annotations"] if row["rater_id"] == "ann"]
+    names = ("image_id", "category_id", "bbox")
+    path = tmp_path / "net.json"
+    found = [{**{name: row[name] for name in names}, "score": 0.9 - 0.01 * row["id"]} for row in rows]
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return path

@@ -1,0 +1,120 @@
+"""Commands on other input than annotations of objects, and the choice of a reader."""
+
+import json
+
+import pytest
+
+from kalos_core import (
+    agreement,
+    label_agreement,
+    map_of_predictions,
+    pixel_agreement,
+    read_coco,
+    read_long_labels,
+    read_mask_folders,
+    read_wide_labels,
+    sparse_agreement,
+    unit_agreement,
+)
+from kalos_core.cli import main
+from kalos_core.cli.ranks import read_predictions
+
+
+def found_by(arguments, capsys):
+    assert main([*map(str, arguments), "--json", "-"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_labels_of_a_long_table(table, capsys):
+    document = found_by(["labels", table, "--bootstrap", 20], capsys)
+    expected = label_agreement(read_long_labels(table), bootstrap=20)
+    assert document["results"]["mean_alpha"] == expected.alpha[0]
+    assert document["tables"]["questions"][0]["free_marginal_low"] == expected.free_marginal_interval[0, 0]
+    assert document["results"]["disputes"] == 3  # those of cid
+
+
+def test_labels_of_a_wide_table_with_a_reference(wide, capsys):
+    document = found_by(["labels", wide, "--reference", "ann"], capsys)
+    assert [(row["rater"], row["to_reference"]) for row in document["tables"]["raters"]] == [("bob", 2 / 3)]
+
+
+def test_teams_and_groups_come_from_a_configuration(table, tmp_path, capsys):
+    config = tmp_path / "labels.yaml"
+    config.write_text("teams: {experts: [ann, bob], crowd: [cid]}\ngroups: null\n")
+    document = found_by(["labels", table, "--config", config], capsys)
+    assert [row["question"] for row in document["tables"]["questions"]] == ["cat", "dog"]
+    assert document["tables"]["teams"]
+
+
+def test_columns_have_other_names(table, capsys, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text(encoding="utf-8").replace("item,rater,label", "file,who,what"), encoding="utf-8")
+    names = ["--item", "file", "--rater", "who", "--label", "what"]
+    renamed = found_by(["labels", other, *names], capsys)
+    assert renamed["results"] == found_by(["labels", table], capsys)["results"]
+
+
+def test_an_option_of_another_table_is_an_error(wide, capsys):
+    assert main(["labels", str(wide), "--time", "when"]) == 2
+    assert "read_wide_labels: expected no option time" in capsys.readouterr().err
+
+
+def test_sparse_agreement_of_labels_and_of_objects(table, wide, labels, capsys):
+    of_table = found_by(["sparse", table], capsys)
+    assert of_table["results"]["value"] == sparse_agreement(read_long_labels(table).counts()).value
+    of_wide = found_by(["sparse", wide, "--format", "wide", "--weights", "flat"], capsys)
+    assert of_wide["results"]["value"] == sparse_agreement(read_wide_labels(wide).counts(), "flat").value
+    assert of_wide["results"]["value"] == pytest.approx(2 / 3)  # two of three items
+    of_objects = found_by(["sparse", labels, "--threshold", 0.6], capsys)
+    assert of_objects["results"]["value"] == unit_agreement(agreement(read_coco(labels), threshold=0.6)).value
+
+
+def test_pixels_of_folders(masks, capsys):
+    document = found_by(["pixels", masks], capsys)
+    expected = pixel_agreement(read_mask_folders(masks).stacks())
+    assert document["results"]["mean_f1"] == expected.mean_f1
+    # ann has 8 columns, bob 7 and cid 6 of them: F1 is twice the shared ones by all
+    assert [row["f1"] for row in document["tables"]["pairs"]] == pytest.approx([14 / 15, 12 / 14, 12 / 13])
+
+
+def test_pixels_of_annotations(tmp_path, capsys):
+    image = {"id": 1, "file_name": "a.jpg", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}
+    rows = [
+        {"id": n, "image_id": 1, "category_id": 1, "rater_id": rater, "segmentation": [[0, 0, x, 0, x, 4, 0, 4]]}
+        for n, (rater, x) in enumerate((("ann", 4), ("bob", 8)), 1)
+    ]
+    path = tmp_path / "polygons.json"
+    path.write_text(json.dumps({"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": rows}))
+    assert found_by(["pixels", path], capsys)["results"]["mean_f1"] == pytest.approx(2 * 16 / (16 + 32))
+
+
+def test_models_are_ranked(labels, predictions, capsys):
+    document = found_by(["rank", labels, "--models", f"net={predictions}"], capsys)
+    expected = map_of_predictions(read_coco(labels), *read_predictions(predictions, labels, "net"))
+    assert [row["map"] for row in document["tables"]["models"]] == pytest.approx(
+        expected.by_rater.mean(axis=0).tolist()
+    )
+    assert document["tables"]["models"][0] == {"truth": "ann", "model": "net", "map": 1.0, "rank": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([{"image_id": 1}], "prediction 1: expected a score, got none"),
+        ([3], "expected records of COCO, got 3"),
+        ({"images": []}, "expected COCO with a list 'annotations', got none"),
+        ("net", "expected COCO with a list 'annotations', got none"),
+    ],
+)
+def test_predictions_that_cannot_be_used_are_named(labels, tmp_path, capsys, content, message):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(content))
+    assert main(["rank", str(labels), "--models", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "bad.json" in error
+
+
+def test_a_model_is_needed(labels, capsys):
+    assert main(["rank", str(labels)]) == 2
+    assert capsys.readouterr().err == "models: expected at least one, got none\n"

@@ -1,0 +1,110 @@
+"""Options are the arguments of functions, with their types, defaults and descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import pytest
+
+from kalos_core import InputError, agreement, label_convergence
+from kalos_core.cli import COMMANDS
+from kalos_core.cli.options import options_of
+
+Words = Literal["raise", "skip"]
+Late = "str | Mapping[str, int]"
+
+
+def function(
+    path: str,
+    count: int = 1,
+    share: float | Sequence[float] = 0.5,
+    names: Sequence[str] | None = None,
+    words: Words = "raise",
+    late: Late | None = None,
+    is_local: bool = False,
+    unknown: Nowhere.Type | None = None,  # noqa: F821 - as of what only a type checker imports
+) -> None:
+    """Do nothing.
+
+    Parameters
+    ----------
+    path : str
+    count, share
+        Of both.
+    names : sequence of str, optional
+        Those `listed`,
+        in order.
+
+    Returns
+    -------
+    None
+    """
+
+
+OPTIONS = {option.name: option for option in options_of(function)}
+
+
+def test_arguments_that_text_can_give_are_options():
+    assert list(OPTIONS) == ["count", "share", "names", "words", "late", "is_local"]
+    assert [option.expected for option in OPTIONS.values()] == [
+        "a whole number",
+        "a number or a list, each a number",
+        "a list, each text or null",
+        "'raise' or 'skip'",
+        "text or a mapping or null",
+        "true or false",
+    ]
+    assert [option.help for option in OPTIONS.values()][:3] == ["Of both.", "Of both.", "Those listed, in order."]
+
+
+def test_defaults_are_those_of_the_functions():
+    for of, name, default in (
+        (agreement, "threshold", 0.5),
+        (agreement, "solver", "greedy"),
+        (label_convergence, "solver", "shm"),
+    ):
+        assert {option.name: option.default for option in options_of(of)}[name] == default
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "value"),
+    [
+        ("count", ["3"], 3),
+        ("share", ["1"], 1.0),
+        ("share", ["1", ".5"], [1.0, 0.5]),
+        ("names", ["1"], ["1"]),
+        ("names", ["null"], None),
+        ("words", ["skip"], "skip"),
+        ("late", ["{a: 1}"], {"a": 1}),
+        ("late", ["a"], "a"),
+    ],
+)
+def test_words_of_the_command_line_are_read(name, texts, value):
+    found = OPTIONS[name].read(texts, name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [("count", ["1.5"]), ("share", ["a"]), ("words", ["keep"]), ("late", ["{a"]), ("count", ["null"])],
+)
+def test_other_words_are_errors(name, texts):
+    with pytest.raises(InputError, match=r"^here: expected "):
+        OPTIONS[name].read(texts, "here")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_has_each_option_once_and_no_reserved_one(command):
+    names = [option.name for option in command.all_options]
+    assert len(set(names)) == len(names)
+    assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
+
+
+def test_the_first_function_decides():
+    def other(count: str = "a", more: bool = True) -> None:
+        """Do nothing."""
+
+    options = options_of(function, other, without=["share"], only=["count", "share", "more"])
+    assert [(option.name, option.types) for option in options] == [("count", (int,)), ("more", (bool,))]
