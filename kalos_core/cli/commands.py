@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from kalos_core import InputError, KalosWarning, __version__
 from kalos_core.cli.answers import Answer, as_json, check_folder, plain, progress_bar, write_file, write_folder
-from kalos_core.cli.options import Given, Option, read_config
+from kalos_core.cli.options import Given, Option, joined, read_config
 
 BELOW, UNUSABLE = 1, 2
 """Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
@@ -34,7 +34,7 @@ class Command:
     inputs : tuple of (str, str)
         Names of its paths and what they are.
     options : tuple of Option
-        Of the functions it calls; of two with one name the first counts.
+        Of the functions it calls; two of one name are one that takes the values of both.
     score : str
         What ``--fail-under`` looks at; without it there is no such option.
     out : Path, optional
@@ -59,7 +59,7 @@ class Command:
             Option("progress", (bool,), help="a bar on standard error; by default if that is a terminal"),
             *([Option("fail_under", (float,), help=below)] if self.score else []),
         )
-        return tuple({option.name: option for option in (*common[::-1], *self.options[::-1])}.values())[::-1]
+        return joined((*self.options, *common))
 
     def add_to(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         """Make it known to a parser."""

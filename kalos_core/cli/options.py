@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
@@ -18,6 +18,9 @@ from kalos_core.errors import InputError, listed
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
+
+KINDS = ("single", "several", "mapping", "nothing")
+"""Kinds of values an option can have."""
 
 NULL = "null"
 """On the command line, no value at all, as in YAML."""
@@ -129,6 +132,14 @@ class Option:
                 continue
         return text
 
+    def or_else(self, other: Option) -> Option:
+        """One that takes the values of both; the help and the default are its own."""
+        of_both = {name: getattr(self, name) or getattr(other, name) for name in KINDS}
+        types = tuple(kind for kind in SCALARS if kind in {*self.types, *other.types})
+        has_words = all(option.words or str not in option.types for option in (self, other))
+        words = tuple(dict.fromkeys([*self.words, *other.words])) if has_words else ()
+        return replace(self, types=types, words=words, **of_both)
+
     def add_to(self, parser: argparse._ArgumentGroup) -> None:
         """Make it known to a parser."""
         default = "" if self.default in (None, "", (), False) else f" (default: {_shown(self.default)})"
@@ -145,6 +156,14 @@ def _shown(default: object) -> str:
     return " ".join(f"{x:g}" for x in default) if isinstance(default, tuple) else str(default)
 
 
+def joined(options: Iterable[Option]) -> tuple[Option, ...]:
+    """Each name once."""
+    found: dict[str, Option] = {}
+    for option in options:
+        found[option.name] = found[option.name].or_else(option) if option.name in found else option
+    return tuple(found.values())
+
+
 def options_of(
     *functions: Callable[..., Any], only: Iterable[str] | None = None, without: Iterable[str] = ()
 ) -> tuple[Option, ...]:
@@ -153,7 +172,8 @@ def options_of(
     Parameters
     ----------
     *functions : callable
-        Annotated and documented as this library's are. Where two have an argument of the same name, the first counts.
+        Annotated and documented as this library's are. An argument that two have takes the values of
+        both; the help is that of the first.
     only, without : iterables of str
         The arguments that become options, and those that do not.
 
@@ -171,15 +191,13 @@ def options_of(
     >>> [(option.flag, option.expected, option.help) for option in options_of(count)]
     [('--least', 'a whole number', 'Of each item.'), ('--names', 'a list, each text or null', '')]
     """
-    found: dict[str, Option] = {}
+    found = []
     for function in functions:
-        texts = _documented(function)
+        names, texts = vars(sys.modules[function.__module__]), _documented(function)
         for name, parameter in inspect.signature(function).parameters.items():
-            is_chosen = name not in without and (only is None or name in only)
-            if is_chosen and parameter.default is not inspect.Parameter.empty and name not in found:
-                option = _option(parameter, vars(sys.modules[function.__module__]), texts.get(name, ""))
-                found |= {name: option} if option.types or option.mapping else {}
-    return tuple(found.values())
+            if name not in without and (only is None or name in only) and parameter.default is not parameter.empty:
+                found.append(_option(parameter, names, texts.get(name, "")))
+    return joined(option for option in found if option.types or option.mapping)
 
 
 def _option(parameter: inspect.Parameter, names: Mapping[str, Any], text: str) -> Option:

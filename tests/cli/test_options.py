@@ -102,9 +102,11 @@ def test_a_command_has_each_option_once_and_no_reserved_one(command):
     assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
 
 
-def test_the_first_function_decides():
-    def other(count: str = "a", more: bool = True) -> None:
+def test_an_argument_of_two_functions_takes_the_values_of_both():
+    def other(count: str = "a", words: Literal["skip", "keep"] = "keep", share: bool = True) -> None:
         """Do nothing."""
 
-    options = options_of(function, other, without=["share"], only=["count", "share", "more"])
-    assert [(option.name, option.types) for option in options] == [("count", (int,)), ("more", (bool,))]
+    options = options_of(function, other, without=["share"], only=["count", "share", "words"])
+    expected = ["a whole number or text", "'raise' or 'skip' or 'keep'"]
+    assert [option.expected for option in options] == expected
+    assert [option.default for option in options] == [1, "raise"]
