@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kalos_core.cli import image_labels, masks, objects, ranks, synthetic
+from kalos_core.cli import image_labels, masks, objects, ranks, reports, synthetic
 from kalos_core.cli.commands import Command, run
 
-GROUPS = (objects, image_labels, masks, ranks, synthetic)
+GROUPS = (objects, reports, image_labels, masks, ranks, synthetic)
 """The modules with commands, in the order of the help."""
 
 COMMANDS: tuple[Command, ...] = tuple(command for group in GROUPS for command in group.COMMANDS)

@@ -18,6 +18,7 @@ SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.M
 RUNS = [
     ("agreement", "{labels} --thresholds 0.3 0.5 --bootstrap 5"),
     ("variations", "{labels}"),
+    ("report", "{labels} --samples 5 --fraction 0.5 --similarities box_iou centroid"),
     ("calibrate", "{labels} --similarities box_iou centroid"),
     ("convergence", "{labels} --samples 5 --fraction 0.5 --models 'net 0.4'"),
     ("compare", "{labels} {labels} --bootstrap 5"),
