@@ -7,7 +7,9 @@ their scan (`Annotations.raters_are_local`).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,10 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, OnInvalid
 from kalos_core.annotations.shapes.faults import as_numbers
-from kalos_core.errors import InputError, Problems, as_number, listed
+from kalos_core.errors import InputError, KalosWarning, as_number, listed
 from kalos_core.readers.files import as_float, as_path, load_json, load_xml
 from kalos_core.readers.findings import Findings
+from kalos_core.readers.shapes import UnusableError
 
 NODULE = "nodule"
 
@@ -34,9 +37,19 @@ SMALLEST_OUTLINE = 3
 """Points a contour needs to enclose anything; a finding without such a contour is a point, not an outline."""
 
 
+START = 4096
+"""Bytes of an XML file that say of what it is."""
+
+Fault = tuple[str, str, object]
+"""Where in a scan, what was expected, what there was."""
+
+
 @dataclass
 class _Scan:
-    """One scan: what the files say of it, and the contours of each nodule of each session."""
+    """One scan: what the files say of it, and the contours of each nodule of each session.
+
+    `faults` are those of the scan as a whole, `broken` those of single nodules, which are not among the sessions'.
+    """
 
     series: str
     record: str
@@ -46,6 +59,13 @@ class _Scan:
     positions: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     sessions: dict[int, list[tuple[str, list[Any]]]] = field(default_factory=dict)
     points: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    broken: list[Fault] = field(default_factory=list)
+
+    def repeats(self, other: _Scan) -> bool:
+        """Whether another scan says the same."""
+        mine, yours = ((scan.sessions, scan.points, scan.broken, scan.faults) for scan in (self, other))
+        return mine == yours and np.array_equal(self.positions, other.positions)
 
 
 def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") -> Annotations:
@@ -54,26 +74,38 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     Parameters
     ----------
     path : path
-        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth (the XML of radiographs next to
-        them is passed over), or a JSON file, which may end in ``.gz``: ``{"scans": [...]}``, each scan with
-        ``series_uid``, ``sessions`` (``session``, ``nodules``, ``small_nodules``, ``non_nodules``), ``slice_z`` and
-        ``pixel_spacing`` in mm.
+        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth, or a JSON file, which may end in
+        ``.gz``: ``{"scans": [...]}``, each scan with ``series_uid``, ``sessions`` (``session``, ``nodules``,
+        ``small_nodules``, ``non_nodules``), ``slice_z`` and ``pixel_spacing`` in mm. Of the public tree the XML of
+        radiographs, and files that say the same of a scan as one before, are passed over and counted in a warning.
     on_invalid : "raise" or "skip"
-        Nodules whose contours cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Nodules whose contours cannot be used, scans with faults of their own and files that cannot be read: an error,
+        or left out with a warning, nodules counted in `skipped`.
 
     Returns
     -------
     Annotations
-        An image is a scan, its id the series' UID; raters are "session 1", "session 2", ..., local to their scan; the
-        one class is "nodule", the one shape a volume. A session without a nodule looked and found none. Annotations of
-        nodules under 3 mm and of non-nodules are points: they are left out and counted in `skipped`. XML knows neither
-        pixel spacing nor the slices without an annotation: these are laid between the annotated ones, the smallest
-        distance between two annotated slices apart.
+        An image is a scan, its id the series' UID, its file the path within the folder; raters are "session 1",
+        "session 2", ..., local to their scan; the one class is "nodule", the one shape a volume. A session without a
+        nodule looked and found none. Annotations of nodules under 3 mm and of non-nodules are points: they are left out
+        and counted in `skipped`. XML knows neither pixel spacing nor the slices without an annotation: these are laid
+        between the annotated ones, the smallest distance between two annotated slices apart.
+
+    Warns
+    -----
+    KalosWarning
+        If files of radiographs or repeats of a scan are passed over.
 
     Raises
     ------
     InputError
-        If a file cannot be read or is not LIDC-IDRI, a scan comes twice, or a record cannot be used.
+        If a file cannot be read or is not LIDC-IDRI, which is looked for in all files before the first is parsed; if
+        two files differ about a scan, or a record cannot be used.
+
+    References
+    ----------
+    Armato et al., "The Lung Image Database Consortium (LIDC) and Image Database Resource Initiative (IDRI)", Medical
+    Physics 38 (2011); the XML is described at https://www.cancerimagingarchive.net/collection/lidc-idri/
 
     Examples
     --------
@@ -91,40 +123,78 @@ def read_lidc(path: str | os.PathLike[str], *, on_invalid: OnInvalid = "raise") 
     """
     source = as_path(path, "path")
     findings = Findings(source.name, on_invalid)
+    passed: list[str] = []
     if source.is_dir():
-        scans = _read_folder(source, findings.problems)
+        files, passed = _files_of_scans(source, findings)
+        scans: Iterable[_Scan] = _read_folder(source, files, passed, findings)
     elif {".json", ".gz"} & set(source.suffixes):
-        scans = _read_json(source, findings.problems)
+        scans = _read_json(source, findings)
     else:
-        scans = [_read_xml(load_xml(source, "LIDC-IDRI file"), source, findings.problems)]
-    last = max((number for scan in scans for number in scan.sessions), default=0)
-    findings.raters = {_name(number): None for number in range(1, last + 1)}
+        scans = [_read_xml(load_xml(source, "LIDC-IDRI file"), source, source.name)]
     findings.categories[NODULE] = None
+    kept, repeats = _collect(scans, findings)
+    _warn_of_passed(source.name, passed, repeats)
+    return findings.build(
+        raters_are_local=True,
+        slice_positions=[scan.positions for scan in kept],
+        pixel_spacing=[scan.spacing for scan in kept],
+    )
+
+
+def _collect(scans: Iterable[_Scan], findings: Findings) -> tuple[list[_Scan], list[str]]:
+    """The scans that can be used, noted in `findings`, and the records that repeat one of them."""
     kept: dict[str, _Scan] = {}
+    repeats = []
+    faults = findings.broken if findings.on_invalid == "skip" else findings.problems
+    last = 0
     for scan in scans:
-        if kept.setdefault(scan.series, scan) is not scan:
-            findings.problems.add(scan.record, "a scan of its own", f"series {scan.series} a second time")
+        known = kept.get(scan.series)
+        if known is not None and scan.repeats(known):
+            repeats.append(scan.record)
             continue
+        if known is not None:
+            actual = f"series {scan.series} a second time, with other sessions than in {known.record}"
+            scan.faults = [("", "a scan of its own", actual)]
+        for where, expected, there in scan.faults:
+            faults.add(scan.record + where, expected, there)
+        if scan.faults:
+            continue
+        kept[scan.series] = scan
+        last = max([last, *scan.sessions])
+        findings.raters = {_name(number): None for number in range(1, last + 1)}
         size = findings.size_from(*scan.size, scan.record)
         findings.add_image(scan.series, scan.record, file=scan.file, size=size)
         findings.skipped[scan.series] = scan.points
+        for where, expected, there in scan.broken:
+            findings.fault(scan.record + where, scan.series, expected, str(there))
         for number, nodules in scan.sessions.items():
             findings.assign(scan.series, _name(number))
             for name, contours in nodules:
                 record = f"{scan.record}, session {number}, nodule {name!r}"
                 findings.add_annotation(record, scan.series, _name(number), NODULE, volume=contours)
-    return findings.build(
-        raters_are_local=True,
-        slice_positions=[scan.positions for scan in kept.values()],
-        pixel_spacing=[scan.spacing for scan in kept.values()],
-    )
+    findings.problems.raise_if_any()
+    if not kept:
+        faults.raise_if_any()
+        raise InputError(f"{findings.source}: expected at least one scan, got none")
+    return list(kept.values()), repeats
+
+
+def _warn_of_passed(source: str, radiographs: list[str], repeats: list[str]) -> None:
+    parts = []
+    if radiographs:
+        parts.append(f"{len(radiographs):,} of radiographs ({listed(radiographs, 3)})")
+    if repeats:
+        parts.append(f"{len(repeats):,} that say the same of a scan as one before ({listed(repeats, 3)})")
+    if parts:
+        text = f"{source}: files are passed over: {' and '.join(parts)}"
+        warnings.warn(text, KalosWarning, stacklevel=3)
 
 
 def _name(session: int) -> str:
     return f"session {session}"
 
 
-def _read_json(path: Path, problems: Problems) -> list[_Scan]:
+def _read_json(path: Path, findings: Findings) -> list[_Scan]:
     data = load_json(path, "LIDC-IDRI file")
     entries = data.get("scans") if isinstance(data, Mapping) else None
     if not isinstance(entries, list) or not entries:
@@ -135,13 +205,14 @@ def _read_json(path: Path, problems: Problems) -> list[_Scan]:
         record = f"scans[{number}]"
         series = entry.get("series_uid") if isinstance(entry, Mapping) else None
         if isinstance(series, str) and series:
-            scans.append(_json_scan(entry, series, f"{record} (series {series})", problems))
+            scans.append(_json_scan(entry, series, f"{record} (series {series})"))
         else:
-            problems.add(record, "an object with a 'series_uid'", repr(entry))
+            faults = findings.broken if findings.on_invalid == "skip" else findings.problems
+            faults.add(record, "an object with a 'series_uid'", repr(entry))
     return scans
 
 
-def _json_scan(entry: Mapping[str, Any], series: str, record: str, problems: Problems) -> _Scan:
+def _json_scan(entry: Mapping[str, Any], series: str, record: str) -> _Scan:
     scan = _Scan(
         series, record, file=str(entry.get("patient_id") or ""), size=(entry.get("width"), entry.get("height"))
     )
@@ -150,32 +221,32 @@ def _json_scan(entry: Mapping[str, Any], series: str, record: str, problems: Pro
         if 0 < (as_number(spacing) or 0) < np.inf:
             scan.spacing = float(spacing)
         else:
-            problems.add(record, "a positive 'pixel_spacing' in mm", repr(spacing))
+            scan.faults.append(("", "a positive 'pixel_spacing' in mm", repr(spacing)))
     positions = as_numbers(entry.get("slice_z", []))
     if positions is None or positions.ndim != 1 or not np.isfinite(positions).all():
-        problems.add(record, "a list 'slice_z' of positions in mm", repr(entry.get("slice_z")))
+        scan.faults.append(("", "a list 'slice_z' of positions in mm", repr(entry.get("slice_z"))))
     else:
         scan.positions = np.unique(positions)
     sessions = entry.get("sessions")
     if not isinstance(sessions, list):
-        problems.add(record, "a list 'sessions'", repr(sessions))
+        scan.faults.append(("", "a list 'sessions'", repr(sessions)))
         return scan
     for session in sessions:
         number = session.get("session") if isinstance(session, Mapping) else None
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= len(sessions):
-            problems.add(record, f"sessions numbered 1 to {len(sessions)}", repr(session))
+            scan.faults.append(("", f"sessions numbered 1 to {len(sessions)}", repr(session)))
         elif number in scan.sessions:
-            problems.add(record, "sessions with numbers of their own", f"session {number} a second time")
+            scan.faults.append(("", "sessions with numbers of their own", f"session {number} a second time"))
         else:
-            scan.sessions[number] = _json_nodules(session, f"{record}, session {number}", problems)
+            scan.sessions[number] = _json_nodules(session, f", session {number}", scan)
             scan.points += sum(_length(session.get(kind)) for kind in ("small_nodules", "non_nodules"))
     return scan
 
 
-def _json_nodules(session: Mapping[str, Any], record: str, problems: Problems) -> list[tuple[str, list[Any]]]:
+def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[tuple[str, list[Any]]]:
     nodules = session.get("nodules")
     if not isinstance(nodules, list):
-        problems.add(record, "a list 'nodules'", repr(nodules))
+        scan.faults.append((where, "a list 'nodules'", repr(nodules)))
         return []
     found = []
     for position, nodule in enumerate(nodules):
@@ -183,7 +254,7 @@ def _json_nodules(session: Mapping[str, Any], record: str, problems: Problems) -
         if isinstance(contours, list):
             found.append((str(nodule.get("nodule_id", position + 1)), [_json_contour(contour) for contour in contours]))
         else:
-            problems.add(f"{record}, nodules[{position}]", "an object with a list 'contours'", repr(nodule))
+            scan.broken.append((f"{where}, nodules[{position}]", "an object with a list 'contours'", repr(nodule)))
     return found
 
 
@@ -204,55 +275,90 @@ def _length(value: object) -> int:
     return len(value) if isinstance(value, list) else 0
 
 
-def _read_folder(folder: Path, problems: Problems) -> list[_Scan]:
-    scans = []
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
-    for path in files:
-        root = load_xml(path, "LIDC-IDRI file")
-        if root.tag != "IdriReadMessage":  # the radiographs that lie next to some scans
-            scans.append(_read_xml(root, path, problems))
+def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[str]]:
+    """The XML files of scans in a folder, and the names of those of radiographs, by how each begins."""
+    scans, radiographs = [], []
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
+    for path in found:
+        name = path.relative_to(folder).as_posix()
+        try:
+            with path.open("rb") as file:
+                start = file.read(START)
+        except OSError as error:
+            start = str(error).encode()
+        if b"IdriReadMessage" in start or b"<CXR" in start:
+            radiographs.append(name)
+        elif re.search(rb"<(\w+:)?LidcReadMessage", start):
+            scans.append(path)
+        elif findings.on_invalid == "skip":
+            findings.broken.add(name, "XML that begins with <LidcReadMessage>", repr(start[:60]))
+        else:
+            _read_xml(load_xml(path, "LIDC-IDRI file"), path, name)  # says what is wrong
+            scans.append(path)
     if not scans:
-        raise InputError(f"{folder}: expected XML files of LIDC-IDRI scans, got {len(files):,} files, none of a scan")
-    return scans
+        raise InputError(f"{folder}: expected XML files of LIDC-IDRI scans, got {len(found):,} files, none of a scan")
+    return scans, radiographs
 
 
-def _read_xml(root: Element, path: Path, problems: Problems) -> _Scan:
+def _read_folder(folder: Path, files: Iterable[Path], passed: list[str], findings: Findings) -> Iterable[_Scan]:
+    """The scans of the files, one after the other; `passed` takes the names of files of radiographs."""
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        try:
+            root = load_xml(path, "LIDC-IDRI file")
+            if root.find("readingSession") is None and root.find("ResponseHeader/SeriesInstanceUid") is None:
+                passed.append(name)  # a radiograph that calls itself a message of LIDC
+            else:
+                yield _read_xml(root, path, name)
+        except InputError as error:
+            if findings.on_invalid != "skip":
+                raise
+            findings.broken.add(name, "a file of a scan", str(error))
+
+
+def _read_xml(root: Element, path: Path, name: str) -> _Scan:
     series = (root.findtext("ResponseHeader/SeriesInstanceUid") or "").strip()
     if root.tag != "LidcReadMessage" or not series:
         actual = f"<{root.tag}>" if root.tag != "LidcReadMessage" else "none"
         raise InputError(f"{path}: expected <LidcReadMessage> with a SeriesInstanceUid in its header, got {actual}")
-    scan = _Scan(series, path.name, file=path.name, size=SLICE)
+    scan = _Scan(series, name, file=name, size=SLICE)
     annotated = [
         as_float(z.text) for tag in ("roi", "nonNodule") for part in root.iter(tag) for z in part.iter("imageZposition")
     ]
-    scan.positions = _filled([z for z in annotated if z is not None and np.isfinite(z)], path.name, problems)
+    try:
+        scan.positions = _filled([z for z in annotated if z is not None and np.isfinite(z)])
+    except UnusableError as unusable:
+        scan.faults.append(("", *unusable.args))
     for number, session in enumerate(root.findall("readingSession"), start=1):
         scan.sessions[number] = []
         scan.points += len(session.findall("nonNodule"))
         for position, nodule in enumerate(session.findall("unblindedReadNodule"), start=1):
-            name = (nodule.findtext("noduleID") or str(position)).strip()
-            record = f"{path.name}, session {number}, nodule {name!r}"
-            contours = [_xml_contour(roi, record, problems) for roi in nodule.findall("roi")]
+            called = (nodule.findtext("noduleID") or str(position)).strip()
+            try:
+                contours = [_xml_contour(roi) for roi in nodule.findall("roi")]
+            except UnusableError as unusable:
+                scan.broken.append((f", session {number}, nodule {called!r}", *unusable.args))
+                continue
             if any(len(contour["points"]) >= SMALLEST_OUTLINE for contour in contours):
-                scan.sessions[number].append((name, contours))
+                scan.sessions[number].append((called, contours))
             else:
                 scan.points += 1
     return scan
 
 
-def _xml_contour(roi: Element, record: str, problems: Problems) -> dict[str, Any]:
+def _xml_contour(roi: Element) -> dict[str, Any]:
     z, included = roi.findtext("imageZposition"), (roi.findtext("inclusion") or "TRUE").strip().upper()
     points = [[as_float(point.findtext(name)) for name in ("xCoord", "yCoord")] for point in roi.findall("edgeMap")]
     if as_float(z) is None:
-        problems.add(record, "a number as imageZposition", repr(z))
+        raise UnusableError("a number as imageZposition", repr(z))
     if included not in ("TRUE", "FALSE"):
-        problems.add(record, "TRUE or FALSE as inclusion", repr(included))
+        raise UnusableError("TRUE or FALSE as inclusion", repr(included))
     if any(coordinate is None for point in points for coordinate in point):
-        problems.add(record, "numbers as xCoord and yCoord", "others")
+        raise UnusableError("numbers as xCoord and yCoord", "others")
     return {"z": as_float(z), "points": points, "inclusion": included == "TRUE"}
 
 
-def _filled(positions: list[float], record: str, problems: Problems) -> NDArray[np.float64]:
+def _filled(positions: list[float]) -> NDArray[np.float64]:
     """Positions of the annotated slices, and between them those that nobody annotated, the smallest distance apart."""
     annotated = np.unique(np.array(positions, dtype=np.float64))
     gaps = np.diff(annotated)
@@ -260,8 +366,7 @@ def _filled(positions: list[float], record: str, problems: Problems) -> NDArray[
         return annotated
     if annotated[-1] - annotated[0] > MOST_SLICES * gaps.min():
         actual = f"z from {annotated[0]:g} to {annotated[-1]:g}, some only {gaps.min():g} apart"
-        problems.add(record, f"at most {MOST_SLICES:,} slices in a scan", actual)
-        return annotated
+        raise UnusableError(f"at most {MOST_SLICES:,} slices in a scan", actual)
     steps = np.rint(gaps / gaps.min()).astype(np.intp)
     inner = [low + gap / count * np.arange(count) for low, gap, count in zip(annotated, gaps, steps, strict=False)]
     return np.append(np.concatenate(inner), annotated[-1])

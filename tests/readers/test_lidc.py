@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,9 +126,12 @@ def test_a_folder_at_any_depth_without_the_radiographs(written, tmp_path):
     written(xml("1.2.3"), "LIDC-IDRI-0001/b/069.xml")
     written(xml("1.2.4"), "LIDC-IDRI-0002/071.XML")
     written("<IdriReadMessage/>", "LIDC-IDRI-0002/cxr/072.xml")
-    annotations = read_lidc(tmp_path)
+    with pytest.warns(KalosWarning, match=r"passed over: 1 of radiographs \(LIDC-IDRI-0002/cxr/072\.xml\)") as caught:
+        annotations = read_lidc(tmp_path)
+    assert [warning.filename for warning in caught] == [__file__]
     assert annotations.images.tolist() == ["1.2.3", "1.2.4"]
-    assert annotations.files.tolist() == ["069.xml", "071.XML"]
+    assert [Path(file).name for file in annotations.files] == ["069.xml", "071.XML"]
+    assert all((tmp_path / file).is_file() for file in annotations.files)
 
 
 def test_scans_with_fewer_sessions(written):
@@ -136,11 +140,68 @@ def test_scans_with_fewer_sessions(written):
     assert annotations.id.tolist() == [1, 2]
 
 
-def test_a_scan_twice(written, tmp_path):
-    written(xml(), "a.xml")
-    written(xml(), "b.xml")
-    with pytest.raises(InputError, match=r"b\.xml: expected a scan of its own, got series 1\.2\.3 a second time"):
+def test_a_scan_that_says_the_same_twice_is_passed_over(written, tmp_path):
+    written(xml(), "157/158.xml")
+    written(xml().replace('uid="1.3"', 'uid="1.4"'), "189/158.xml")
+    with pytest.warns(KalosWarning, match=r"1 that say the same of a scan as one before \(189/158\.xml\)"):
+        annotations = read_lidc(tmp_path)
+    assert (annotations.files.tolist(), len(annotations)) == (["157/158.xml"], 1)
+    with pytest.warns(KalosWarning, match=r"1 that say the same of a scan as one before \(scans\[1\]"):
+        assert len(read_lidc(written({"scans": [scan(), scan()]})).images) == 1
+
+
+def test_two_files_that_differ_about_a_scan(written, tmp_path):
+    written(xml(), "157/158.xml")
+    written(xml().replace(">14<", ">15<"), "189/158.xml")
+    expected = r"189/158\.xml: expected a scan of its own, got series 1\.2\.3 a second time, with other"
+    with pytest.raises(InputError, match=expected):
         read_lidc(tmp_path)
+    with pytest.warns(KalosWarning, match=expected):
+        assert len(read_lidc(tmp_path, on_invalid="skip").images) == 1
+
+
+RADIOGRAPHS = [
+    "<IdriReadMessage/>",
+    "<LidcReadMessage><ResponseHeader><CXRSeriesInstanceUid>1</CXRSeriesInstanceUid></ResponseHeader></LidcReadMessage>",
+    f"<LidcReadMessage><ResponseHeader>{' ' * 5000}</ResponseHeader><CXRreadingSession/></LidcReadMessage>",
+]
+
+
+def test_radiographs_of_every_kind_are_passed_over_and_counted(written, tmp_path):
+    written(xml(), "a.xml")
+    for number, text in enumerate(RADIOGRAPHS):
+        written(text, f"{number}/cxr.xml")
+    with pytest.warns(KalosWarning, match=r"passed over: 3 of radiographs \(0/cxr\.xml, 1/cxr\.xml, 2/cxr\.xml\)"):
+        assert len(read_lidc(tmp_path).images) == 1
+
+
+def test_what_is_no_scan_is_found_before_the_first_scan_is_parsed(written, tmp_path, monkeypatch):
+    written(xml(), "a.xml")
+    written("<annotations/>", "z.xml")
+    monkeypatch.setattr("kalos_core.readers.lidc._read_folder", lambda *_: pytest.fail("a scan was parsed"))
+    with pytest.raises(InputError, match=r"z\.xml: expected <LidcReadMessage> with a SeriesInstanceUid in its header"):
+        read_lidc(tmp_path)
+
+
+def test_skip_reaches_files_scans_and_nodules(written, tmp_path):
+    written(xml(), "a.xml")
+    written("<annotations/>", "b.xml")
+    written("<LidcReadMessage><cut", "c.xml")
+    written(xml("2").replace("-5.0 ", "1e9", 1), "d.xml")
+    written(xml("3").replace("TRUE", "MAYBE", 1), "e.xml")
+    with pytest.raises(InputError):
+        read_lidc(tmp_path)
+    with pytest.warns(KalosWarning, match="They are left out") as caught:
+        annotations = read_lidc(tmp_path, on_invalid="skip")
+    text = str(caught[0].message)
+    for name in ("b.xml: ", "c.xml: ", "d.xml: ", "e.xml, session 1, nodule 'Nodule 001': "):
+        assert name in text
+    assert annotations.images.tolist() == ["1.2.3", "3"]
+    assert annotations.skipped.tolist() == [3, 4]
+    with pytest.warns(KalosWarning, match="They are left out"):
+        read_lidc(written({"scans": [3, scan(pixel_spacing=-1), scan("4")]}), on_invalid="skip")
+    with pytest.raises(InputError, match="2 records cannot be used"):
+        read_lidc(written({"scans": [3, scan(pixel_spacing=-1)]}), on_invalid="skip")
 
 
 CONTOUR = {"z": -5.0, "incl": 1, "pts": SQUARE}
