@@ -103,15 +103,17 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def as_json(record: Mapping[str, Any]) -> str:
-    r"""Strict JSON, in UTF-8 and with a line break at the end.
+def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
+    r"""Strict JSON, with a line break at the end; for a stream of any encoding with ASCII only.
 
     Examples
     --------
     >>> as_json({"alpha": None})
     '{\n "alpha": null\n}\n'
+    >>> as_json({"rater": "Zoë"}, ascii=True)
+    '{\n "rater": "Zo\\u00eb"\n}\n'
     """
-    return json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json.dumps(record, ensure_ascii=ascii, indent=1, allow_nan=False) + "\n"
 
 
 # ---- files ----

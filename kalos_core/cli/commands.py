@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -119,16 +121,20 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
         "warnings": messages,
     }
     if folder is not None or json is not None:
-        text = as_json(record | answer.as_record())
-        if folder is not None:
-            write_folder(folder, text, answer)
-        if json == "-":
-            sys.stdout.write(text)
-        elif json is not None:
-            write_file(Path(json), text)
-    if json != "-":
-        print(answer.as_text())
+        record |= answer.as_record()
+    if folder is not None:
+        write_folder(folder, as_json(record), answer)
+    if json not in (None, "-"):
+        write_file(Path(json), as_json(record))
+    _show(as_json(record, ascii=True).rstrip() if json == "-" else answer.as_text())
     return _judge(command, answer, least)
+
+
+def _show(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever reads has read enough, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _judge(command: Command, answer: Answer, least: float | None) -> int:
@@ -185,6 +191,9 @@ def run(commands: Sequence[Command], arguments: Sequence[str] | None = None) -> 
     names = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in commands:
         command.add_to(names)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know no Greek
     options = parser.parse_args(arguments)
     try:
         return run_command(options.run_command, options)

@@ -43,6 +43,8 @@ class Option:
     help : str
     default : object
         For the help only: what is not given is left to the function.
+    of_mapping : Option, optional
+        What the values of a mapping can be; anything unless given.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Option:
     words: tuple[str, ...] = ()
     help: str = ""
     default: object = None
+    of_mapping: Option | None = None
 
     @property
     def flag(self) -> str:
@@ -93,7 +96,8 @@ class Option:
         if value is None and self.nothing:
             return None
         if isinstance(value, Mapping) and self.mapping:
-            return dict(value)
+            inner = self.of_mapping
+            return {key: inner.checked(of, f"{where}: {key}") if inner else of for key, of in value.items()}
         if isinstance(value, list) and self.several and all(self._is_one(entry) for entry in value):
             return [self._as_one(entry) for entry in value]
         if self.single and self._is_one(value):
@@ -138,7 +142,10 @@ class Option:
         types = tuple(kind for kind in SCALARS if kind in {*self.types, *other.types})
         has_words = all(option.words or str not in option.types for option in (self, other))
         words = tuple(dict.fromkeys([*self.words, *other.words])) if has_words else ()
-        return replace(self, types=types, words=words, **of_both)
+        inner = self.of_mapping if not other.mapping or other.of_mapping == self.of_mapping else None
+        return replace(
+            self, types=types, words=words, of_mapping=inner if self.mapping else other.of_mapping, **of_both
+        )
 
     def add_to(self, parser: argparse._ArgumentGroup) -> None:
         """Make it known to a parser."""
@@ -196,18 +203,19 @@ def options_of(
         names, texts = vars(sys.modules[function.__module__]), _documented(function)
         for name, parameter in inspect.signature(function).parameters.items():
             if name not in without and (only is None or name in only) and parameter.default is not parameter.empty:
-                found.append(_option(parameter, names, texts.get(name, "")))
+                found.append(_option(name, parameter.annotation, names, texts.get(name, ""), parameter.default))
     return joined(option for option in found if option.types or option.mapping)
 
 
-def _option(parameter: inspect.Parameter, names: Mapping[str, Any], text: str) -> Option:
-    parts = list(_parts(parameter.annotation, names))
+def _option(name: str, hint: Any, names: Mapping[str, Any], text: str = "", default: object = None) -> Option:
+    parts = list(_parts(hint, names))
+    of_mapping = [_option(name, get_args(part)[1], names) for part in parts if _is(part, Mapping)]
     lists = [kind for part in parts if _is(part, Sequence) for kind in _parts(get_args(part)[0], names)]
     words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
     types = {*parts, *lists, *([str] if words else [])}
     single = any(kind in parts for kind in SCALARS)
     return Option(
-        name=parameter.name,
+        name=name,
         types=tuple(kind for kind in SCALARS if kind in types),
         single=single or bool(words),
         several=any(kind in lists for kind in SCALARS),
@@ -215,7 +223,8 @@ def _option(parameter: inspect.Parameter, names: Mapping[str, Any], text: str) -
         nothing=None in parts or NoneType in parts,
         words=() if str in parts or str in lists else words,
         help=text,
-        default=parameter.default,
+        default=default,
+        of_mapping=of_mapping[0] if of_mapping and (of_mapping[0].types or of_mapping[0].mapping) else None,
     )
 
 
@@ -244,8 +253,8 @@ def _named(node: ast.expr, names: Mapping[str, Any]) -> Iterator[Any]:
         inside = ast.unparse(node.slice)
         if node.value.id in ("Sequence", "list"):
             yield Sequence[inside]  # type: ignore[valid-type] # its type as text, which `_parts` reads
-        elif node.value.id == "Mapping":
-            yield Mapping[str, Any]
+        elif node.value.id == "Mapping" and isinstance(node.slice, ast.Tuple):
+            yield Mapping[str, ast.unparse(node.slice.elts[1])]  # type: ignore[misc] # likewise
         elif node.value.id == "Literal":
             yield Literal[ast.literal_eval(inside)]
 

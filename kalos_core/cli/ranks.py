@@ -114,6 +114,7 @@ _MODELS = Option(
     (str,),
     several=True,
     mapping=True,
+    of_mapping=Option("models", (str,)),
     help="files of predictions, COCO's list of results each, as name=file; in a configuration file name: file",
 )
 

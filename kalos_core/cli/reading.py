@@ -59,6 +59,8 @@ def table_of(given: Given, path: Path) -> LabelTable:
         As the readers of tables, or for an option that the reader of this format does not have.
     """
     format = given.get("format", "auto")
+    if format == "auto" and not _is_csv(path):
+        raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: long or wide")
     reader = lookup(TABLES, ("long" if is_long(given, path) else "wide") if format == "auto" else format, "format")
     return reader(path, **_own(given, reader, "tables"))
 
@@ -77,10 +79,17 @@ def _own(given: Given, reader: Callable[..., Any], kind: str) -> dict[str, Any]:
 
 def is_long(given: Given, path: Path) -> bool:
     """Whether a file is a table with a row for each image-level label."""
-    if path.is_dir():
+    if not _is_csv(path):
         return False
-    header = next(csv.reader(read_text(path, "CSV file").splitlines()[:1]), [])
+    try:
+        header = next(csv.reader(read_text(path, "CSV file").splitlines()[:1]), [])
+    except csv.Error:
+        return False  # the reader says why
     return {given.get(name, name) for name in ("item", "rater", "label")} <= {name.strip() for name in header}
+
+
+def _is_csv(path: Path) -> bool:
+    return not path.is_dir() and ".csv" in [ending.lower() for ending in path.suffixes[-2:]]
 
 
 def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:

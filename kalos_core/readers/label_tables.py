@@ -222,6 +222,8 @@ def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str
 
 def _parted(cell: Any, separator: str | None) -> Any:
     """Several labels of one cell as a list; anything else as it is."""
+    if separator == "":
+        raise InputError("separator: expected what stands between two labels, got ''")
     if separator is None or not isinstance(cell, str) or not cell.strip():
         return cell
     return [part.strip() for part in cell.split(separator) if part.strip()]

@@ -1,6 +1,7 @@
 """Exit codes, JSON, folders and messages of every command; the numbers are those of the library."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -200,6 +201,21 @@ def test_it_is_a_program(labels):
     done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft) = 0.924 (near perfect")
+
+
+def test_a_reader_of_the_text_may_stop(labels):
+    command = [sys.executable, "-m", "kalos_core", "agreement", str(labels), "--bootstrap", "0", "--fail-under", "0.99"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        program.stdout.close()
+        assert program.stderr.read() == "mean alpha: expected at least 0.99, got 0.9242\n"
+        assert program.wait() == 1
+
+
+def test_a_terminal_may_know_no_greek(labels):
+    command = [sys.executable, "-m", "kalos_core", "agreement", str(labels), "--bootstrap", "0"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("K?LOS(box_iou, ?_s=0.5")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

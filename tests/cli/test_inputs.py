@@ -118,3 +118,15 @@ def test_predictions_that_cannot_be_used_are_named(labels, tmp_path, capsys, con
 def test_a_model_is_needed(labels, capsys):
     assert main(["rank", str(labels)]) == 2
     assert capsys.readouterr().err == "models: expected at least one, got none\n"
+
+
+def test_image_level_labels_are_a_table(labels, table, capsys):
+    assert main(["labels", str(labels)]) == 2
+    assert "labels.json: expected a CSV file, or a format" in capsys.readouterr().err
+    other = table.rename(table.with_suffix(".data"))
+    assert main(["labels", str(other), "--format", "long"]) == 0
+
+
+def test_nothing_parts_labels(table, capsys):
+    assert main(["labels", str(table), "--separator", ""]) == 2
+    assert capsys.readouterr().err.startswith("separator: expected what stands between two labels")

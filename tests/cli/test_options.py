@@ -7,9 +7,10 @@ from typing import Literal
 
 import pytest
 
-from kalos_core import InputError, agreement, label_convergence
+from kalos_core import InputError, agreement, label_convergence, read_coco
 from kalos_core.cli import COMMANDS
 from kalos_core.cli.options import options_of
+from kalos_core.nominal import label_findings
 
 Words = Literal["raise", "skip"]
 Late = "str | Mapping[str, int]"
@@ -100,6 +101,22 @@ def test_a_command_has_each_option_once_and_no_reserved_one(command):
     names = [option.name for option in command.all_options]
     assert len(set(names)) == len(names)
     assert not {"config", "run_command", *(name for name, _ in command.inputs)} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("teams", {"experts": "ann"}, "here: experts: expected a list, each text, got 'ann'"),
+        ("teams", {"experts": [1]}, "here: experts: expected a list, each text, got [1]"),
+        ("aliases", {"ann": {"auto": 3}}, "here: ann: auto: expected text, got 3"),
+        ("late", {"a": "b"}, "here: a: expected a whole number, got 'b'"),
+    ],
+)
+def test_values_of_mappings_have_types(name, value, message):
+    options = {option.name: option for option in options_of(function, label_findings, read_coco)}
+    with pytest.raises(InputError) as error:
+        options[name].checked(value, "here")
+    assert str(error.value) == message
 
 
 def test_an_argument_of_two_functions_takes_the_values_of_both():
