@@ -2,7 +2,7 @@
 
 * any format: `read_labels`, `FORMATS`
 * objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_label_studio`, `read_vindr`,
-  `read_voc`, `read_yolo`; `write_coco`
+  `read_voc`, `read_yolo`, `read_zooniverse`; `write_coco`
 * nodules in scans: `read_lidc`
 * image-level labels: `read_long_labels`, `read_wide_labels`
 * masks: `read_mask_folders` -> `MaskFolders`
@@ -19,6 +19,7 @@ from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 from kalos_core.readers.vindr import read_vindr
 from kalos_core.readers.voc import read_voc
 from kalos_core.readers.yolo import read_yolo
+from kalos_core.readers.zooniverse import read_zooniverse
 
 __all__ = [
     "FORMATS",
@@ -35,5 +36,6 @@ __all__ = [
     "read_voc",
     "read_wide_labels",
     "read_yolo",
+    "read_zooniverse",
     "write_coco",
 ]

@@ -23,6 +23,8 @@ from kalos_core.readers.vindr import COLUMNS as VINDR_COLUMNS
 from kalos_core.readers.vindr import read_vindr
 from kalos_core.readers.voc import read_voc
 from kalos_core.readers.yolo import read_yolo
+from kalos_core.readers.zooniverse import COLUMNS as ZOONIVERSE_COLUMNS
+from kalos_core.readers.zooniverse import read_zooniverse
 
 FORMATS: dict[str, Callable[..., Annotations]] = {
     "coco": read_coco,
@@ -33,6 +35,7 @@ FORMATS: dict[str, Callable[..., Annotations]] = {
     "cvat": read_cvat,
     "label_studio": read_label_studio,
     "lidc": read_lidc,
+    "zooniverse": read_zooniverse,
 }
 """Name of a format -> its reader."""
 
@@ -52,10 +55,10 @@ def read_labels(
     labels : path or mapping
         A mapping is the content of a COCO file.
     format : str
-        A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, VinDr's if it has its columns; a
-        folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins with; a folder of
-        text files is YOLO's; a JSON list is Label Studio's, a JSON object is COCO unless "scans" stands at its
-        beginning.
+        A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, or VinDr's or Zooniverse's if it has
+        their columns; a folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins
+        with; a folder of text files is YOLO's; a JSON list is Label Studio's, a JSON object is COCO unless "scans"
+        stands at its beginning.
     **options
         Of the format's reader.
 
@@ -140,6 +143,8 @@ def _first_inside(folder: Path, ending: str) -> Path | None:
 def _guess_table(start: bytes) -> str:
     header = start.splitlines()[0].decode("utf-8", "replace") if start else ""
     columns = {name.strip().strip('"') for name in header.split(",")}
+    if set(ZOONIVERSE_COLUMNS) <= columns:
+        return "zooniverse"
     return "vindr" if set(VINDR_COLUMNS) <= columns else "boxes"
 
 
