@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kalos_core import (
     Agreement,
+    Annotations,
     agreement,
     boundary_quality,
     calibrate,
@@ -28,6 +29,7 @@ from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.convergence.study import PlacedModel
 from kalos_core.errors import Undefined, or_reason
+from kalos_core.similarity.fitting import fitting_similarities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +55,7 @@ def _agreement(given: Given) -> Answer:
     result = agreement_of(given, given["labels"])
     table = result.annotations
     tables = {"images": result.to_pandas()}
-    notes = []
+    notes = _other_shapes(given, table)
     for name, diagnosis in DIAGNOSES.items():
         found = or_reason(diagnosis, result)
         if isinstance(found, Undefined):
@@ -75,6 +77,14 @@ def _agreement(given: Given) -> Answer:
     shown = tuple(name for name in tables if name not in ("images", "annotations"))
     results = {**result.summary(), "notes": notes}
     return Answer("\n".join([repr(result), *notes]), results, tables, shown, result.alpha)
+
+
+def _other_shapes(given: Given, annotations: Annotations) -> list[str]:
+    """That labels have a more exact shape than the one that is compared unless another is asked for."""
+    exact = fitting_similarities(annotations)[0]
+    if "similarity" in given.values or exact == "box_iou":
+        return []
+    return [f"boxes were compared; --similarity {exact} compares what the labels have beside them"]
 
 
 def _variations(given: Given) -> Answer:

@@ -20,7 +20,7 @@ from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narro
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.errors import KalosWarning, Undefined, or_reason
 from kalos_core.similarity import SIMILARITIES
-from kalos_core.similarity.fitting import fitting_names
+from kalos_core.similarity.fitting import fitting_similarities
 from kalos_core.statements import Statement, statements
 from kalos_core.variation import (
     NarrowedVariations,
@@ -205,8 +205,7 @@ def study(
         As `kalos_core.agreement`.
     """
     tell = progress or _tell_nobody
-    kinds = {kind for kind in annotations.shapes if len(annotations) and _is_everywhere(annotations, kind)}
-    fitting = fitting_names(kinds)
+    fitting = fitting_similarities(annotations)
     measure = fitting[0] if similarity is None else similarity
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -266,10 +265,6 @@ def without_folder(name: str) -> str:
     """
     path = PurePath(name)
     return path.name if path.is_absolute() else name
-
-
-def _is_everywhere(annotations: Annotations, kind: str) -> bool:
-    return not annotations.shapes[kind].absent().any()
 
 
 def _worst(found: Agreement, images: Folder) -> list[Drawing]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from kalos_core.annotations import Annotations
 from kalos_core.similarity import SIMILARITIES
 
 PREFERRED = {"polygon": "polygon_iou", "mask": "mask_iou", "keypoints": "pose", "cuboid": "cuboid_iou"}
@@ -41,3 +42,16 @@ def fitting_names(kinds: Collection[str]) -> list[str]:
         fitting = [name for name in fitting if name not in OF_IMAGES]
     first = preferred_similarity(kinds)
     return sorted(fitting, key=lambda name: name != first)
+
+
+def fitting_similarities(annotations: Annotations) -> list[str]:
+    """Names of the similarities that every annotation has a shape for, the preferred first.
+
+    Examples
+    --------
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
+    >>> fitting_similarities(Annotations.from_rows(rows))[0], fitting_similarities(Annotations.from_rows([]))
+    ('box_iou', ['box_iou'])
+    """
+    kinds = {kind for kind, column in annotations.shapes.items() if not column.absent().any()}
+    return fitting_names(kinds) if kinds else [preferred_similarity(kinds)]

@@ -225,3 +225,21 @@ def test_every_command_explains_itself(command, capsys):
     assert end.value.code == 0
     text = capsys.readouterr().out
     assert all(option.flag in text and option.help for option in command.all_options)
+
+
+def test_labels_with_more_exact_shapes_than_were_compared_are_said(tmp_path, capsys):
+    ring = [0, 0, 9, 0, 9, 9, 0, 9]
+    rows = [
+        {"id": number, "image_id": 1, "rater_id": rater, "category_id": 1, "bbox": [0, 0, 9, 9], "segmentation": [ring]}
+        for number, rater in enumerate("ab", 1)
+    ]
+    content = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 20, "height": 20, "rater_list": ["a", "b"]}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": rows,
+    }
+    (tmp_path / "polygons.json").write_text(json.dumps(content))
+    assert main(["agreement", str(tmp_path / "polygons.json")]) == 0
+    assert "--similarity polygon_iou compares what the labels have" in capsys.readouterr().out
+    assert main(["agreement", str(tmp_path / "polygons.json"), "--similarity", "box_iou"]) == 0
+    assert "boxes were compared" not in capsys.readouterr().out
