@@ -5,10 +5,12 @@
   `read_voc`, `read_yolo`, `read_zooniverse`; `write_coco`
 * nodules in scans: `read_lidc`
 * image-level labels: `read_long_labels`, `read_wide_labels`
-* masks: `read_mask_folders` -> `MaskFolders`
+* masks: `read_mask_folders` -> `MaskFolders`, `read_bsds` -> `BsdsFiles`
+* in memory: `read_supervision`; of FiftyOne data sets `kalos_core.fiftyone.read_annotations`
 """
 
 from kalos_core.readers.box_tables import read_boxes
+from kalos_core.readers.bsds import BsdsFiles, read_bsds
 from kalos_core.readers.coco import read_coco, write_coco
 from kalos_core.readers.cvat import read_cvat
 from kalos_core.readers.formats import FORMATS, read_labels
@@ -16,6 +18,7 @@ from kalos_core.readers.label_studio import read_label_studio
 from kalos_core.readers.label_tables import read_long_labels, read_wide_labels
 from kalos_core.readers.lidc import read_lidc
 from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
+from kalos_core.readers.supervision import read_supervision
 from kalos_core.readers.vindr import read_vindr
 from kalos_core.readers.voc import read_voc
 from kalos_core.readers.yolo import read_yolo
@@ -23,8 +26,10 @@ from kalos_core.readers.zooniverse import read_zooniverse
 
 __all__ = [
     "FORMATS",
+    "BsdsFiles",
     "MaskFolders",
     "read_boxes",
+    "read_bsds",
     "read_coco",
     "read_cvat",
     "read_label_studio",
@@ -32,6 +37,7 @@ __all__ = [
     "read_lidc",
     "read_long_labels",
     "read_mask_folders",
+    "read_supervision",
     "read_vindr",
     "read_voc",
     "read_wide_labels",

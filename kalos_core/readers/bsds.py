@@ -1,0 +1,164 @@
+"""BSDS500: the segmentations of an image by several people, one MATLAB file an image."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.annotations.columns import object_array
+from kalos_core.errors import InputError, Problems
+from kalos_core.pixels.stack import LabelStack, MaskStack
+from kalos_core.readers.files import as_path
+from kalos_core.readers.folders import as_folder, files_in
+from kalos_core.readers.mask_folders import IMAGE_ENDINGS, read_image_pixels
+
+FIELDS = ("Segmentation", "Boundaries")
+"""What the file has of each segmenter."""
+
+
+@dataclass(frozen=True, eq=False)
+class BsdsFiles:
+    """Segmentations on disk, read one image at a time. I images. Made by `read_bsds`.
+
+    Parameters
+    ----------
+    images : (I,) object
+        Path of each file within the folder, without its ending.
+    files : dict
+        Image -> its MATLAB file.
+    image_files : dict
+        Image -> the image itself, where it is there.
+    """
+
+    images: NDArray[np.object_]
+    files: Mapping[str, Path]
+    image_files: Mapping[str, Path]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def stacks(self) -> Iterator[MaskStack]:
+        """The boundaries that each segmenter annotated, one stack an image.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be read or is none of BSDS500.
+        """
+        for image in self.images:
+            yield self._stack(image, "Boundaries", MaskStack.of, np.uint8)
+
+    def label_stacks(self) -> Iterator[LabelStack]:
+        """The regions of each segmenter, numbered from 1, one stack an image, otherwise as `stacks`.
+
+        A number means a region of one segmenter: it is no class, and 1 of one is not 1 of the other.
+        """
+        for image in self.images:
+            yield self._stack(image, "Segmentation", LabelStack.of, np.int64)
+
+    def image_pixels(self, image: str) -> NDArray[Any] | None:
+        """The pixels of an image; None where its file is not there."""
+        return read_image_pixels(self.image_files[image]) if image in self.image_files else None
+
+    def _stack(self, image: str, field: str, make: Callable[..., Any], dtype: type) -> Any:
+        found: dict[str, NDArray[Any]] = {
+            str(number): array.astype(dtype) for number, array in enumerate(_read(self.files[image], field), 1)
+        }
+        return make(found, image=image, image_pixels=self.image_pixels(image), raters_are_local=True)
+
+
+def read_bsds(path: str | os.PathLike[str], *, image_folder: str | os.PathLike[str] | None = None) -> BsdsFiles:
+    """Ground truth of the Berkeley Segmentation Data Set: ``groundTruth/train/2092.mat`` and so on.
+
+    Nothing but names is read here; the files are when `BsdsFiles.stacks` or `BsdsFiles.label_stacks` comes to them.
+
+    Parameters
+    ----------
+    path : path
+        A ``.mat`` file, or a folder of them, searched at any depth.
+    image_folder : path, optional
+        Folder of the images, with the same folders in it.
+
+    Returns
+    -------
+    BsdsFiles
+        Raters are "1", "2", ..., local to their image: segmenter 1 of one image is not segmenter 1 of the next. All
+        segmenters of a file saw its image.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+
+    References
+    ----------
+    Arbelaez et al., "Contour Detection and Hierarchical Image Segmentation", IEEE TPAMI 33 (2011);
+    https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/resources.html
+
+    Examples
+    --------
+    >>> from scipy.io import savemat
+    >>> truth = np.empty((1, 2), object)
+    >>> for number, regions in enumerate(([[1, 1, 2]], [[1, 2, 2]])):
+    ...     edges = np.diff(regions, append=0) > 0
+    ...     truth[0, number] = {"Segmentation": np.array(regions, np.uint16), "Boundaries": edges}
+    >>> savemat("2092.mat", {"groundTruth": truth})
+    >>> found = read_bsds("2092.mat")
+    >>> [(stack.image, stack.masks.astype(int).tolist()) for stack in found.stacks()]
+    [('2092', [[[0, 1, 0]], [[1, 0, 0]]])]
+    >>> next(found.label_stacks()).labels.tolist()
+    [[[1, 1, 2]], [[1, 2, 2]]]
+    """
+    source, problems = as_path(path, "path"), Problems("BSDS files")
+    if source.is_dir():
+        files = files_in(source, (".mat",), problems)
+    else:
+        files = {source.stem: source} if source.suffix.lower() == ".mat" and source.is_file() else {}
+    if not files:
+        raise InputError(f"{source}: expected a .mat file of BSDS500 or a folder of them, got none")
+    beside = {} if image_folder is None else files_in(as_folder(image_folder, "image_folder"), IMAGE_ENDINGS, problems)
+    problems.raise_if_any()
+    return BsdsFiles(object_array(files), files, {image: beside[image] for image in files if image in beside})
+
+
+def _read(path: Path, field: str) -> list[NDArray[Any]]:
+    """(H, W) of each segmenter."""
+    from scipy.io import loadmat  # slow to import, and needed here only
+    from scipy.io.matlab import MatReadError
+
+    try:
+        content = loadmat(path, variable_names=["groundTruth"])
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        NotImplementedError,
+        MatReadError,
+        zlib.error,
+    ) as error:
+        raise InputError(f"{path}: expected a MATLAB file of BSDS500, got {error}") from error
+    cells = content.get("groundTruth")
+    if not isinstance(cells, np.ndarray) or cells.dtype != object or not cells.size:
+        raise InputError(
+            f"{path}: expected a cell array 'groundTruth', got {'another' if cells is not None else 'none'}"
+        )
+    arrays = []
+    for number, cell in enumerate(cells.ravel(), start=1):
+        named = isinstance(cell, np.ndarray) and cell.dtype.names is not None and field in cell.dtype.names
+        array = cell[field].ravel()[0] if named and cell.size else None
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "biuf" or not array.size:
+            raise InputError(f"{path}, segmenter {number}: expected a field '{field}' of height x width, got another")
+        arrays.append(array)
+    if len({array.shape for array in arrays}) > 1:
+        sizes = ", ".join(f"{array.shape[1]} x {array.shape[0]}" for array in arrays)
+        raise InputError(f"{path}: expected segmentations of one width and height, got {sizes}")
+    return arrays
