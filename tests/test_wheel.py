@@ -72,6 +72,8 @@ def test_the_wheel_needs_no_fiftyone(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (about,) = [name for name in names if name.endswith("METADATA")]
+        (entries,) = [name for name in names if name.endswith("entry_points.txt")]
+        assert "kalos-core = kalos_core.cli:main" in archive.read(entries).decode()
         needed = message_from_string(archive.read(about).decode()).get_all("Requires-Dist") or []
     assert names_of([line for line in needed if "extra ==" not in line]) == names_of(PROJECT["dependencies"])
     assert "fiftyone" in names_of([line for line in needed if 'extra == "app"' in line])

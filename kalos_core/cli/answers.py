@@ -119,6 +119,26 @@ def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
 # ---- files ----
 
 
+def check_file(path: Path) -> None:
+    """Whether a file can be written; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_file(Path("none/found.json"))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: none/found.json: expected a file in a folder that is there, got none
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(
+            f"{path}: expected a file in a folder that is there, got {'a folder' if path.is_dir() else 'none'}"
+        )
+
+
 def check_folder(path: Path) -> None:
     """Whether a folder can be made and written to; to be asked before long work.
 

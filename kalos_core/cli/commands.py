@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kalos_core import InputError, KalosWarning, __version__
-from kalos_core.cli.answers import Answer, as_json, check_folder, plain, progress_bar, write_file, write_folder
+from kalos_core.cli.answers import (
+    Answer,
+    as_json,
+    check_file,
+    check_folder,
+    plain,
+    progress_bar,
+    write_file,
+    write_folder,
+)
 from kalos_core.cli.options import Given, Option, joined, read_config
 
 BELOW, UNUSABLE = 1, 2
@@ -109,6 +118,8 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     folder = None if out is None else Path(out)
     if folder is not None:
         check_folder(folder)
+    if json not in (None, "-"):
+        check_file(Path(json))
     paths = {name: Path(getattr(arguments, name)) for name, _ in command.inputs}
     bar = sys.stderr.isatty() if wanted is None else wanted
     with _messages() as messages, progress_bar(bar) as progress:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kalos_core import agreement, check_independence, sparse_agreement, unit_agreement
+from kalos_core import LabelTable, agreement, check_independence, sparse_agreement, unit_agreement
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_long, table_of
+from kalos_core.errors import index_of
 from kalos_core.nominal import label_findings
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.readers import FORMATS
@@ -28,9 +29,10 @@ _REFERENCE = Option(
 
 
 def _labels(given: Given) -> Answer:
-    table = table_of(given, given["labels"])
+    table, reference = _without_reference(table_of(given, given["labels"]), given.get("reference"))
     progress: dict[str, Any] = {} if given.progress is None else {"progress": given.progress}
-    found = label_findings(table, **given.of(label_findings), **progress)
+    options = given.of(label_findings, without=("reference",))
+    found = label_findings(table, reference=reference, **options, **progress)
     of_questions = found.agreement
     tables = {
         "questions": of_questions.to_pandas(),
@@ -62,6 +64,15 @@ def _labels(given: Given) -> Answer:
         f"mean alpha {mean:.3f} over {known:,} of {len(alpha):,} questions, {len(found.disputes):,} disputes"
     )
     return Answer(text, results, tables, ("questions", "raters"), mean)
+
+
+def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, Any]:
+    """A rater who is the reference is kept out of agreement."""
+    if not isinstance(reference, str):
+        return table, reference
+    raters = table.raters.tolist()
+    index_of(raters, reference, "reference")
+    return table.select(raters=[name for name in raters if name != reference]), table.select(raters=[reference])
 
 
 def _sparse(given: Given) -> Answer:

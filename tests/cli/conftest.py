@@ -44,9 +44,9 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wide(tmp_path: Path) -> Path:
-    """Two items that ann and bob label alike, and one that they do not."""
+    """Two items that all label alike, and one on which ann is alone."""
     path = tmp_path / "wide.csv"
-    path.write_text("item,ann,bob\na,cat,cat\nb,dog,dog\nc,cat,dog\n", encoding="utf-8")
+    path.write_text("item,ann,bob,cid\na,cat,cat,cat\nb,dog,dog,dog\nc,cat,dog,dog\n", encoding="utf-8")
     return path
 
 

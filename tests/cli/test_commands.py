@@ -156,7 +156,7 @@ def test_a_configuration_that_cannot_be_used_is_named(labels, tmp_path, capsys, 
         (["{labels}", "--format", "excel"], "format: expected one of "),
         (["{labels}", "--image-field", "file"], "expected options among "),
         (["{labels}", "--out", "{labels}"], "expected a folder to write to"),
-        (["{labels}", "--json", "none/found.json"], "expected a folder to write into"),
+        (["{labels}", "--json", "none/found.json"], "none/found.json: expected a file in a folder that is there"),
     ],
 )
 def test_bad_input_is_one_message(labels, capsys, arguments, message):

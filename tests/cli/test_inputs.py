@@ -35,7 +35,11 @@ def test_labels_of_a_long_table(table, capsys):
 
 def test_labels_of_a_wide_table_with_a_reference(wide, capsys):
     document = found_by(["labels", wide, "--reference", "ann"], capsys)
-    assert [(row["rater"], row["to_reference"]) for row in document["tables"]["raters"]] == [("bob", 2 / 3)]
+    assert [(row["rater"], row["to_reference"]) for row in document["tables"]["raters"]] == [
+        ("bob", 2 / 3),
+        ("cid", 2 / 3),
+    ]
+    assert document["results"]["alpha"] == {"label": 1.0}  # of bob and cid: the reference is kept out
 
 
 def test_teams_and_groups_come_from_a_configuration(table, tmp_path, capsys):
@@ -64,7 +68,7 @@ def test_sparse_agreement_of_labels_and_of_objects(table, wide, labels, capsys):
     assert of_table["results"]["value"] == sparse_agreement(read_long_labels(table).counts()).value
     of_wide = found_by(["sparse", wide, "--format", "wide", "--weights", "flat"], capsys)
     assert of_wide["results"]["value"] == sparse_agreement(read_wide_labels(wide).counts(), "flat").value
-    assert of_wide["results"]["value"] == pytest.approx(2 / 3)  # two of three items
+    assert of_wide["results"]["value"] == pytest.approx((1 + 1 + 1 / 3) / 3)  # of the third item's pairs one agrees
     of_objects = found_by(["sparse", labels, "--threshold", 0.6], capsys)
     assert of_objects["results"]["value"] == unit_agreement(agreement(read_coco(labels), threshold=0.6)).value
 
