@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from kalos_core import Annotations, LabelTable, MaskStack, mask_stacks, read_mask_folders
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.readers import FORMATS, read_labels, read_long_labels, read_wide_labels
+from kalos_core.readers import (
+    FORMATS,
+    BsdsFiles,
+    MaskFolders,
+    read_bsds,
+    read_labels,
+    read_long_labels,
+    read_wide_labels,
+)
 from kalos_core.readers.files import read_text
 from kalos_core.readers.mask_folders import ENDINGS
 
 TABLES: dict[str, Callable[..., LabelTable]] = {"long": read_long_labels, "wide": read_wide_labels}
 """Name of a format of image-level labels -> its reader."""
 
-MASKS = "mask_folders"
-"""Name of the format of a folder of masks for each rater."""
+MASKS: dict[str, Callable[..., MaskFolders | BsdsFiles]] = {"mask_folders": read_mask_folders, "bsds": read_bsds}
+"""Name of a format of masks -> its reader."""
+
+T = TypeVar("T")
 
 
 def format_option(*known: str) -> Option:
@@ -29,7 +39,7 @@ def format_option(*known: str) -> Option:
 
 OF_ANNOTATIONS = (format_option(*FORMATS), *options_of(*FORMATS.values()))
 OF_TABLES = (format_option(*TABLES), *options_of(*TABLES.values()))
-OF_MASKS = (format_option(MASKS, *FORMATS), *options_of(read_mask_folders, mask_stacks, *FORMATS.values()))
+OF_MASKS = (format_option(*MASKS, *FORMATS), *options_of(*MASKS.values(), mask_stacks, *FORMATS.values()))
 """Options of `annotations_of`, `table_of` and `stacks_of`."""
 
 
@@ -61,20 +71,19 @@ def table_of(given: Given, path: Path) -> LabelTable:
     format = given.get("format", "auto")
     if format == "auto" and not _is_csv(path):
         raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: long or wide")
-    reader = lookup(TABLES, ("long" if is_long(given, path) else "wide") if format == "auto" else format, "format")
-    return reader(path, **_own(given, reader, "tables"))
+    if format == "auto":
+        format = "long" if is_long(given, path) else "wide"
+    return _read(TABLES, format, given, path)
 
 
-def _own(given: Given, reader: Callable[..., Any], kind: str) -> dict[str, Any]:
-    """The options for a reader; one that only others have is an error."""
-    others: dict[str, tuple[Callable[..., Any], ...]] = {
-        "tables": tuple(TABLES.values()),
-        "masks": (read_mask_folders, mask_stacks, *FORMATS.values()),
-    }
-    strange = [name for name in given.of(*others[kind]) if name not in given.of(reader)]
+def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path) -> T:
+    """What a reader answers; an option that only another one has is an error."""
+    reader = lookup(readers, format, "format")
+    options = given.of(reader)
+    strange = [name for name in given.of(*readers.values()) if name not in options]
     if strange:
-        raise InputError(f"{reader.__name__}: expected no option {listed(strange)}, which only other formats have")
-    return given.of(reader)
+        raise InputError(f"format {format!r}: expected no option {listed(strange)}, which only other formats have")
+    return reader(path, **options)
 
 
 def is_long(given: Given, path: Path) -> bool:
@@ -93,19 +102,23 @@ def _is_csv(path: Path) -> bool:
 
 
 def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:
-    """Masks of several raters, image by image: from a folder for each rater, or drawn from annotations.
+    """Masks of several raters, image by image: from files of masks, or rasterised from annotations.
 
     Raises
     ------
     InputError
-        As `read_mask_folders`, or the reader of annotations and `mask_stacks`.
+        As the readers of masks, or the reader of annotations and `mask_stacks`; or for an option that the reader of
+        this format does not have.
     """
     format = given.get("format", "auto")
-    is_masks = format == MASKS or (format == "auto" and _holds_masks(path))
-    if is_masks:
-        return read_mask_folders(path, **_own(given, read_mask_folders, "masks")).stacks()
+    if format == "auto":
+        format = _guess_masks(path)
+    if format in MASKS:
+        return _read(MASKS, format, given, path).stacks()
     return mask_stacks(annotations_of(given, path), **given.of(mask_stacks))
 
 
-def _holds_masks(path: Path) -> bool:
-    return path.is_dir() and any(file.suffix.lower() in ENDINGS for file in path.glob("*/*"))
+def _guess_masks(path: Path) -> str:
+    if path.suffix.lower() == ".mat" or any(path.rglob("*.mat")):
+        return "bsds"
+    return "mask_folders" if any(file.suffix.lower() in ENDINGS for file in path.glob("*/*")) else "auto"

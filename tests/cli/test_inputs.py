@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy.io import savemat
 
 from kalos_core import (
     agreement,
@@ -60,7 +62,7 @@ def test_columns_have_other_names(table, capsys, tmp_path):
 
 def test_an_option_of_another_table_is_an_error(wide, capsys):
     assert main(["labels", str(wide), "--time", "when"]) == 2
-    assert "read_wide_labels: expected no option time" in capsys.readouterr().err
+    assert "format 'wide': expected no option time" in capsys.readouterr().err
 
 
 def test_sparse_agreement_of_labels_and_of_objects(table, wide, labels, capsys):
@@ -134,3 +136,14 @@ def test_image_level_labels_are_a_table(labels, table, capsys):
 def test_nothing_parts_labels(table, capsys):
     assert main(["labels", str(table), "--separator", ""]) == 2
     assert capsys.readouterr().err.startswith("separator: expected what stands between two labels")
+
+
+def test_pixels_of_bsds(tmp_path, capsys):
+    """Boundaries of two segmenters: two pixels of both, one of the second only."""
+    cells = np.empty((1, 2), object)
+    for number, edges in enumerate(([[0, 1], [0, 1]], [[0, 1], [1, 1]])):
+        cells[0, number] = {"Segmentation": np.ones((2, 2), np.uint16), "Boundaries": np.array(edges, bool)}
+    savemat(tmp_path / "2018.mat", {"groundTruth": cells})
+    document = found_by(["pixels", tmp_path], capsys)
+    assert document["results"]["mean_f1"] == pytest.approx(2 * 2 / (2 + 3))
+    assert list(document["tables"]) == ["images"]  # segmenters have no names
