@@ -33,11 +33,11 @@ class Outcome:
     answer: Any
 
 
-def alternate(subjects: Sequence[Subject], repeats: int) -> list[Outcome]:
+def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -> list[Outcome]:
     """A warm-up, then A B A B: whatever else the machine does meets all of them alike."""
     seconds: list[list[float]] = [[] for _ in subjects]
     answers: list[Any] = [None] * len(subjects)
-    for turn in range(repeats + 1):
+    for turn in range(not warm_up, repeats + 1):
         for number, subject in enumerate(subjects):
             given = subject.prepare()
             gc.collect()

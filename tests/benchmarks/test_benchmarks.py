@@ -190,9 +190,10 @@ def scan(name: str, shift: int) -> dict:
     }
 
 
-def test_bridge() -> None:
+def test_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import bridge
 
+    monkeypatch.setattr(bridge, "alternate", partial(alternate, warm_up=False))
     boxes, polylines = bridge.all_tables(synthetic(), "synthetic", 1, large=False, say=lambda _: None)
     check_table(boxes)
     check_table(polylines)

@@ -13,6 +13,7 @@ from pathlib import Path
 import fiftyone as fo
 import pytest
 from fiftyone.core.odm import get_db_client
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 CARS = '{"/a?car_[0-9]+/": "car"}'
@@ -71,23 +72,46 @@ def test_the_drawn_demo(demo, tmp_path):
     assert set(kept["runs"]) == {"first", "first_variations", "first_calibration", "first_convergence"}
     assert len(kept["workspaces"]) == 1
 
-    # once more: the earlier demo is replaced, and a plugin link to a clone that was moved is renewed
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A file with an annotation of each rater on one of two images that are not there."""
+    sizes = {"width": 10, "height": 12, "rater_list": ["ann", "bob"]}
+    labels = {
+        "images": [{"id": number, "file_name": f"{number}.jpg", **sizes} for number in (1, 2)],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [
+            {"id": number, "image_id": 1, "category_id": 1, "rater_id": rater, "bbox": [1, 1, 5, 5]}
+            for number, rater in enumerate(("ann", "bob"), 1)
+        ],
+    }
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(labels))
+    return file
+
+
+def test_once_more_replaces_the_earlier_demo_and_renews_its_link(demo, small, tmp_path):
+    assert demo("--labels", str(small)).returncode == 0
+    (before,) = data_sets(demo).values()
     link = tmp_path / "demo" / "plugins" / "kalos-variation"
     link.unlink()
-    link.symlink_to(tmp_path / "gone")
-    assert demo().returncode == 0
+    link.symlink_to(tmp_path / "gone")  # as after the clone was moved
+    assert demo("--labels", str(small)).returncode == 0
     (again,) = data_sets(demo).values()
-    assert again["_id"] != kept["_id"]
+    assert again["_id"] != before["_id"]
     assert link.resolve() == ROOT
 
 
-def test_a_file_without_images_gets_canvases(demo, lvis_path, tmp_path):
-    done = demo("--labels", str(lvis_path))
+def test_a_file_without_images_gets_canvases(demo, small, tmp_path):
+    done = demo("--labels", str(small))
     assert done.returncode == 0, done.stderr
-    assert "3,521 annotations of 2 raters on 200 images." in done.stdout
-    assert "200 images are missing: grey canvases of the right size stand in." in done.stdout
-    assert len(list((tmp_path / "demo" / "canvas").rglob("*.jpg"))) == 200
-    assert list(data_sets(demo)) == [f"kalos-{lvis_path.stem}"]
+    assert "2 annotations of 2 raters on 2 images." in done.stdout
+    assert "2 images are missing: grey canvases of the right size stand in." in done.stdout
+    canvases = list((tmp_path / "demo" / "canvas").rglob("*.jpg"))
+    assert len(canvases) == 2
+    with Image.open(canvases[0]) as canvas:
+        assert canvas.size == (10, 12)
+    assert list(data_sets(demo)) == ["kalos-mine"]
 
 
 def test_cars_need_their_class_names(demo, cars_path):
@@ -98,12 +122,9 @@ def test_cars_need_their_class_names(demo, cars_path):
     assert data_sets(demo) == {}
 
 
-@pytest.mark.parametrize("as_file", [False, True])
-def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path, as_file):
-    aliases = CARS
-    if as_file:
-        (tmp_path / "aliases.json").write_text(CARS)
-        aliases = str(tmp_path / "aliases.json")
+def test_cars_with_their_class_names_reconciled(demo, cars_path, tmp_path):
+    aliases = str(tmp_path / "aliases.json")
+    (tmp_path / "aliases.json").write_text(CARS)
     done = demo("--labels", str(cars_path), "--category-field", "label_raw", "--aliases", aliases)
     assert done.returncode == 0, done.stderr
     assert "80 annotations of 4 raters on 20 images." in done.stdout
@@ -136,19 +157,12 @@ def test_wrong_aliases_are_one_clear_error(demo, cars_path, aliases):
     assert "Traceback" not in done.stderr
 
 
-def test_a_data_set_that_is_no_demo_is_left_alone(demo, tmp_path):
-    labels = {
-        "images": [{"id": 1, "file_name": "a.jpg", "width": 10, "height": 10, "rater_list": ["ann", "bob"]}],
-        "categories": [{"id": 1, "name": "cat"}],
-        "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "rater_id": "ann", "bbox": [1, 1, 5, 5]}],
-    }
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps(labels))
-    assert demo("--labels", str(file)).returncode == 0
+def test_a_data_set_that_is_no_demo_is_left_alone(demo, small):
+    assert demo("--labels", str(small)).returncode == 0
     datasets = demo.database["datasets"]
     datasets.update_one({"name": "kalos-mine"}, {"$set": {"tags": []}})
     before = list(datasets.find())
-    done = demo("--labels", str(file))
+    done = demo("--labels", str(small))
     assert done.returncode == 2
     assert "'kalos-mine' was not made by a demo" in done.stderr
     assert [found["_id"] for found in datasets.find()] == [found["_id"] for found in before]
