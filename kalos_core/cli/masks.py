@@ -17,11 +17,14 @@ from kalos_core.pixels import PixelAgreement
 if TYPE_CHECKING:
     import pandas as pd
 
+LOCAL = ("raters_are_local",)
+"""What the reader says already."""
+
 
 def _pixels(given: Given) -> Answer:
     import pandas as pd
 
-    found = pixel_agreement(stacks_of(given, given["masks"]), **given.of(pixel_agreement))
+    found = pixel_agreement(stacks_of(given, given["masks"]), **given.of(pixel_agreement, without=LOCAL))
     tables = {"images": found.to_pandas()}
     if not found.raters_are_local:
         raters = found.performance.to_pandas()
@@ -57,7 +60,7 @@ COMMANDS = (
         "how far raters agree about pixels: F1, outliers, and the least error that labels allow",
         _pixels,
         (("masks", "folder of masks with one folder a rater, or annotations with polygons or masks in any format"),),
-        (*options_of(pixel_agreement), *OF_MASKS),
+        (*options_of(pixel_agreement, without=LOCAL), *OF_MASKS),
         score="mean F1",
     ),
 )

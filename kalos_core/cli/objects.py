@@ -118,7 +118,7 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
 
 
 def _calibrate(given: Given) -> Answer:
-    found = calibrate(annotations_of(given, given["labels"]), **given.of(calibrate))
+    found = calibrate(annotations_of(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
     best = found.best
     results = {
         "best": best.name,
@@ -206,7 +206,7 @@ COMMANDS = (
         "the threshold, and the similarity, that tell agreement from chance",
         _calibrate,
         (LABELS,),
-        (*options_of(calibrate), *OF_ANNOTATIONS),
+        (*options_of(calibrate), *(option for option in OF_ANNOTATIONS if option.name != "coordinates")),
     ),
     Command(
         "convergence",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,7 +43,7 @@ OF_MASKS = (format_option(*MASKS, *FORMATS), *options_of(*MASKS.values(), mask_s
 """Options of `annotations_of`, `table_of` and `stacks_of`."""
 
 
-def annotations_of(given: Given, path: Path) -> Annotations:
+def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Annotations:
     """Annotations of several raters in a file or folder.
 
     Parameters
@@ -51,13 +51,15 @@ def annotations_of(given: Given, path: Path) -> Annotations:
     given : Given
         Its ``format``, and options of that format's reader.
     path : Path
+    without : iterable of str
+        Options that are meant for the command's own function, though a reader has one of the same name.
 
     Raises
     ------
     InputError
         As `kalos_core.readers.read_labels`.
     """
-    return read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values()))
+    return read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values(), without=without))
 
 
 def table_of(given: Given, path: Path) -> LabelTable:

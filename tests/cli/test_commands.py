@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from kalos_core import KalosWarning, agreement, compare, read_coco
+from kalos_core import KalosWarning, agreement, calibrate, compare, read_coco
 from kalos_core.cli import COMMANDS, main
 
 
@@ -115,6 +115,13 @@ def test_compare_is_that_of_the_library(labels, tmp_path, capsys):
     assert [row["rater"] for row in document["tables"]["raters"]] == ["ann", "bob", "cid"]
     assert main(["compare", str(labels), str(new), "--fail-under", str(new_result.alpha)]) == 0
     assert main(["compare", str(labels), str(new), "--fail-under", str(old_result.alpha)]) == 1
+
+
+def test_coordinates_are_those_of_the_calibration(labels, capsys):
+    """Readers of tables of boxes have an option of this name, too."""
+    document = found_by(["calibrate", labels, "--coordinates", "pixels"], capsys)
+    assert document["results"]["ks"] == calibrate(read_coco(labels), coordinates="pixels").best.ks
+    assert [row["coordinates"] for row in document["tables"]["similarities"]] == ["pixels"]
 
 
 def test_a_configuration_gives_options_and_the_command_line_more(labels, tmp_path, capsys):

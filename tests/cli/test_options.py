@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -117,6 +118,13 @@ def test_values_of_mappings_have_types(name, value, message):
     with pytest.raises(InputError) as error:
         options[name].checked(value, "here")
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_no_name_means_two_things(command):
+    """A seed serves all functions, and channels of images are named and compared under one name."""
+    names = Counter(option.name for option in command.options)
+    assert {name for name, count in names.items() if count > 1} <= {"format", "seed", "channels"}
 
 
 def test_an_argument_of_two_functions_takes_the_values_of_both():
