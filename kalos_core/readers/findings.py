@@ -84,11 +84,13 @@ class Findings:
         """Note an annotation and the record it comes from; without an id it is numbered."""
         self.categories[category] = None
         self.records.append(record)
-        numbered = len(self.records) if id is None else id
-        for name, value in {"image": image, "rater": rater, "category": category, "id": numbered}.items():
-            self.columns[name].append(value)
+        columns = self.columns
+        columns["image"].append(image)
+        columns["rater"].append(rater)
+        columns["category"].append(category)
+        columns["id"].append(len(self.records) if id is None else id)
         for kind in KINDS:
-            self.columns[kind].append(shape.get(kind))
+            columns[kind].append(shape.get(kind))
 
     def fault(self, record: str, image: Hashable, expected: str, actual: str) -> None:
         """Note an annotation whose shape cannot be read."""

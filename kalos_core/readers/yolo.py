@@ -13,7 +13,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations, OnInvalid, as_name, warn_of_silent_raters
 from kalos_core.errors import InputError, as_number, listed
-from kalos_core.readers.files import as_float, as_path, read_text
+from kalos_core.readers.files import as_path, read_text
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import (
     IMAGE_FOLDERS,
@@ -194,11 +194,13 @@ def _read_file(findings: Findings, rater: str, image: str, path: Path, names: _N
 
 def _read_line(line: str, names: _Names, size: tuple[float, float]) -> tuple[str, dict[str, Any]]:
     cells = line.split()
-    numbers = [as_float(cell) for cell in cells]
-    values = [number for number in numbers if number is not None]
-    if len(values) < len(numbers) or not values[0].is_integer() or values[0] < 0:
+    try:
+        values = [float(cell) for cell in cells]
+    except ValueError:
+        values = [-1.0]
+    if values[0] < 0 or values[0] % 1:
         raise UnusableError("a class number and coordinates", repr(line))
-    if not all(math.isfinite(value) for value in values):
+    if not all(map(math.isfinite, values)):
         raise UnusableError("finite numbers", repr(line))
     category = names.classes.get(int(values[0])) if names.classes else str(int(values[0]))
     if category is None:

@@ -183,7 +183,7 @@ def _read_row(findings: Findings, row: Mapping[str, str], record: str, task: str
         try:
             shape = _shape(entry)
             label = next((entry[key] for key in TOOLS if entry.get(key) not in (None, "")), None)
-            if label is None or isinstance(label, (Mapping, list)):
+            if label is None or isinstance(label, (dict, list)):
                 raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
         except UnusableError as unusable:
             findings.fault(place, subject, *unusable.args)
@@ -195,11 +195,11 @@ def _read_row(findings: Findings, row: Mapping[str, str], record: str, task: str
 def _drawn(tasks: list[Any], task: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every shape of the drawing tasks, with its place; parts of combined tasks are tasks."""
     for number, entry in enumerate(tasks):
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("value"), list):
+        if not isinstance(entry, dict) or not isinstance(entry.get("value"), list):
             continue
         key = str(entry.get("task", number))
         values = entry["value"]
-        parts = [part for part in values if isinstance(part, Mapping)]
+        parts = [part for part in values if isinstance(part, dict)]
         if any("task" in part for part in parts):
             yield from _drawn(parts, task)
         elif task is None or key == task:
@@ -261,7 +261,7 @@ def _rectangle_at_centre(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _polygon(entry: Mapping[str, Any]) -> dict[str, Any]:
     points = entry["points"]
-    if not isinstance(points, list) or not all(isinstance(p, Mapping) and {"x", "y"} <= p.keys() for p in points):
+    if not isinstance(points, list) or not all(isinstance(p, dict) and {"x", "y"} <= p.keys() for p in points):
         raise UnusableError("a list of points with x and y", repr(points))
     return {"polygon": [[_numbers(point, "x", "y") for point in points]]}
 
