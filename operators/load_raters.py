@@ -41,7 +41,7 @@ class LoadRaters(base.Action):
             "labels",
             required=True,
             label="File of labels",
-            description="COCO, tables of boxes, Pascal VOC, YOLO, CVAT, Label Studio and others, on the machine the App runs on",
+            description="COCO, tables of boxes, Pascal VOC, YOLO, CVAT and others, on the machine the App runs on",
         )
         _refuse_unless(path, ctx.params.get("labels"), os.path.exists, "There is no such file")
         images = inputs.str(

@@ -164,7 +164,8 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
         if column not in list(present) and not (name == "category" and column is None)
     ]
     if absent:
-        raise InputError(f"columns: expected columns of {source} ({listed(present, 40)}), got {listed(absent)}")
+        known = listed(present, 40)
+        raise InputError(f"columns: expected our names -> columns of {source} ({known}), got {listed(absent)}")
     return chosen
 
 

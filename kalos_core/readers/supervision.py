@@ -50,7 +50,7 @@ def read_supervision(
     aliases : mapping, optional
         Class names -> class, as in `read_coco`.
     on_invalid : "raise" or "skip"
-        Detections whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Detections with a shape that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------

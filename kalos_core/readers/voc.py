@@ -45,7 +45,7 @@ def read_voc(
     aliases : mapping, optional
         What raters wrote -> class, as in `read_coco`.
     on_invalid : "raise" or "skip"
-        Objects whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Objects with a shape that cannot be used: an error, or left out with a warning and counted in `skipped`.
 
     Returns
     -------

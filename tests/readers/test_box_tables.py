@@ -143,7 +143,9 @@ def test_columns_that_are_not_there(written):
     )
     with pytest.raises(InputError, match=expected):
         read_boxes(path)
-    with pytest.raises(InputError, match=r"columns of boxes\.csv \(photo, colour, left\), got 'who' for rater"):
+    with pytest.raises(
+        InputError, match=r"our names -> columns of boxes\.csv \(photo, colour, left\), got 'who' for rater"
+    ):
         read_boxes(path, {"rater": "who"})
     with pytest.raises(InputError, match=r"columns: expected names among image, rater, .*, got 'shape'"):
         read_boxes(path, {"shape": "left"})
