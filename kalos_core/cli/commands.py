@@ -123,7 +123,7 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     paths = {name: Path(getattr(arguments, name)) for name, _ in command.inputs}
     bar = sys.stderr.isatty() if wanted is None else wanted
     with _messages() as messages, progress_bar(bar) as progress:
-        answer = command.run(Given({**values, **paths}, progress))
+        answer = command.run(Given(values, paths, progress))
     record = {
         "command": command.name,
         "version": __version__,

@@ -11,7 +11,7 @@ from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_long, table_of
+from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.errors import index_of
 from kalos_core.nominal import label_findings
 from kalos_core.nominal.decisions import mean_of_finite
@@ -76,10 +76,7 @@ def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, A
 
 
 def _sparse(given: Given) -> Answer:
-    format = given.get("format", "auto")
-    if format in TABLES or (format == "auto" and is_long(given, given["labels"])):
-        return _sparse_labels(given)
-    return _sparse_objects(given)
+    return _sparse_labels(given) if is_table(given, given["labels"]) else _sparse_objects(given)
 
 
 def _sparse_labels(given: Given) -> Answer:

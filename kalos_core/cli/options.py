@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
@@ -290,6 +290,9 @@ class Given:
     Parameters
     ----------
     values : mapping of str to object
+        The options.
+    paths : mapping of str to Path
+        The inputs.
     progress : callable, optional
         ``progress(share, label)`` for a function that takes one; None where nobody wants to see it.
 
@@ -302,18 +305,19 @@ class Given:
     """
 
     values: Mapping[str, Any]
+    paths: Mapping[str, Path] = field(default_factory=dict)
     progress: Callable[[float, str], None] | None = None
 
     def of(self, *functions: Callable[..., Any], without: Iterable[str] = ()) -> dict[str, Any]:
-        """Those that are arguments of one of some functions."""
+        """The options that are arguments of one of some functions."""
         known = {name for function in functions for name in inspect.signature(function).parameters}
         return {name: value for name, value in self.values.items() if name in known - set(without)}
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+        return self.paths[name] if name in self.paths else self.values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """One of them, or the default."""
+        """An option, or the default."""
         return self.values.get(name, default)
 
 

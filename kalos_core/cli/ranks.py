@@ -2,28 +2,110 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core import Annotations, InputError, rank_models, read_coco
+from kalos_core import Annotations, ConceptTruths, InputError, SystemScores, rank_models, rank_systems, read_coco
 from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
-from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import Given, Option, options_of
-from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
-from kalos_core.errors import Problems, as_number
-from kalos_core.readers.files import load_json
+from kalos_core.cli.reading import (
+    OF_ANNOTATIONS,
+    OF_TABLES,
+    TABLES,
+    annotations_of,
+    format_option,
+    is_table,
+    table_of,
+)
+from kalos_core.errors import Problems, as_number, listed
+from kalos_core.readers import FORMATS
+from kalos_core.readers.files import load_json, read_text
 
 
 def _rank(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"])
+    return _rank_classifiers(given) if is_table(given, given["labels"]) else _rank_detectors(given)
+
+
+def _rank_classifiers(given: Given) -> Answer:
+    truths = ConceptTruths.from_labels(table_of(given, given["labels"]), **given.of(ConceptTruths.from_labels))
+    tables = {name: read_scores(Path(file), given) for name, file in _files(given).items()}
+    scores = SystemScores.from_tables(tables, **given.of(SystemScores.from_tables))
+    found = rank_systems(scores, truths, **given.of(rank_systems))
+    undefined = [text for ranking in found.rankings.values() for text in ranking.undefined]
+    results = {
+        "skipped_images": found.skipped_images,
+        "unknown_images": found.unknown_images,
+        "unknown_concepts": found.unknown_concepts,
+        "best_changes": {name: ranking.best_changes for name, ranking in found.rankings.items()},
+        "undefined": undefined,
+    }
+    text = f"{len(found.systems):,} classifiers with each of {len(found.truths):,} references"
+    tables_found = {"classifiers": found.to_pandas(), "concepts": found.by_concept()}
+    return Answer("\n".join([text, *undefined]), results, tables_found, ("classifiers",))
+
+
+def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
+    r"""Scores of a classifier: a CSV file with columns for item, label and ``score``.
+
+    Parameters
+    ----------
+    path : Path
+    given : Given
+        The names of the columns, ``item`` and ``label``, as of the table of labels.
+
+    Returns
+    -------
+    dict of item to dict of label to score
+
+    Raises
+    ------
+    InputError
+        For a column that is missing, a score that is no number, or a label that an item has twice.
+
+    Examples
+    --------
+    >>> _ = Path("scores.csv").write_text("item,label,score\na.jpg,cat,0.9\na.jpg,dog,0.2\n")
+    >>> read_scores(Path("scores.csv"), Given({}))
+    {'a.jpg': {'cat': 0.9, 'dog': 0.2}}
+    """
+    columns = [given.get("item", "item"), given.get("label", "label"), "score"]
+    reader = csv.DictReader(read_text(path, "CSV file").splitlines())
+    missing = [name for name in columns if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}: expected the columns {listed(missing)}, got {listed(reader.fieldnames or ())}")
+    found: dict[Hashable, dict[str, float]] = {}
+    problems = Problems(str(path))
+    for row in reader:
+        item, label, score = ((row[name] or "").strip() for name in columns)
+        of_item = found.setdefault(item, {})
+        if label in of_item:
+            problems.add(f"line {reader.line_num}", "one score of each label and item", f"another of {label!r}")
+        try:
+            of_item[label] = float(score)
+        except ValueError:
+            problems.add(f"line {reader.line_num}", "a number as score", repr(score))
+    problems.raise_if_any()
+    return found
+
+
+def _files(given: Given) -> dict[str, str]:
+    """Name of each model -> the file of what it found."""
     entries = given.get("models", {})
-    if not isinstance(entries, dict):
-        entries = dict(map(_named, [entries] if isinstance(entries, str) else entries))
-    models = {name: read_predictions(Path(file), given["labels"], name) for name, file in entries.items()}
+    return (
+        entries if isinstance(entries, dict) else dict(map(_named, [entries] if isinstance(entries, str) else entries))
+    )
+
+
+def _rank_detectors(given: Given) -> Answer:
+    annotations = annotations_of(given, given["labels"])
+    files = _files(given)
+    models = {name: read_predictions(Path(file), given["labels"], name) for name, file in files.items()}
     found = rank_models(models, annotations, **given.of(rank_models, without=("models",)))
     ranking = found.ranking
     results = {
@@ -115,15 +197,24 @@ _MODELS = Option(
     several=True,
     mapping=True,
     of_mapping=Option("models", (str,)),
-    help="files of predictions, COCO's list of results each, as name=file; in a configuration file name: file",
+    help="files of predictions, COCO's list of results or a CSV file of scores, as name=file; in YAML name: file",
 )
 
 COMMANDS = (
     Command(
         "rank",
-        "how models rank by mAP with each rater as reference",
+        "how models rank with each rater as reference: detectors by mAP, classifiers of images by AUC",
         _rank,
-        (LABELS,),
-        (_MODELS, *options_of(rank_models, without=("models", "consensus")), *OF_ANNOTATIONS),
+        (("labels", "annotations in any format, or a CSV file of image-level labels"),),
+        (
+            format_option(*TABLES, *FORMATS),
+            _MODELS,
+            *options_of(rank_models, without=("models", "consensus")),
+            *options_of(rank_systems, without=("weights",)),
+            *options_of(SystemScores.from_tables, only=("unlisted",)),
+            *options_of(ConceptTruths.from_labels),
+            *OF_ANNOTATIONS,
+            *OF_TABLES,
+        ),
     ),
 )

@@ -88,6 +88,12 @@ def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, pa
     return reader(path, **options)
 
 
+def is_table(given: Given, path: Path) -> bool:
+    """Whether the input is a table of image-level labels, by its format or as it looks; a wide one has to be named."""
+    format = given.get("format", "auto")
+    return format in TABLES or (format == "auto" and is_long(given, path))
+
+
 def is_long(given: Given, path: Path) -> bool:
     """Whether a file is a table with a row for each image-level label."""
     if not _is_csv(path):

@@ -72,3 +72,17 @@ def predictions(labels: Path, tmp_path: Path) -> Path:
     found = [{**{name: row[name] for name in names}, "score": 0.9 - 0.01 * row["id"]} for row in rows]
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Scores of a classifier that is sure of what ann and bob said."""
+    rows = [
+        (item, label, 0.9 if (item % 2 == 1) == (label == "dog") else 0.2)
+        for item in range(8)
+        for label in ("cat", "dog")
+    ]
+    path = tmp_path / "scores.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("item", "label", "score"), *rows])
+    return path

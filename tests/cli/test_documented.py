@@ -27,6 +27,7 @@ RUNS = [
     ("sparse", "{table}"),
     ("pixels", "{masks} --image-folder {masks}/ann"),
     ("rank", "{labels} --models net={predictions}"),
+    ("rank", "{table} --models net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),
     ("experiments", "{labels} --repeats 1 --magnitudes 1 --counts 2"),
 ]
@@ -41,10 +42,14 @@ def test_tables_and_results_are_those_documented(request, tmp_path, command, arg
     out = tmp_path / "out"
     names = set(re.findall(r"\{(\w+)\}", arguments)) - {"out"} - {"experts"}
     known = {
-        name: request.getfixturevalue(name) for name in names if name in ("labels", "table", "masks", "predictions")
+        name: request.getfixturevalue(name)
+        for name in names
+        if name in ("labels", "table", "masks", "predictions", "scores")
     }
     assert main([command, *shlex.split(arguments.format(**known, out=out)), "--out", str(out)]) == 0
     section = SECTIONS[command]
+    if "Of classifiers" in section:
+        section = section.split("Of classifiers")["{scores}" in arguments]
     rows = re.findall(r"^\| `(\w+)\.csv` \|[^|]*\| (.*) \|$", section, flags=re.MULTILINE)
     written = {path.stem: pd.read_csv(path, nrows=0).columns.tolist() for path in out.glob("*.csv")}
     assert set(written) == {name for name, _ in rows}

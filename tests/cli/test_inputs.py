@@ -147,3 +147,25 @@ def test_pixels_of_bsds(tmp_path, capsys):
     document = found_by(["pixels", tmp_path], capsys)
     assert document["results"]["mean_f1"] == pytest.approx(2 * 2 / (2 + 3))
     assert list(document["tables"]) == ["images"]  # segmenters have no names
+
+
+def test_classifiers_are_ranked(table, scores, capsys):
+    """ann and bob say cat on even items, as the classifier does. cid's one cat is item 6, which it puts above four
+    others and level with 0, 2 and 4: AUC is (4 + 3 / 2) / 7."""
+    document = found_by(["rank", table, "--models", f"net={scores}"], capsys)
+    auc = {row["truth"]: row["value"] for row in document["tables"]["classifiers"] if row["measure"] == "AUC"}
+    assert auc == pytest.approx({"ann": 1, "bob": 1, "cid": (4 + 3 / 2) / 7, "majority": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,score\n", "scores.csv: expected the columns label, got item, score"),
+        ("item,label,score\n1,cat,high\n", "line 2: expected a number as score, got 'high'"),
+        ("item,label,score\n1,cat,1\n1,cat,2\n", "line 3: expected one score of each label and item, got another"),
+    ],
+)
+def test_scores_that_cannot_be_used_are_named(table, scores, capsys, text, message):
+    scores.write_text(text, encoding="utf-8")
+    assert main(["rank", str(table), "--models", str(scores)]) == 2
+    assert message in capsys.readouterr().err
