@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import warnings
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import fiftyone as fo
 import fiftyone.operators as foo
@@ -89,3 +94,38 @@ def test_requirements_are_met():
 
 def test_the_plugin_is_listed_once():
     assert [plugin.name for plugin in fop.list_plugins(builtin=False)] == [NAME]
+
+
+def test_an_archive_of_the_repository_can_be_downloaded_as_a_plugin(tmp_path):
+    archive = tmp_path / "web" / "kalos.zip"
+    archive.parent.mkdir()
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    with zipfile.ZipFile(archive, "w") as whole:
+        for name in filter(None, tracked.split("\0")):
+            if (ROOT / name).is_file() and not name.startswith(("tests/", "docs/")):
+                whole.write(ROOT / name, f"kalos-fiftyone-main/{name}")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(archive.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{web.server_port}/kalos.zip"
+        own = {**os.environ, "FIFTYONE_PLUGINS_DIR": str(tmp_path / "plugins"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", DOWNLOAD, address, NAME]
+        done = subprocess.run(command, env=own, capture_output=True, text=True, timeout=180, cwd=tmp_path)
+        web.shutdown()
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1] == f"{len(MANIFEST['operators'])} {len(MANIFEST['panels'])}"
+
+
+DOWNLOAD = """
+import sys
+from pathlib import Path
+import fiftyone as fo, fiftyone.operators as foo, fiftyone.plugins as fop
+from fiftyone.operators.registry import OperatorRegistry
+fop.download_plugin(sys.argv[1])
+(plugin,) = fop.list_plugins(builtin=False)
+assert plugin.name == sys.argv[2] and Path(plugin.directory).is_relative_to(fo.config.plugins_dir), plugin
+assert OperatorRegistry().list_errors() == [], OperatorRegistry().list_errors()
+found = foo.list_operators(builtin=False)
+panels = [one for one in found if isinstance(one, foo.Panel)]
+print(len(found) - len(panels), len(panels))
+"""
