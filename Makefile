@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test lint docs bench clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -38,6 +38,9 @@ $(RUN) ruff format --check
 $(RUN) mypy --strict kalos_core operators panels
 endef
 
+# Without warnings, and without a network. The variable silences what is about MkDocs itself, not about these pages.
+SITE := NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -48,14 +51,19 @@ demo: setup ## open the App on a data set with four raters (or on yours: LABELS=
 	@$(RUN) demo $${LABELS:+--labels "$$LABELS"} $${IMAGES:+--images "$$IMAGES"} $${PORT:+--port "$$PORT"} \
 		$${CATEGORY_FIELD:+--category-field "$$CATEGORY_FIELD"} $${ALIASES:+--aliases "$$ALIASES"}
 
-test: ## check style and types, then run all tests
-	@$(SETUP) --extras test,dev --browser
+test: ## check style and types, build the documentation, then run all tests
+	@$(SETUP) --extras test,dev,docs --browser
 	$(CHECK)
+	$(SITE)
 	$(RUN) pytest $(WORKERS)
 
 lint: ## check style and types
 	@$(SETUP) --extras test,dev
 	$(CHECK)
+
+docs: ## build the documentation into artifacts/site
+	@$(SETUP) --extras docs
+	$(SITE)
 
 bench: ## measure speed beside the peers
 	@$(SETUP) --extras bench

@@ -39,3 +39,4 @@ def neg_cost(
 
 
 COSTS: dict[str, Cost] = {"soft": soft_cost, "neg": neg_cost}
+"""Name -> cost: what `agreement` and the solvers take."""
