@@ -246,12 +246,8 @@ def _read_names(path: Path) -> _Names:
     text = read_text(path, "file of class names")
     if path.suffix.lower() not in (".yaml", ".yml"):
         return _Names(dict(enumerate(line.strip() for line in text.splitlines() if line.strip())))
-    try:
-        import yaml
-    except ImportError:
-        raise InputError(
-            f"{path}: expected the optional package PyYAML, got none: pip install kalos-fiftyone[yaml], or give classes"
-        ) from None
+    import yaml  # only such files need it
+
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,7 +1,6 @@
 """YOLO text files, a folder a rater."""
 
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -166,12 +165,6 @@ def test_lines_that_cannot_be_used(folder, line, message):
 def test_classes_that_cannot_be_read(folder, file, text, message):
     with pytest.raises(InputError, match=re.escape(message)):
         read_yolo(folder({"ann/a.txt": "0 .5 .5 .2 .2", file: text}), sizes={"a": (10, 10)})
-
-
-def test_a_yaml_file_without_its_package(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(InputError, match=r"PyYAML, got none: pip install kalos-fiftyone\[yaml\], or give classes"):
-        read_yolo(folder({"ann/a.txt": "", "data.yaml": "names: [cat]"}), sizes={"a": (10, 10)})
 
 
 def test_what_is_missing(folder, tmp_path):
