@@ -26,6 +26,7 @@ from kalos_core.reliability import (
     coincidences,
 )
 from kalos_core.resampling import Cells, intervals, resample
+from kalos_core.results import Result, check_result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
@@ -114,9 +115,11 @@ class Configuration:
         return f"KαLOS({self.similarity}, τ_s={self.threshold:g}, S={self.solver}, ψ_{self.cost})"
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
     """The result of `agreement`, with all it was computed from.
+
+    Figures: ``"images"``.
 
     Parameters
     ----------
@@ -151,6 +154,9 @@ class Agreement:
     >>> result.image_alpha.tolist(), result.alpha, result.empty_images, result.alpha_without_empty
     ([0.0, 1.0], 0.5, 1, 0.0)
     """
+
+    _call = "agreement(annotations)"
+    _shows_table = False
 
     annotations: Annotations
     pairs: Pairs
@@ -243,7 +249,9 @@ class Agreement:
             }
         )
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         low, high = self.alpha_interval
         interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
         words = self.band if np.isnan(self.alpha) else f"{self.band}; label convergence: {self.convergence_band}"
@@ -392,8 +400,7 @@ def check_comparable(annotations: Annotations) -> None:
 
 def check_agreement(result: Agreement) -> None:
     """What lies behind an agreement is only defined for one: not for the annotations themselves."""
-    if not isinstance(result, Agreement):
-        raise InputError(f"agreement: expected what `agreement` returns, got {type(result).__name__}")
+    check_result(result, "agreement", Agreement)
 
 
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -29,6 +29,14 @@ def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name}: expected numbers, got {values!r:.100}") from None
+
+
+def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
+    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
+    entries = list(values) if isinstance(values, Iterable) else [values]
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
 
 
 def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

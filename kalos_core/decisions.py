@@ -22,6 +22,7 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,9 +105,11 @@ class Decision:
             raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {self.rater!r}")
 
 
-@dataclass(frozen=True, eq=False)
-class Disputes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Disputes(Result):
     """D units that raters do not agree about: somebody annotated what another did not, or gave it another class.
+
+    Figures: ``"images"``.
 
     Parameters
     ----------
@@ -125,6 +128,8 @@ class Disputes:
     {'image': [1], 'alpha': [0.0], 'unit': [0], 'ann': ['cat'], 'bob': ['no object']}
     """
 
+    _call = "disputes(agreement(annotations))"
+
     unit: NDArray[np.intp]
     image: NDArray[np.intp]
     agreement: Agreement
@@ -136,6 +141,12 @@ class Disputes:
         """Ids of the annotations of one of them."""
         found: list[Any] = self.agreement.annotations.id[self.agreement.unit_of == self.unit[number]].tolist()
         return found
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        images = len(np.unique(self.image))
+        return f"{len(self):,} of {len(self.agreement.units):,} units in dispute, on {images:,} images"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a dispute: image, alpha of the image, and what each rater gave the unit ("" where not assigned)."""
@@ -184,8 +195,8 @@ def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disput
     return Disputes(unit[order], image[order], agreement)
 
 
-@dataclass(frozen=True, eq=False)
-class Resolved:
+@dataclass(frozen=True, eq=False, repr=False)
+class Resolved(Result):
     """The answer of `resolve`: C annotations, U units.
 
     Parameters
@@ -203,6 +214,8 @@ class Resolved:
     decided : int
         How many units were.
 
+    Figures: ``"origins"``.
+
     Examples
     --------
     >>> from kalos_core import Annotations
@@ -213,6 +226,8 @@ class Resolved:
     (['agreed'], ((1, 2),), [], 0)
     """
 
+    _call = "resolve(agreement(annotations))"
+
     annotations: Annotations
     origin: NDArray[np.object_]
     sources: tuple[tuple[Any, ...], ...]
@@ -220,6 +235,17 @@ class Resolved:
     who: NDArray[np.object_]
     open_units: NDArray[np.intp]
     decided: int
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return (
+            f"{len(self.origin):,} resolved annotations: {self.decided:,} units decided, {len(self.open_units):,} open"
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an annotation, with its origin, the note and who decided."""
+        return self.annotations.to_pandas().assign(origin=self.origin, note=self.note, decided_by=self.who)
 
     def fields(self) -> dict[str, list[Any]]:
         """Further fields of each annotation for a COCO file, as the last argument of `write_coco`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,23 @@ from kalos_core.annotations import Annotations
 from kalos_core.annotations.blocks import AT_ONCE, ByImage, Take
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.errors import InputError
+from kalos_core.results import Result
 from kalos_core.shapes.borrowed import Borrowed
 from kalos_core.similarity import SIMILARITIES, Rows, Similarity, check_threshold, get_similarity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 BLOCK = 1 << 14
 """Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs(Result):
     """P pairs of annotations whose similarity reaches a floor.
+
+    Figures: ``"similarities"``.
 
     Parameters
     ----------
@@ -43,6 +50,9 @@ class Pairs:
     >>> len(pairs), len(pairs.at_least(0.75)), pairs.kind
     (2, 1, 'box')
     """
+
+    _call = "compute_pairs(annotations)"
+    _shows_table = False
 
     left: NDArray[np.intp]
     right: NDArray[np.intp]
@@ -88,6 +98,23 @@ class Pairs:
         inside = images[annotations.image]
         kept, row = self.keep(inside[self.left]), np.cumsum(inside) - 1
         return replace(kept, left=row[kept.left], right=row[kept.right])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.left):,} pairs of annotations, {self.name}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a pair: rows of the annotations, and their similarity."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "left": self.left,
+                "right": self.right,
+                "similarity": self.similarity,
+            }
+        )
 
 
 def compute_pairs(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import total
 from kalos_core.reliability import NO_OBJECT, Coincidences, alpha, alpha_by_group, join_coincidences
+from kalos_core.results import Result
 
 INTERVAL = (2.5, 97.5)
 """Percentiles of a bootstrap that bound a 95 % interval."""
@@ -380,8 +381,8 @@ def interval_columns(**named: NDArray[np.float64]) -> dict[str, NDArray[np.float
     return {f"{name}_{side}": values[:, at] for name, values in named.items() for at, side in enumerate(sides)}
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Result):
     """F statistics with their intervals.
 
     Parameters

@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "arrays",
     "display",
+    "results",
     "shapes",
     "annotations",
     "similarity",

@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import object_array as object_array
 from kalos_core.errors import InputError, is_hashable, listed
 
 TEXT = np.dtypes.StringDType()
 """Text of any length without a Python object for each: half the memory, and indexing gives `str` all the same."""
-
-
-def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
-    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
-    entries = list(values) if isinstance(values, Iterable) else [values]
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
 
 
 def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:

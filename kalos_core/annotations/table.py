@@ -32,6 +32,7 @@ from kalos_core.annotations.columns import (
 from kalos_core.annotations.shapes import SHAPE_FIELDS
 from kalos_core.arrays import freeze
 from kalos_core.errors import InputError, KalosWarning, Problems, check_iterable, is_hashable, listed
+from kalos_core.results import Result
 from kalos_core.shapes import Boxes, ShapeColumn
 
 if TYPE_CHECKING:
@@ -50,12 +51,14 @@ UNSAID = (
 __all__ = ["Annotations", "as_name", "build_annotations", "id_array", "object_array"]
 
 
-@dataclass(frozen=True, eq=False)
-class Annotations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(Result):
     """All annotations of all raters, with the vocabularies their codes point into.
 
     Build one with `read_coco`, `from_rows` or `kalos_core.fiftyone.read_annotations`; the constructor takes codes
     and checks that they fit.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -114,6 +117,10 @@ class Annotations:
     >>> len(annotations.select(raters=["bob"]))
     1
     """
+
+    _call = "read_labels(path)"
+    _shows_table = False
+    _stays_outside = True
 
     image: NDArray[np.intp]
     rater: NDArray[np.intp]
@@ -240,11 +247,23 @@ class Annotations:
     def __len__(self) -> int:
         return len(self.image)
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         return (
             f"Annotations({len(self):,} annotations of {len(self.raters)} raters on {len(self.images):,} images, "
             f"{len(self.categories):,} categories, shapes: {', '.join(self.shapes) or 'none'})"
         )
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        counts = np.bincount(self.rater, minlength=len(self.raters))
+        assigned = np.asarray(self.assigned).reshape(len(self.images), len(self.raters), -1).any(axis=2).sum(axis=0)
+        return pd.DataFrame({"rater": self.raters, "annotations": counts, "images": assigned})
+
+    def _content(self) -> dict[str, Any]:
+        return {"table": self.to_pandas().to_dict("list")}
 
     @classmethod
     def from_rows(

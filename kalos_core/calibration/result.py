@@ -13,6 +13,7 @@ from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.shares import Shares
 from kalos_core.errors import lookup
 from kalos_core.resampling import interval_columns
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +32,11 @@ ENDS = (0.005, 0.95)
 """tau* outside of these is at an end of its scale: five steps of the grid, and an overlap of .05 at least."""
 
 
-@dataclass(frozen=True, eq=False)
-class Separation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Separation(Result):
     """Observed against expected distances of one similarity, of all annotations or of those of one size.
+
+    Figures: ``"distances"``.
 
     Parameters
     ----------
@@ -72,6 +75,9 @@ class Separation:
     >>> found.threshold, found.threshold_interval.tolist()
     (0.6, [nan, nan])
     """
+
+    _call = "calibrate(annotations)['box_iou']"
+    _shows_table = False
 
     name: str
     size: str
@@ -164,17 +170,25 @@ class Separation:
         """(2,) that of tau, from the other end."""
         return 1 - self.tau_interval[::-1]
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         size = "" if self.size == "all" else f" of {self.size} annotations"
         tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (as a similarity: τ*_s = {self.threshold:.3f})"
         doubt = "" if self.trusted else f"; not to be trusted: {self.why}"
         found = f"{tau}{doubt}" if np.isfinite(self.tau) else f"no τ*: {self.reason}"
         return f"{self.name}{size}: KS = {self.ks:.3f}{_brackets(self.ks_interval)} at {self.ks_at:.3f}, {found}"
 
+    def to_pandas(self) -> pd.DataFrame:
+        """One row, with the columns of `Calibration.to_pandas`."""
+        return _table([self])
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Result):
     """The result of `calibrate`: a `Separation` for each similarity, the largest KS first.
+
+    Figures: ``"distances"``, ``"similarities"``.
 
     Parameters
     ----------
@@ -196,6 +210,9 @@ class Calibration:
     >>> result.to_pandas()[["similarity", "ks", "tau"]].values.tolist()
     [['box_iou', 1.0, 0.6]]
     """
+
+    _call = "calibrate(annotations)"
+    _shows_table = False
 
     separations: Sequence[Separation]
     repeats: int = 1
@@ -239,7 +256,9 @@ class Calibration:
         """A row for each similarity and size of targets."""
         return _table([found for whole in self.separations for found in whole.strata.values()])
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         return "\n".join(map(str, self.separations))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +15,21 @@ from kalos_core.consensus.truth import Truth
 from kalos_core.errors import InputError, listed
 from kalos_core.pixels.classes import check_classes, check_values
 from kalos_core.pixels.stack import LabelStack
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 ROUNDING = 1e-9
 """Probabilities that differ by less are equal."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClassTruth:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassTruth(Result):
     """A truth of several classes. K classes.
+
+    Figures: ``"classes"``.
 
     Parameters
     ----------
@@ -38,6 +46,8 @@ class ClassTruth:
     >>> found.labels.tolist(), found.tied.tolist()
     ([[0, 1]], [[False, True]])
     """
+
+    _call = "class_truth(labels, classes)"
 
     values: NDArray[np.int64]
     by_class: dict[str, Truth]
@@ -58,6 +68,21 @@ class ClassTruth:
         """(H, W) True where several classes are equally likely."""
         highest = self._probability.max(axis=0)
         return np.asarray(((self._probability >= highest - ROUNDING).sum(axis=0) > 1) & (highest > 0))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Reference of {len(self.by_class):,} classes; {int(self.tied.sum()):,} pixels tied"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a class: its value, how many pixels it has, and what to know."""
+        import pandas as pd
+
+        rows = [
+            {"value": value, "class": name, "method": found.method, "pixels": int(found.mask.sum()), "note": found.note}
+            for value, (name, found) in zip(self.values.tolist(), self.by_class.items(), strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["value", "class", "method", "pixels", "note"])
 
 
 def class_truth(

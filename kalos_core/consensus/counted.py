@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,17 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.consensus.truth import Truth
 from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.sums import divide
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class CountedTruth:
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedTruth(Result):
     """The truths of one method over the images of a study, nothing of an image kept but numbers. R raters, I images.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -41,6 +48,8 @@ class CountedTruth:
     >>> found.performance.sensitivity.tolist(), found.images, found.pixels
     ([0.5, 1.0], 1, 2)
     """
+
+    _call = "CountedTruth.nothing(raters, images)"
 
     raters: NDArray[np.object_]
     confusion: NDArray[np.int64]
@@ -110,3 +119,16 @@ class CountedTruth:
     def specificity(self) -> NDArray[np.float64]:
         """(R,) the same of the specificity."""
         return divide(self.specificity_sum, self.seen)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Reference of {self.images:,} images: {self.pixels:,} pixels, {self.empty:,} images empty"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater: images, sensitivity, specificity, and how often the estimate rests on the rater."""
+        import pandas as pd
+
+        names = ("sensitivity", "specificity", "kept_share")
+        columns = {name: getattr(self, name) for name in names}
+        return pd.DataFrame({"rater": self.raters, "images": self.seen} | columns)

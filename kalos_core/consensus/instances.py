@@ -17,6 +17,7 @@ from kalos_core.consensus.voting import check_share
 from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.sums import divide
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,11 @@ Ties = Literal["apart", "first"]
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class InstanceConsensus:
+@dataclass(frozen=True, eq=False, repr=False)
+class InstanceConsensus(Result):
     """The result of `instance_consensus`. U units, C of them kept.
+
+    Figures: ``"outcomes"``.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ class InstanceConsensus:
     >>> found.counts()
     {'kept': 1, 'below quorum': 1, 'tied class': 0}
     """
+
+    _call = "instance_consensus(agreement(annotations))"
 
     annotations: Annotations
     score: NDArray[np.float64]
@@ -127,6 +132,12 @@ class InstanceConsensus:
         ``score``, and ``sources``: the ids of the annotations behind it.
         """
         return {"score": self.score.tolist(), "sources": [self.sources(row) for row in range(len(self.unit))]}
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.counts().items())
+        return f"Consensus of {len(self.outcome):,} units: {counts}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,31 @@ from kalos_core.errors import InputError, lookup
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Stacks, each_stack, image_name
 from kalos_core.pixels.sums import PixelSums
+from kalos_core.results import Results
 
 LOCAL = "raters have no names: outliers are decided within the image"
 
 
-def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> list[Truth]:
+class Truths(Results[Truth]):
+    """References estimated from the masks of several images, one `Truth` an image.
+
+    Figures: ``"images"``.
+    """
+
+    _entry = Truth
+    _call = "estimate_truths(stacks)"
+
+    def _row(self, entry: Truth) -> dict[str, Any]:
+        size = {"method": entry.method, "pixels": int(entry.mask.sum()), "of": entry.patterns.pixels}
+        return size | {"raters": len(entry.raters), "note": entry.note}
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"References of {len(self):,} images"
+
+
+def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> Truths:
     """The truth of each image of a study, by the name of a method in `TRUTH_METHODS`.
 
     What sets it apart from `estimate_truth` is ``"excl-0.5"``: outliers are decided once, over all images, as the paper
@@ -42,7 +63,7 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
 
     Returns
     -------
-    list of Truth
+    Truths
         In the order of the images.
 
     Raises
@@ -79,7 +100,7 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
             truths = [vote_of_study(raters, votes, outliers) for raters, votes in read]
     if not truths:
         raise InputError("stacks: expected at least one image, got none")
-    return truths
+    return Truths(truths)
 
 
 def study_outliers(stacks: Stacks) -> list[str]:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.pixels.patterns import Patterns
 from kalos_core.pixels.performance import RaterPerformance, confusions
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Truth:
+@dataclass(frozen=True, eq=False, repr=False)
+class Truth(Result):
     """A truth estimated from the masks of N raters.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -49,6 +56,8 @@ class Truth:
     'nobody marked a pixel: the truth is empty; sensitivity is a share of no pixel and stands as 1'
     """
 
+    _call = "estimate_truth(masks)"
+
     method: str
     mask: NDArray[np.bool_]
     raters: NDArray[np.object_]
@@ -74,9 +83,18 @@ class Truth:
         counts = self.patterns.counts_in(self.mask)
         return RaterPerformance(self.raters, confusions(self.patterns.votes, self.patterns.count, counts))
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         note = f"; {self.note}" if self.note else ""
         return f"Truth({self.method}: {int(self.mask.sum()):,} of {self.patterns.pixels:,} pixels{note})"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater: sensitivity and specificity, and whether the estimate rests on them."""
+        import pandas as pd
+
+        names = ("sensitivity", "specificity", "kept")
+        return pd.DataFrame({"rater": self.raters} | {name: getattr(self, name) for name in names})
 
 
 def truth_of_patterns(

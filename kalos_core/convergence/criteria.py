@@ -12,6 +12,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.convergence.modified import usable_images
 from kalos_core.errors import listed
 from kalos_core.pairs import Pairs
+from kalos_core.results import Results
 from kalos_core.similarity import Rows, Similarity
 from kalos_core.variation import variations
 
@@ -50,9 +51,24 @@ class Criterion:
     verdict: Verdict
 
 
+class Criteria(Results[Criterion]):
+    """The check-list of `check_convergence`, one `Criterion` after the other.
+
+    Figures: ``"verdicts"``.
+    """
+
+    _entry = Criterion
+    _call = "check_convergence(annotations)"
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{sum(line.verdict == 'warn' for line in self)} warnings in {len(self)} criteria"
+
+
 def check_convergence(
     annotations: Annotations, similarity: str | Similarity | Rows = "box_iou", *, pairs: Pairs | None = None
-) -> list[Criterion]:
+) -> Criteria:
     """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
 
     Parameters
@@ -64,7 +80,7 @@ def check_convergence(
 
     Returns
     -------
-    list of Criterion
+    Criteria
         Guidelines, selection of images, rater imbalance, missing images, copies and classes covered.
 
     Raises
@@ -89,7 +105,7 @@ def check_convergence(
     ok: classes covered
     """
     usable_images(annotations)
-    return [
+    lines = [
         Criterion(
             "one guideline",
             "Labels do not say which guideline their raters followed. If several were mixed, differences between the "
@@ -102,6 +118,7 @@ def check_convergence(
         _copies(annotations, similarity, pairs),
         _classes(annotations),
     ]
+    return Criteria(lines)
 
 
 def _selection_of_images(annotations: Annotations) -> Criterion:

@@ -31,6 +31,7 @@ from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError, KalosWarning, as_number, check_whole
 from kalos_core.pairs import Pairs
+from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
 if TYPE_CHECKING:
@@ -88,9 +89,11 @@ class SubsetSize:
     alpha: float
 
 
-@dataclass(frozen=True, eq=False)
-class LabelConvergence:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelConvergence(Result):
     """The result of `label_convergence`. B replicates of n images, T thresholds, R raters.
+
+    Figures: ``"replicates"``, ``"regression"``, ``"sizes"``, ``"directions"``.
 
     Parameters
     ----------
@@ -135,6 +138,8 @@ class LabelConvergence:
     >>> result.convergence.position(0.1)
     'below'
     """
+
+    _call = "label_convergence(annotations)"
 
     whole: ModifiedMap
     drawn: NDArray[np.intp]
@@ -302,7 +307,9 @@ class LabelConvergence:
             }
         )
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         found, whole = self.convergence, 100 * self.whole_convergence
         low, high = 100 * found.interval
         return (
@@ -310,6 +317,9 @@ class LabelConvergence:
             f"{100 * found.mean:.2f} [{low:.2f}, {high:.2f}] on {len(self.alpha):,} subsets of "
             f"{self.images_per_replicate:,} of them"
         )
+
+    def _table(self) -> pd.DataFrame:
+        return self.summary()
 
 
 def label_convergence(

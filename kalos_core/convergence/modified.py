@@ -16,6 +16,7 @@ from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.errors import InputError, check_whole, lookup
 from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
@@ -36,9 +37,11 @@ SIZES: dict[str, tuple[float, float]] = {
 """COCO's sizes: least and greatest area in square pixels."""
 
 
-@dataclass(frozen=True, eq=False)
-class ModifiedMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class ModifiedMap(Result):
     """The result of `modified_map`.
+
+    Figures: ``"directions"``.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ class ModifiedMap:
     >>> print(result)
     mmAP(box_iou, ties=coco, size=all) = 0.500 over 1 images, thresholds 0.75 to 0.85
     """
+
+    _call = "modified_map(annotations)"
 
     similarity_name: str
     thresholds: NDArray[np.float64]
@@ -122,7 +127,9 @@ class ModifiedMap:
         )
         return table.groupby("category", sort=False, as_index=False).mean()
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         about = f"mmAP({self.similarity_name}, ties={self.ties}, size={self.size})"
         if len(self.raters) == 2:
             return f"{about} = {self.mean:.3f} over {self.images[0, 1]:,} images, thresholds {self.span}"

@@ -15,17 +15,21 @@ from kalos_core.convergence.counting import count
 from kalos_core.convergence.crowds import crowd_overlaps
 from kalos_core.convergence.matching import ALMOST_ONE
 from kalos_core.convergence.modified import THRESHOLDS, check_thresholds
+from kalos_core.display import points_text
 from kalos_core.errors import InputError, as_number, listed
 from kalos_core.pairs import Pairs, blocks_of_runs
+from kalos_core.results import Result
 from kalos_core.similarity import Similarity, get_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionMap(Result):
     """The result of `map_of_predictions`. T thresholds, R raters.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -60,6 +64,8 @@ class PredictionMap:
     [1.0, 1.0, 1.0, 0.0]
     """
 
+    _call = "map_of_predictions(annotations, predictions, scores)"
+
     similarity_name: str
     thresholds: NDArray[np.float64]
     raters: NDArray[np.object_]
@@ -79,6 +85,12 @@ class PredictionMap:
     def mean(self) -> float:
         """Mean over the raters who have annotations: what is compared with label convergence."""
         return float(np.nanmean(self.per_rater))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        raters = int(np.isfinite(self.per_rater).sum())
+        return f"mAP {points_text(self.mean)} of predictions, mean over {raters} raters as ground truth"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and rater."""

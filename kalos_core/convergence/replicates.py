@@ -12,6 +12,7 @@ from kalos_core._agreement import Configuration
 from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread
 from kalos_core.errors import InputError
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +21,11 @@ SAME_THRESHOLD = 1e-6
 """Thresholds that differ by no more than this are the same but for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Replicates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicates(Result):
     """B replicates of modified mAP and alpha at T thresholds, and what follows from them, without any annotation.
+
+    Figures: ``"replicates"``, ``"regression"``.
 
     Parameters
     ----------
@@ -50,6 +53,8 @@ class Replicates:
     >>> round(found.convergence.mean, 3), round(found.between(0.5, 0.6).convergence.mean, 3)
     (0.6, 0.8)
     """
+
+    _call = "label_convergence(annotations).replicates"
 
     thresholds: NDArray[np.float64]
     map: NDArray[np.float64]
@@ -194,3 +199,25 @@ class Replicates:
             if spread is not None
         ]
         return pd.DataFrame(rows)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.map):,} replicates on {self.images_per_replicate:,} of {self.images:,} images"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each replicate and threshold: modified mAP and alpha."""
+        import pandas as pd
+
+        replicates, thresholds = self.alpha.shape
+        return pd.DataFrame(
+            {
+                "replicate": np.repeat(np.arange(replicates), thresholds),
+                "threshold": np.tile(self.thresholds, replicates),
+                "map": self.map.ravel(),
+                "alpha": self.alpha.ravel(),
+            }
+        )
+
+    def _table(self) -> pd.DataFrame:
+        return self.summary()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,15 @@ from kalos_core.convergence.models import read_models
 from kalos_core.convergence.predictions import map_of_predictions
 from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import Spread
+from kalos_core.display import points_text
 from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.pairs import Pairs, compute_pairs
+from kalos_core.results import Result
 from kalos_core.variation import TOUCHING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 WHOLE = "all images"
 """The name of what is no tag."""
@@ -103,9 +109,11 @@ class TagConvergence:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class ConvergenceStudy:
+@dataclass(frozen=True, eq=False, repr=False)
+class ConvergenceStudy(Result):
     """What `convergence_study` returns. T thresholds, R raters.
+
+    Figures: ``"study"``, ``"directions"``.
 
     Parameters
     ----------
@@ -134,6 +142,8 @@ class ConvergenceStudy:
     >>> found.with_models("net 0.1").placed[0].place
     'below'
     """
+
+    _call = "convergence_study(annotations, label_convergence(annotations))"
 
     parts: tuple[TagConvergence, ...]
     raters: NDArray[np.object_]
@@ -192,6 +202,24 @@ class ConvergenceStudy:
             for part in self.parts
         ]
         return replace(self, parts=tuple(parts), directions=self.directions[chosen])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        found = points_text(self.whole.convergence.mean)
+        return f"Label convergence {found} mAP on subsets; {len(self.parts) - 1} tags, {len(self.models)} models"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for all images and for each tag: label convergence on subsets, from 0 to 1, and why there is none."""
+        import pandas as pd
+
+        rows = []
+        for part in self.parts:
+            found = None if part.replicates is None else part.replicates.convergence
+            low, high = (np.nan, np.nan) if found is None else found.interval
+            mean = np.nan if found is None else found.mean
+            rows.append((part.name, part.images, mean, low, high, part.reason))
+        return pd.DataFrame(rows, columns=["name", "images", "map", "map_low", "map_high", "reason"])
 
 
 def convergence_study(

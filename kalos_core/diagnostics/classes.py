@@ -12,14 +12,17 @@ from kalos_core._agreement import Agreement, Configuration, check_agreement
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import Estimates
+from kalos_core.results import lowest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassDifficulty(Estimates):
     """Agreement about each class that anybody annotated, in the order of the vocabulary.
+
+    Figures: ``"classes"``.
 
     Parameters
     ----------
@@ -47,8 +50,15 @@ class ClassDifficulty(Estimates):
     {'category': ['cat'], 'alpha': [1.0], 'images': [1], 'units': [1]}
     """
 
+    _call = "class_difficulty(agreement(annotations))"
+
     category: NDArray[np.object_]
     units: NDArray[np.intp]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return lowest("class", self.category, "alpha", self.alpha)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class."""

@@ -14,6 +14,7 @@ from kalos_core.annotations import object_array
 from kalos_core.diagnostics.parts import Part
 from kalos_core.errors import InputError, check_whole, listed
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +23,11 @@ OF_RESULTS = ("similarity", "threshold", "solver", "cost")
 """What of a configuration decides an alpha; the rest decides its interval."""
 
 
-@dataclass(frozen=True, eq=False)
-class Differences:
+@dataclass(frozen=True, eq=False, repr=False)
+class Differences(Result):
     """F statistics of two agreements, a and b, and what changed from a to b.
+
+    Figures: ``"changes"``.
 
     Parameters
     ----------
@@ -53,6 +56,8 @@ class Differences:
     {'name': ['cat'], 'alpha_a': [1.0], 'difference': [-1.5]}
     """
 
+    _call = "compare(a, b).whole"
+
     name: NDArray[np.object_]
     alpha_a: NDArray[np.float64]
     alpha_b: NDArray[np.float64]
@@ -66,6 +71,11 @@ class Differences:
     def is_clear(self) -> NDArray[np.bool_]:
         """(F,) whether the interval leaves 0 out: the difference is more than chance."""
         return (self.interval[:, 0] > 0) | (self.interval[:, 1] < 0)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.name):,} differences, {int(self.is_clear.sum()):,} of them clear"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a statistic."""
@@ -84,9 +94,11 @@ class Differences:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
     """What changed from an agreement a to an agreement b; the answer of `compare`.
+
+    Figures: ``"changes"``, ``"classes"``, ``"raters"``.
 
     Parameters
     ----------
@@ -113,6 +125,9 @@ class Comparison:
     >>> found.worsened.tolist(), found.notes[0][:29]
     ([1], 'Not comparable: threshold is ')
     """
+
+    _call = "compare(agreement_a, agreement_b)"
+    _shows_table = False
 
     whole: Differences
     classes: Differences
@@ -167,7 +182,9 @@ class Comparison:
         """One row a rater that both have."""
         return self.raters.to_pandas().rename(columns={"name": "rater"})
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         low, high = self.interval
         interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
         before, after, images = self.whole.alpha_a[0], self.whole.alpha_b[0], self.whole.images[0]
@@ -178,6 +195,14 @@ class Comparison:
                 *self.notes,
             ]
         )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for all, and for each class and rater that both have; `part` says which it is."""
+        import pandas as pd
+
+        parts = {"all": self.whole, "class": self.classes, "rater": self.raters}
+        tables = [found.to_pandas().assign(part=name) for name, found in parts.items() if len(found.name)]
+        return pd.concat(tables, ignore_index=True)
 
 
 def compare(agreement_a: Agreement, agreement_b: Agreement, bootstrap: int = 1000, seed: int = 0) -> Comparison:

@@ -14,14 +14,17 @@ from kalos_core.diagnostics.parts import estimate_cells
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError, listed
 from kalos_core.resampling import Cells, Estimates, interval_columns
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Collaboration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Collaboration(Result):
     """The agreement of every two of R raters, matched on these two alone; all matrices are symmetric.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -53,6 +56,8 @@ class Collaboration:
     {'rater_a': ['ann'], 'rater_b': ['bob'], 'alpha': [1.0]}
     """
 
+    _call = "collaboration(agreement(annotations))"
+
     raters: NDArray[np.object_]
     alpha: NDArray[np.float64]
     alpha_interval: NDArray[np.float64]
@@ -76,6 +81,11 @@ class Collaboration:
         names = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval")
         numbers = {name: _symmetric(getattr(pairs, name), getattr(self, name)[each, each]) for name in names}
         return replace(self, **numbers, images=_symmetric(pairs.images, assigned))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Alpha of every two of {len(self.raters):,} raters"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""

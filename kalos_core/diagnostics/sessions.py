@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntraRater(Estimates):
     """How far each of P people agrees with themselves over their sessions.
+
+    Figures: ``"people"``.
 
     Parameters
     ----------
@@ -48,8 +50,15 @@ class IntraRater(Estimates):
     {'person': ['ann'], 'sessions': [2], 'alpha': [1.0]}
     """
 
+    _call = "intra_rater(agreement(annotations))"
+
     person: NDArray[np.object_]
     sessions: NDArray[np.intp]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Alpha of {len(self.person):,} people with themselves over sessions"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a person."""
@@ -64,9 +73,11 @@ class IntraRater(Estimates):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TeamAgreement(Estimates):
     """How far the people of each of S sessions agree with one another in it.
+
+    Figures: ``"sessions"``.
 
     Parameters
     ----------
@@ -92,8 +103,15 @@ class TeamAgreement(Estimates):
     ([2, 1], [1.0, nan])
     """
 
+    _call = "team_agreement(agreement(annotations))"
+
     session: NDArray[np.object_]
     raters: NDArray[np.intp]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Alpha of the people of {len(self.session):,} sessions with one another"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a session."""

@@ -22,10 +22,12 @@ from kalos_core.annotations import Annotations
 from kalos_core.calibration import Calibration, Separation
 from kalos_core.correspondence import correspond
 from kalos_core.diagnostics.parts import Part
+from kalos_core.display import with_interval
 from kalos_core.errors import InputError, KalosWarning, check_whole
 from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.reliability import alpha_by_group, build_units
 from kalos_core.resampling import Cells, Draws, interval_columns, intervals, resample
+from kalos_core.results import Result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 
 if TYPE_CHECKING:
@@ -38,9 +40,11 @@ USUAL_ANCHOR = 0.5
 """The threshold from which the loss is computed where nothing was calibrated."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sensitivity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Result):
     """Agreement over T thresholds, and what is lost to imprecise boundaries.
+
+    Figures: ``"thresholds"``.
 
     Parameters
     ----------
@@ -69,6 +73,8 @@ class Sensitivity:
     [1.0, 1.0]
     """
 
+    _call = "sensitivity(annotations)"
+
     threshold: NDArray[np.float64]
     alpha: NDArray[np.float64]
     alpha_interval: NDArray[np.float64]
@@ -86,6 +92,12 @@ class Sensitivity:
 
     def __len__(self) -> int:
         return len(self.threshold)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        change = with_interval(self.delta, self.delta_interval)
+        return f"Alpha changes by {change} from threshold {self.anchor:g} to {self.strict:g}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a threshold."""

@@ -15,14 +15,17 @@ from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taki
 from kalos_core.errors import InputError
 from kalos_core.reliability import NOT_ASSIGNED, coincidences
 from kalos_core.resampling import Cells, interval_columns, intervals, join_cells, resample
+from kalos_core.results import Result, lowest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class RaterVitality:
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterVitality(Result):
     """What each of R raters adds to agreement: above 0 a rater who brings the others together, below 0 one who differs.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -53,6 +56,8 @@ class RaterVitality:
     [0.0, 0.0, 0.0]
     """
 
+    _call = "rater_vitality(agreement(annotations))"
+
     rater: NDArray[np.object_]
     vitality: NDArray[np.float64]
     vitality_interval: NDArray[np.float64]
@@ -64,6 +69,11 @@ class RaterVitality:
 
     def __len__(self) -> int:
         return len(self.rater)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return lowest("rater", self.rater, "vitality", self.vitality)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""

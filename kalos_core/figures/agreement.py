@@ -25,6 +25,7 @@ from kalos_core.figures.common import (
     whiskers,
 )
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
+from kalos_core.figures.takes import takes_result
 
 BIN_WIDTH = 0.1
 
@@ -156,6 +157,7 @@ def alpha_scale(
     return figure
 
 
+@takes_result
 def plot_agreement(result: Agreement) -> go.Figure:
     """The histogram of a result, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)

@@ -9,10 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from kalos_core.calibration import Separation
+from kalos_core.calibration import Calibration, Separation
 from kalos_core.calibration.shares import BIN_OF_DISTANCES, CURVE_AT, DISTANCE_EDGES
 from kalos_core.display import alpha_text, with_interval
+from kalos_core.errors import InputError, lookup
 from kalos_core.figures.common import LEGEND_AT_BOTTOM, NEUTRAL, UPRIGHT, Layout, titled
+from kalos_core.figures.takes import takes_result
 
 OBSERVED_COLOUR = "#7A5CE0"
 """Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
@@ -95,8 +97,21 @@ def calibration_figure(
     return figure
 
 
-def plot_calibration(found: Separation) -> go.Figure:
-    """Observed against expected distances of one similarity, titled with the finding."""
+@takes_result
+def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
+    """Observed against expected distances of one similarity, titled with the finding.
+
+    Parameters
+    ----------
+    found : Separation or Calibration
+        Of a calibration, the similarity with the largest KS is drawn unless another is named.
+    similarity : str, optional
+    """
+    if isinstance(found, Calibration):
+        if not len(found.separations):
+            raise InputError("found: expected a calibration of at least one similarity, got none")
+        known = {separation.name: separation for separation in found.separations}
+        found = found.separations[0] if similarity is None else lookup(known, similarity, "similarity")
     observed, expected = found.shares
     return calibration_figure(
         observed.share,

@@ -12,6 +12,7 @@ from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.display import MOST_LETTERS, Numbers, alpha_text, names_shown, shown, with_interval
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, PALE, Intervals, as_intervals, as_numbers
+from kalos_core.figures.takes import takes_result
 
 MOST_CLASSES = 40
 """Bars of one figure, which grows with them; what is left out is said."""
@@ -124,6 +125,7 @@ def class_difficulty_bars(
     )
 
 
+@takes_result
 def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
     """The bars of a result, titled with its finding; a class that is selected stands out."""
     names, alpha, images = result.category.tolist(), result.alpha, result.images.tolist()

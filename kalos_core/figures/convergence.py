@@ -52,6 +52,7 @@ from kalos_core.figures.common import (
     titled,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
+from kalos_core.figures.takes import takes_result
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 DATASET_COLOURS = ("#8C96A3", "#7A5CE0", "#B8860B", "#2F6B5E", "#A23B72")
@@ -443,6 +444,7 @@ def size_curve(images: Numbers, convergence: Numbers, intervals: Intervals | Non
     )
 
 
+@takes_result
 def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends."""
     first, last = sizes[0], sizes[-1]
@@ -454,6 +456,7 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
     return size_curve([size.images for size in sizes], [size.convergence for size in sizes], ends, title)
 
 
+@takes_result
 def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
     """The replicates of a result with its own line and the published one, titled with its finding."""
     found = _replicates(result)
@@ -473,6 +476,7 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
     )
 
 
+@takes_result
 def plot_study(study: ConvergenceStudy) -> go.Figure:
     """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
     parts = study.largest()
@@ -487,6 +491,7 @@ def plot_study(study: ConvergenceStudy) -> go.Figure:
     )
 
 
+@takes_result
 def plot_directions(result: ModifiedMap | ConvergenceStudy) -> go.Figure:
     """Modified mAP of every ordered pair of raters, mean over the thresholds, titled with the lowest."""
     raters, matrix = result.raters.tolist(), result.directions.mean(axis=0)
@@ -504,6 +509,7 @@ def _title(found: Replicates) -> str:
     )
 
 
+@takes_result
 def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.Figure:
     """The replicates of several data sets with the line through all of them (label convergence Fig. 3).
 
@@ -553,12 +559,14 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
     )
 
 
+@takes_result
 def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
     """The variation types of a result over its thresholds, one of them marked, titled with its equilibrium."""
     title = shares_title(result.equilibrium, result.no_equilibrium)
     return shares_over_thresholds(result.threshold, result.counts, result.equilibrium, title, selected=selected)
 
 
+@takes_result
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
     """The boundary quality of a result, titled with its finding."""
     title = boundary_title(result.findings, result.median, result.identical)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from kalos_core.display import EVENT_LABELS, MOST_LETTERS, OUTCOME_LABELS, STAGE_LABELS, names_shown, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
+from kalos_core.figures.takes import takes_result
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES
 
@@ -110,11 +111,13 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
     )
 
 
+@takes_result
 def plot_events(result: GeneratedRaters) -> go.Figure:
     """The events of generated raters, titled with their numbers."""
     return plot_rater_events(result.by_rater(), result.signal_loss())
 
 
+@takes_result
 def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
     """The events of all raters together, titled with their numbers; as `plot_events`."""
     title = events_title(

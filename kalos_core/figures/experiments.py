@@ -11,8 +11,15 @@ from plotly.subplots import make_subplots
 
 from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
+from kalos_core.figures.takes import takes_result
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
-from kalos_core.noise.experiments.response import AlphaTable, SchoolImpact, SignalLossTable
+from kalos_core.noise.experiments.response import (
+    AlphaTable,
+    MagnitudeResponse,
+    RaterReturn,
+    SchoolImpact,
+    SignalLossTable,
+)
 
 MAGNITUDE = "magnitude of noise, λ"
 
@@ -20,23 +27,35 @@ MOST_VALUES = 3000
 """Values behind one box, sampled at random."""
 
 
+@takes_result
 def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
     """Every experiment's figure, by its question."""
-    rows = result.raters
-    by_magnitude = [(f"λ = {magnitude:g}", rows.magnitude == magnitude) for magnitude in np.unique(rows.magnitude)]
-    everything = [("3 raters", np.ones(len(result.response.magnitude), np.bool_))]
     return {
         "Filtered Rand index of the solvers": plot_accuracy(result.accuracy, "rand_index", "filtered Rand index"),
         "F1 of the solvers": plot_accuracy(result.accuracy, "f1", "F1"),
         "What solvers match and miss": plot_cases(result.cases),
-        "More and more raters": _curves(rows, rows.raters, by_magnitude, "raters"),
+        "More and more raters": plot_rater_return(result.raters),
         "Schools of thought": plot_schools(result.schools),
-        "Alpha over noise": _curves(result.response, result.response.magnitude, everything, MAGNITUDE),
+        "Alpha over noise": plot_response(result.response),
         "Signal loss": plot_loss(result.loss),
     }
 
 
-def plot_accuracy(table: SolverAccuracy, metric: str, name: str) -> go.Figure:
+@takes_result
+def plot_rater_return(table: RaterReturn) -> go.Figure:
+    """Alpha over the number of synthetic raters, a curve for each magnitude of noise."""
+    found = np.unique(table.magnitude)
+    return _curves(table, table.raters, [(f"λ = {value:g}", table.magnitude == value) for value in found], "raters")
+
+
+@takes_result
+def plot_response(table: MagnitudeResponse) -> go.Figure:
+    """Alpha of three synthetic raters over the magnitude of noise."""
+    return _curves(table, table.magnitude, [("3 raters", np.ones(len(table.magnitude), np.bool_))], MAGNITUDE)
+
+
+@takes_result
+def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str = "filtered Rand index") -> go.Figure:
     """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
     counts = np.unique(table.raters).tolist()
     titles = [f"{count} synthetic rater{'s' if count > 1 else ' and the reference'}" for count in counts]
@@ -65,6 +84,7 @@ def plot_accuracy(table: SolverAccuracy, metric: str, name: str) -> go.Figure:
     return _framed(drawing)
 
 
+@takes_result
 def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     """How similar the pairs are that solvers matched rightly, missed, or matched wrongly, all magnitudes together."""
     rng = np.random.default_rng(seed)
@@ -88,6 +108,7 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
     return _framed(drawing)
 
 
+@takes_result
 def plot_schools(table: SchoolImpact) -> go.Figure:
     """Alpha of each two schools, the highest first."""
     order = np.argsort(-table.alpha, kind="stable")
@@ -132,6 +153,7 @@ def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
     ]
 
 
+@takes_result
 def plot_loss(table: SignalLossTable) -> go.Figure:
     """Signal loss over the magnitude, next to the paper's, titled with both."""
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]

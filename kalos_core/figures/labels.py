@@ -35,6 +35,7 @@ from kalos_core.figures.common import (
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.takes import takes_result
 from kalos_core.nominal import (
     LabelAgreement,
     MajorityAgreement,
@@ -130,6 +131,7 @@ def kappa_bars(
     return figure
 
 
+@takes_result
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     """The kappas of a result, titled with its finding."""
     names, kappa = result.question.tolist(), result.free_marginal
@@ -177,6 +179,7 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
     )
 
 
+@takes_result
 def plot_cohen(result: QuestionCurve) -> go.Figure:
     """Cohen's kappa of every two raters on a question, titled with its finding."""
     raters = result.raters.tolist()
@@ -258,6 +261,7 @@ def _two_dots(
     return figure.update_layout(showlegend=True, legend=LEGEND_AT_BOTTOM, margin_b=75, height=height)
 
 
+@takes_result
 def plot_majority(result: MajorityAgreement) -> go.Figure:
     """The concepts of a result, titled with its finding."""
     means = result.means
@@ -316,6 +320,7 @@ def accuracy_heatmap(
     return square_heatmap(names, values, "accuracy", title)
 
 
+@takes_result
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     """The matrix of a result with its majority, and its reference if it has one, titled with its finding."""
     raters = result.raters.tolist()
@@ -355,6 +360,7 @@ def team_bars(names: Sequence[str], values: Numbers, intervals: Intervals | None
     )
 
 
+@takes_result
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     """One question of a comparison, titled with whether the teams differ."""
     names, kappa = result.names, result.kappa[question]
@@ -376,6 +382,7 @@ def rejection_title(result: Rejection) -> str:
     return f"{share}{whose}: mean kappa {before} before, {after} after"
 
 
+@takes_result
 def plot_rejection(result: Rejection) -> go.Figure:
     """Free-marginal kappa of each question with all answers and without the rejected, the least first."""
     order = least_first(result.before)

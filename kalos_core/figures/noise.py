@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, p_text
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
+from kalos_core.figures.takes import takes_result
 from kalos_core.noise.fidelity import Fidelity, plain
 from kalos_core.noise.fit.angles import AngleFit, angle_models
 from kalos_core.noise.fit.goodness import FitTests, check_similarity, confusion_matrix, ks_of_shift
@@ -70,6 +71,7 @@ ANGLE_BINS = 36
 STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
 
 
+@takes_result
 def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "translation") -> go.Figure:
     """Residuals of a trend with the distributions of Student's t and of the normal distribution.
 
@@ -108,6 +110,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     return figure
 
 
+@takes_result
 def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
     """Directions of shifts with the four distributions of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
     shifts, _ = _measured(model, group, "translation")
@@ -126,6 +129,7 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
     return figure
 
 
+@takes_result
 def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
     """Changes over the area, with the fitted trend and the medians of ten groups of annotations (Fig. 11)."""
     shifts, size = _measured(model, group, part)
@@ -172,6 +176,7 @@ def fidelity_title(found: Fidelity) -> str:
     return f"{title}; mean alpha {plain(alpha.synthetic)}, real {plain(alpha.real)}"
 
 
+@takes_result
 def plot_fidelity(found: Fidelity) -> go.Figure:
     """Generated raters against the real ones, titled with how many quantities agree; see `fidelity_dots`."""
     return fidelity_dots(found, fidelity_title(found))
@@ -267,6 +272,7 @@ def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
     ]
 
 
+@takes_result
 def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     """Distribution functions of areas: unmatched against matched (Fig. 13), or wholes against others (Fig. 14).
 
@@ -307,6 +313,7 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
     return figure
 
 
+@takes_result
 def plot_confusions(
     model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0
 ) -> go.Figure:

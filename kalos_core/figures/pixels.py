@@ -32,6 +32,7 @@ from kalos_core.figures.common import (
     shortened,
     value_range,
 )
+from kalos_core.figures.takes import takes_result
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance
 from kalos_core.pixels.performance import SHARES
 
@@ -329,6 +330,7 @@ def _check_names(result: PixelAgreement) -> None:
         raise InputError(f"result: expected raters with names over all images, got none. {result.notes[0]}")
 
 
+@takes_result
 def plot_rater_tree(result: PixelAgreement) -> go.Figure:
     """The tree of raters of a result, titled with who stands out.
 
@@ -342,11 +344,13 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
     return rater_tree(raters, result.linkage.tolist(), out, tree_title(raters, out))
 
 
+@takes_result
 def plot_ratio(result: PixelAgreement) -> go.Figure:
     """The ratio over rater counts of a result, titled with what all raters agree on."""
     return ratio_curve([result.ratio], title=ratio_title(result.ratio))
 
 
+@takes_result
 def plot_rater_performance(result: PixelAgreement) -> go.Figure:
     """Each rater against the consensus of half of them, titled with the closest and the furthest.
 
@@ -359,6 +363,7 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
     return plot_performance(result.performance)
 
 
+@takes_result
 def plot_performance(table: RaterPerformance) -> go.Figure:
     """Each rater against a truth, titled with the closest and the furthest."""
     raters = table.raters.tolist()
@@ -366,6 +371,7 @@ def plot_performance(table: RaterPerformance) -> go.Figure:
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
 
 
+@takes_result
 def plot_correlations(result: PixelAgreement) -> go.Figure:
     """Agreement against properties of the images, titled with the strongest."""
     found = result.correlations

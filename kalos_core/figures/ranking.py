@@ -30,6 +30,7 @@ from kalos_core.figures.common import (
 )
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.pixels import LEGEND, significance
+from kalos_core.figures.takes import takes_result
 from kalos_core.pixels import SIGNIFICANT
 from kalos_core.ranking import (
     BoundaryEvaluation,
@@ -145,6 +146,7 @@ def bump_chart(
     return with_legend_below(figure, len(models))
 
 
+@takes_result
 def plot_ranking(rankings: Rankings) -> go.Figure:
     """The ranks of a result, titled with what they depend on."""
     return bump_chart(
@@ -195,6 +197,7 @@ def tau_heatmap(references: Sequence[str], tau: Matrix, title: str = "") -> go.F
     return square_heatmap(references, values, "Kendall's τ", title)
 
 
+@takes_result
 def plot_tau(rankings: Rankings) -> go.Figure:
     """How alike the references of a result rank, titled with the finding."""
     references, tau = rankings.truths.tolist(), rankings.tau
@@ -227,6 +230,7 @@ def concordance_title(result: Concordance) -> str:
     )
 
 
+@takes_result
 def plot_concordance(result: Concordance) -> go.Figure:
     """Distance of the rankings under every two references above the diagonal, and its p below, titled with the verdict.
 
@@ -312,6 +316,7 @@ def bounds_bars(
     return with_value_column(figure, texts, high)
 
 
+@takes_result
 def plot_bounds(result: DetectorRanking) -> go.Figure:
     """The bounds of every detector of a result, titled with who can be told apart."""
     detectors, of_rater = result.detectors.tolist(), np.isin(result.truths, result.raters)
@@ -372,6 +377,7 @@ def shared_chart(shared: Sequence[SharedRanking], title: str = "") -> go.Figure:
     return figure.update_layout(xaxis_ticktext=counts)
 
 
+@takes_result
 def plot_shared_rankings(rankings: Rankings) -> go.Figure:
     """The different rankings of a result, titled with how many there are."""
     shared = shared_rankings(rankings)
@@ -450,6 +456,7 @@ def detector_correlation_dots(
     )
 
 
+@takes_result
 def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
     """How each detector's output goes with agreement, titled with the one that does most."""
     table = result.by_detector()
@@ -522,8 +529,10 @@ def precision_curves(
     return with_legend_below(figure, len(curves), "area")
 
 
-def plot_curves(result: DetectorRanking, detector: str) -> go.Figure:
+@takes_result
+def plot_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
     """The curves of one detector under every reference, titled with their span; estimated references are dashed."""
+    detector = str(result.detectors[0]) if detector is None else detector
     column = _column(result, detector)
     recall, precision = result.sampled()
     return precision_curves(
@@ -556,7 +565,8 @@ def agreement_curves_title(detector: str, areas: Numbers) -> str:
     return f"{detector} does best at threshold {best + 1} of {len(values)}: {alpha_text(float(values[best]))}"
 
 
-def plot_agreement_curves(result: DetectorRanking, detector: str) -> go.Figure:
+@takes_result
+def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
     """The curves of one detector at growing thresholds of agreement, the darker the higher (Lampert et al., Fig. 5).
 
     Raises
@@ -564,6 +574,7 @@ def plot_agreement_curves(result: DetectorRanking, detector: str) -> go.Figure:
     InputError
         Where the ranking has no thresholds of agreement: `DetectorAccumulator(shares="all")` counts them.
     """
+    detector = str(result.detectors[0]) if detector is None else detector
     column = _column(result, detector)
     rows = result.by_agreement
     if not len(rows):
@@ -604,8 +615,10 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
     return f"Under {reference}: {' before '.join(best)}{more}"
 
 
-def plot_reference(result: DetectorRanking, reference: str) -> go.Figure:
+@takes_result
+def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.Figure:
     """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
+    reference = str(result.truths[0]) if reference is None else reference
     row = lookup({name: code for code, name in enumerate(result.truths.tolist())}, reference, "reference")
     recall, precision = result.sampled()
     detectors, areas = result.detectors.tolist(), result.area[row]
@@ -630,6 +643,7 @@ def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> st
     return f"{detectors[best]} finds boundaries best: {scores} at the best of each image (OIS)"
 
 
+@takes_result
 def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
     """Precision over recall of boundaries as the threshold falls, the ODS marked; titled with the best detector."""
     table = result.by_detector()

@@ -23,6 +23,7 @@ from kalos_core.display import (
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import NEUTRAL, Intervals, Matrix, as_intervals, as_matrix, as_numbers
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.takes import takes_result
 from kalos_core.resampling import Estimates
 
 
@@ -98,6 +99,7 @@ def vitality_bars(
     )
 
 
+@takes_result
 def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
     """The vitality of a result, mean per image (the paper's primary score, §3.3, §13), titled with its finding.
 
@@ -179,6 +181,7 @@ def collaboration_heatmap(
     return square_heatmap(names, values, "mean alpha over images" if below else "alpha", title, below)
 
 
+@takes_result
 def plot_collaboration(result: Collaboration) -> go.Figure:
     """The heatmap of a result in the order of its clusters, both scores, titled with its finding."""
     raters = result.raters.tolist()
@@ -272,11 +275,13 @@ def session_bars(
     )
 
 
+@takes_result
 def plot_intra_rater(result: IntraRater) -> go.Figure:
     """How far raters agree with themselves, titled with the finding."""
     return _plot_sessions(result.person.tolist(), result, session_title, "mean alpha across own sessions")
 
 
+@takes_result
 def plot_team(result: TeamAgreement) -> go.Figure:
     """How far all raters agree in each session, titled with the finding."""
     return _plot_sessions(result.session.tolist(), result, team_title, "mean alpha within the session")

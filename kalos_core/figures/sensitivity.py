@@ -20,6 +20,7 @@ from kalos_core.figures.common import (
     framed,
     value_range,
 )
+from kalos_core.figures.takes import takes_result
 
 BAND = "rgba(128, 128, 128, 0.25)"
 
@@ -97,6 +98,7 @@ def sensitivity_curve(
     )
 
 
+@takes_result
 def plot_sensitivity(result: Sensitivity) -> go.Figure:
     """The curve of a result, titled with its finding."""
     title = sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval)

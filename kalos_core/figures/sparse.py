@@ -21,6 +21,7 @@ from kalos_core.figures.common import (
     as_plain,
     framed,
 )
+from kalos_core.figures.takes import takes_result
 from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve
 from kalos_core.sparse.independence import SUSPECT
 
@@ -91,6 +92,7 @@ def running_figure(
     return figure.update_layout(hovermode="x unified")
 
 
+@takes_result
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
     """A curve, and where its interval becomes narrower than a width."""
     step = None if width is None else result.narrow_from(width)
@@ -101,6 +103,7 @@ def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
     return running_figure(result.annotations.tolist(), *curves, step, title)
 
 
+@takes_result
 def plot_removal(result: RemovalExperiment) -> go.Figure:
     """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
     curves = [
@@ -130,6 +133,7 @@ def plot_removal(result: RemovalExperiment) -> go.Figure:
     return _curves([*curves, any_number], "annotations in usable items", "variance", title).update_yaxes(type="log")
 
 
+@takes_result
 def plot_weights(result: RemovalExperiment) -> go.Figure:
     """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
     gaps = result.against_flat
@@ -167,6 +171,7 @@ def independence_title(rho: float | None, p: float | None) -> str:
     return f"Raters agree {'more' if rho > 0 else 'less'} on items with more annotations: compare equal weights"
 
 
+@takes_result
 def plot_independence(result: Independence) -> go.Figure:
     """Mean agreement of the items with each number of annotations, which is level where sparse agreement is unbiased.
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.display import percent_text
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,9 +32,11 @@ OUTCOMES = ("done", "lost", "impossible")
 DONE, LOST, IMPOSSIBLE = range(3)
 
 
-@dataclass(frozen=True, eq=False)
-class Events:
+@dataclass(frozen=True, eq=False, repr=False)
+class Events(Result):
     """E events of generation, in the order in which they were drawn, rater by rater.
+
+    Figures: ``"kinds"``.
 
     Parameters
     ----------
@@ -59,6 +63,8 @@ class Events:
     redrawn : (E,) int
         How often the change was drawn again, because it parted the annotation from its reference.
     """
+
+    _call = "NoiseModel.default().generate(annotations).events"
 
     annotations: Annotations
     reference: Annotations
@@ -96,6 +102,11 @@ class Events:
         first_three = table[:3].sum(axis=0)
         table = np.concatenate([table[:3], first_three[None], table[3:]])
         return SignalLoss((*STAGES[:3], "first three", STAGES[3]), *table.T)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.event):,} events of {len(self.annotations.raters):,} generated raters"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an event, with names and ids instead of codes and rows; missing where there is none."""
@@ -148,9 +159,11 @@ def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.ob
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class RaterEvents:
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterEvents(Result):
     """What happened in each rater's name. R raters, `EVENTS` x `OUTCOMES` events.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -174,6 +187,8 @@ class RaterEvents:
     (['r1', 'r2'], [3, 3], 0, {'done': 0, 'lost': 0, 'impossible': 0})
     """
 
+    _call = "NoiseModel.default().generate(annotations).by_rater()"
+
     rater: NDArray[np.object_]
     reference: NDArray[np.object_]
     original: NDArray[np.object_]
@@ -191,6 +206,11 @@ class RaterEvents:
         """How many events of each kind had each outcome, of all raters together."""
         return _by_kind(self.counts.sum(axis=0))
 
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{int(self.counts.sum()):,} events of {len(self.rater):,} generated raters"
+
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: the events of each kind that were done, and all that were lost."""
         import pandas as pd
@@ -200,11 +220,13 @@ class RaterEvents:
         return pd.DataFrame({**about, **done, "lost": self.counts[:, :, LOST].sum(axis=1)})
 
 
-@dataclass(frozen=True, eq=False)
-class SignalLoss:
+@dataclass(frozen=True, eq=False, repr=False)
+class SignalLoss(Result):
     """How many events came too late for their annotation: rows for each stage and for the first three together.
 
     Localization attempts every annotation, so it is no part of the ratio the paper prints.
+
+    Figures: ``"stages"``.
 
     Parameters
     ----------
@@ -218,6 +240,8 @@ class SignalLoss:
     >>> SignalLoss(("first three",), done=3 * one, lost=one, impossible=0 * one).ratio
     0.25
     """
+
+    _call = "NoiseModel.default().generate(annotations).signal_loss()"
 
     stage: tuple[str, ...]
     done: NDArray[np.intp]
@@ -238,6 +262,11 @@ class SignalLoss:
     def ratio(self) -> float:
         """The share of the first three stages together: the paper's signal-loss ratio."""
         return float(self.share[self.stage.index("first three")])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Signal loss {percent_text(self.ratio)} of the events of the first three stages"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a stage."""

@@ -24,6 +24,7 @@ from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.sources import ConfusionClasses
 from kalos_core.resampling import INTERVAL, Cells, intervals, join_cells, resample
 from kalos_core.resampling import draws as draws_of
+from kalos_core.results import Result
 from kalos_core.shapes import Boxes
 from kalos_core.variation import Variations, variations
 
@@ -71,8 +72,8 @@ class FidelityRow:
     inside: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Fidelity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fidelity(Result):
     """How (reference, synthetic rater) compares with (reference, other rater): Q rows.
 
     =========================  =====================================================================================
@@ -86,6 +87,8 @@ class Fidelity:
                                of unmatched annotations of an image, similarity, translation, angle, change of width
                                and of height of correct annotations, area of unmatched ones
     =========================  =====================================================================================
+
+    Figures: ``"quantities"``.
 
     Parameters
     ----------
@@ -111,6 +114,9 @@ class Fidelity:
     >>> found["alpha"].inside
     True
     """
+
+    _call = "NoiseModel.default().fidelity(annotations)"
+    _shows_table = False
 
     quantity: NDArray[np.object_]
     real: NDArray[np.float64]
@@ -146,7 +152,9 @@ class Fidelity:
         columns = ("quantity", "real", "synthetic", "low", "high", "inside")
         return pd.DataFrame({name: getattr(self, name) for name in columns})
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         pairs = "1 pair" if self.pairs == 1 else f"{self.pairs:,} pairs"
         head = (
             f"Fidelity of {len(self.by_draw)} draws ({pairs} of raters, {self.images:,} images): "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count as count_from
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, listed
 from kalos_core.noise.events import EVENTS, Events, RaterEvents, SignalLoss
+from kalos_core.results import Result
 from kalos_core.shapes.joining import join_columns
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True, eq=False)
-class GeneratedRaters:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneratedRaters(Result):
     """Raters generated from a reference, and the truth about their annotations.
+
+    Figures: ``"events"``.
 
     Parameters
     ----------
@@ -55,6 +61,9 @@ class GeneratedRaters:
     >>> same.with_reference()
     Annotations(9 annotations of 3 raters on 1 images, 1 categories, shapes: box)
     """
+
+    _call = "NoiseModel.default().generate(annotations)"
+    _shows_table = False
 
     annotations: Annotations
     object: NDArray[np.intp]
@@ -134,7 +143,9 @@ class GeneratedRaters:
         """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
         return self.events.signal_loss()
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         counts = self.events.counts()
         done = ", ".join(f"{name} {counts[name]['done']:,}" for name in EVENTS)
         lost = self.signal_loss().ratio
@@ -143,6 +154,10 @@ class GeneratedRaters:
             f"{self.annotations!r}\n  events: {done}; signal loss {loss}{self._redrawn()}\n"
             f"  classes by {self.class_source}; additions from {self.false_positive_source}"
         )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater: reference, magnitude, and events of each kind."""
+        return self.by_rater().to_pandas()
 
     def _redrawn(self) -> str:
         share = self.redrawn_share

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
 from kalos_core.noise.generated import GeneratedRaters
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +21,11 @@ CODES = {"event": EVENTS, "outcome": OUTCOMES}
 """Arrays of texts, and those of names that are stored as their codes."""
 
 
-@dataclass(frozen=True, eq=False)
-class InjectedNoise:
+@dataclass(frozen=True, eq=False, repr=False)
+class InjectedNoise(Result):
     """What is true of synthetic raters, by the ids of labels and images. R raters, N labels of theirs, E events.
+
+    Figures: ``"kinds"``.
 
     Parameters
     ----------
@@ -67,6 +70,8 @@ class InjectedNoise:
     >>> again.label_ids.tolist(), again.object.tolist()
     (['a', 'b'], [[0], [1]])
     """
+
+    _call = "kf.inject_noise(samples)"
 
     fields: NDArray[np.str_]
     label_ids: NDArray[np.str_]
@@ -162,6 +167,11 @@ class InjectedNoise:
             np.unique(self.origins[event, column] * len(self.event) + event), max(len(self.event), 1)
         )
         return row, found
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.event):,} events in {len(self.label_ids):,} labels of {len(self.fields):,} generated raters"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an event, with fields, names and ids in place of codes; empty lists where there are no labels."""

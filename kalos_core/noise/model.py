@@ -34,6 +34,7 @@ from kalos_core.noise.parameters import (
 )
 from kalos_core.noise.sources import ClassSource, FalsePositiveSource
 from kalos_core.readers.files import load_json
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,11 +60,13 @@ DEFAULTS = Path(__file__).with_name("defaults.json")
 """The parameters that are shipped; `kalos-core noise-defaults` writes them anew."""
 
 
-@dataclass(frozen=True)
-class NoiseModel(NoiseParameters):
+@dataclass(frozen=True, repr=False)
+class NoiseModel(Result, NoiseParameters):
     """How raters differ from a reference, in four kinds of difference (KαLOS §9).
 
     `NoiseModel.default()` is the shipped one, `NoiseModel.fit(annotations)` one of your own raters.
+
+    Figures: ``"observations"``, ``"residuals"``, ``"angles"``, ``"sizes"``, ``"areas"``, ``"confusions"``.
 
     Parameters
     ----------
@@ -87,6 +90,8 @@ class NoiseModel(NoiseParameters):
     Traceback (most recent call last):
     kalos_core.errors.InputError: noise model: expected version 2, got 0
     """
+
+    _call = "NoiseModel.fit(annotations)"
 
     provenance: Mapping[str, Provenance] = field(hash=False)
     observations: Observations | None = field(default=None, compare=False, repr=False)
@@ -414,6 +419,13 @@ class NoiseModel(NoiseParameters):
         """Which of the numbers of a distribution a fit gives an interval."""
         chosen = self.distribution(name).with_interval
         return [value for value in self._values(name) if chosen is None or value in chosen]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        sources = [origin.source for origin in self.provenance.values()]
+        counts = ", ".join(f"{sources.count(name)} {name}" for name in dict.fromkeys(sources))
+        return f"Noise model of {len(sources)} distributions: {counts}; shifts {self.shifts}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a number, with its 95 % interval where there is one, and where it is from; names are in reasons."""

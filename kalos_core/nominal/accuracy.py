@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from kalos_core.annotations import as_name, object_array
 from kalos_core.annotations.columns import codes_in, new_codes
 from kalos_core.arrays import total
+from kalos_core.display import percent_text
 from kalos_core.errors import InputError, KalosWarning, listed
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, Decisions, mean_of_finite, or_nan
 from kalos_core.nominal.majority import merge_raters
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,14 +36,16 @@ Reference: TypeAlias = "str | LabelTable | Mapping[Hashable, Any]"
 """Whom raters are measured against: one of them by name, a table of one rater, or the label or labels of each item."""
 
 
-@dataclass(frozen=True, eq=False)
-class RaterAccuracy:
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterAccuracy(Result):
     """Accuracy between every two of R raters, and of each to the majority and to a reference.
 
     Counted twice: over questions, and over the decisions on single concepts (Nowak & Rüger Eq. 1, Table 2). For
     optional concepts, each of which is a question, both are the same; of a group of which one concept is chosen among
     many, two raters who differ still decide alike on all the concepts that neither chose, so that accuracy over
     decisions is high whatever they answer.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -74,6 +78,8 @@ class RaterAccuracy:
     (0.5, 0.667, [0.5, 1.0])
     """
 
+    _call = "rater_accuracy(table)"
+
     raters: NDArray[np.object_]
     accuracy: NDArray[np.float64]
     questions: NDArray[np.intp]
@@ -94,6 +100,12 @@ class RaterAccuracy:
     def decision_mean(self) -> float:
         """Mean over pairs of raters with common decisions."""
         return mean_of_finite(self.decision_accuracy[np.triu_indices(len(self.raters), 1)])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        raters = f"mean over pairs of {len(self.raters):,} raters"
+        return f"Raters answer {percent_text(self.mean)} of the questions alike, {raters}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of raters."""
@@ -341,9 +353,11 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
     return np.asarray(share)
 
 
-@dataclass(frozen=True, eq=False)
-class ItemAccuracy:
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemAccuracy(Result):
     """How alike the raters of each item labelled it (Nowak & Rüger Eq. 2).
+
+    Figures: ``"items"``.
 
     Parameters
     ----------
@@ -364,6 +378,8 @@ class ItemAccuracy:
     (0.3333, [0.0])
     """
 
+    _call = "item_accuracy(table)"
+
     items: NDArray[np.object_]
     accuracy: NDArray[np.float64]
     unanimity: NDArray[np.float64]
@@ -379,6 +395,11 @@ class ItemAccuracy:
     def mean_unanimity(self) -> float:
         """Mean over items with two raters."""
         return mean_of_finite(self.unanimity)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Accuracy of the raters of {len(self.items):,} items"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""

@@ -14,6 +14,7 @@ from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.results import Result
 from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ QUORUM = 0.75
 """Share of the raters below which the leading answer leaves an item in dispute, by default."""
 
 
-@dataclass(frozen=True, eq=False)
-class Disputes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Disputes(Result):
     """D answers to questions that are not unanimous, and how far each of I items is agreed on.
+
+    Figures: ``"shares"``.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ class Disputes:
     >>> found.share.round(3).tolist(), found.agreement.round(3).tolist(), found.below(0.6).tolist()
     ([0.667], [0.333, 1.0], [False, False])
     """
+
+    _call = "find_disputes(table)"
 
     table: LabelTable
     item: NDArray[np.intp]
@@ -77,6 +82,11 @@ class Disputes:
         order = rows[np.lexsort((self.item[rows], self.share[rows]))]
         found, first = np.unique(self.item[order], return_index=True)
         return found[np.argsort(first)]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.item):,} answers to {len(np.unique(self.item)):,} items in dispute"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item and question, in the order of the table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,12 @@ from kalos_core.nominal.questions import LabelAgreement, label_agreement, runnin
 from kalos_core.nominal.rejection import Rejection, reject_answers
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
+from kalos_core.results import Result
 from kalos_core.sparse import Independence, RunningCurve, check_independence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MOST_CURVES = 12
 """Questions with a running curve: the exclusive groups, then the concepts most often chosen."""
@@ -26,9 +32,11 @@ STEPS = 50
 """Points of a running curve."""
 
 
-@dataclass(frozen=True, eq=False)
-class QuestionCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class QuestionCurve(Result):
     """What lies behind one question. R raters.
+
+    Figures: ``"cohen"``, ``"running"``, ``"independence"``.
 
     Parameters
     ----------
@@ -49,11 +57,25 @@ class QuestionCurve:
     ('label', ['x', 'y'], 0.0)
     """
 
+    _call = "label_findings(table).curves[0]"
+
     question: str
     raters: NDArray[np.object_]
     cohen: NDArray[np.float64]
     curve: RunningCurve
     independence: Independence
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Cohen's kappa of every two of {len(self.raters):,} raters: {self.question}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for every two raters: Cohen's kappa."""
+        import pandas as pd
+
+        one, other = np.triu_indices(len(self.raters), 1)
+        return pd.DataFrame({"a": self.raters[one], "b": self.raters[other], "kappa": self.cohen[one, other]})
 
 
 @dataclass(frozen=True, eq=False)

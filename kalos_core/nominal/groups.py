@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import Problems
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class GroupBreaches:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupBreaches(Result):
     """B answers that chose none or several concepts of a group.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ class GroupBreaches:
     >>> breaches.chosen.tolist(), len(breaches)
     ([2], 1)
     """
+
+    _call = "check_groups(table)"
 
     table: LabelTable
     answer: NDArray[np.intp]
@@ -57,6 +62,11 @@ class GroupBreaches:
             record = f"{table.raters[table.rater[answer]]!s} on {table.items[table.item[answer]]!s}"
             problems.add(record, f"exactly one of {table.groups[group]!r}", chosen or "none")
         problems.raise_if_any()
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.answer):,} answers break a group of labels that exclude each other"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a breach."""

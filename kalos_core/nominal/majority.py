@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import total
+from kalos_core.display import percent_text
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.decisions import ConceptVotes, mean_of_finite, or_nan
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.results import Result
 from kalos_core.sparse import Counts, tally
 
 if TYPE_CHECKING:
@@ -25,9 +27,11 @@ MERGED = "majority"
 """Name of the rater that `merge_raters` makes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Majority:
+@dataclass(frozen=True, eq=False, repr=False)
+class Majority(Result):
     """The majority vote of one question on I items.
+
+    Figures: ``"shares"``.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ class Majority:
     [0.6666666666666666, 0.5, nan]
     """
 
+    _call = "majority_vote(counts)"
+
     winner: NDArray[np.intp]
     votes: NDArray[np.int64]
     annotations: NDArray[np.int64]
@@ -60,6 +66,25 @@ class Majority:
     def ties(self) -> int:
         """How many items have no winner because several categories tie."""
         return int(self.tied.sum())
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Majority of {len(self.winner):,} items, {int(self.tied.sum()):,} tied"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an item."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "winner": self.winner,
+                "votes": self.votes,
+                "annotations": self.annotations,
+                "tied": self.tied,
+                "share": self.share,
+            }
+        )
 
 
 def majority_vote(counts: Counts) -> Majority:
@@ -145,9 +170,11 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class MajorityLabels:
+@dataclass(frozen=True, eq=False, repr=False)
+class MajorityLabels(Result):
     """What most raters chose, N labels on items, each with the share of the raters who chose it.
+
+    Figures: ``"shares"``.
 
     Parameters
     ----------
@@ -168,10 +195,30 @@ class MajorityLabels:
     ([0, 1, 1], [0.67, 0.5, 0.5], [False, True, True])
     """
 
+    _call = "majority_labels(table)"
+
     item: NDArray[np.intp]
     concept: NDArray[np.intp]
     share: NDArray[np.float64]
     tied: NDArray[np.bool_]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.item):,} labels of the majority, {int(self.tied.sum()):,} left open by a tie"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a label, with codes of the table."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": self.item,
+                "concept": self.concept,
+                "share": self.share,
+                "tied": self.tied,
+            }
+        )
 
 
 def majority_labels(table: LabelTable) -> MajorityLabels:
@@ -208,9 +255,11 @@ def majority_labels(table: LabelTable) -> MajorityLabels:
     return MajorityLabels(item[order].astype(np.intp), concept[order].astype(np.intp), share[order], tied[order])
 
 
-@dataclass(frozen=True, eq=False)
-class MajorityAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class MajorityAgreement(Result):
     """How many raters agree with the majority, by concept and by item, in both readings of a decision.
+
+    Figures: ``"concepts"``.
 
     Parameters
     ----------
@@ -234,6 +283,8 @@ class MajorityAgreement:
     >>> found.concept_all.tolist(), found.concept_chosen.tolist(), found.item_all.tolist()
     ([0.5, 1.0], [0.5, nan], [0.75])
     """
+
+    _call = "majority_agreement(table)"
 
     concepts: NDArray[np.object_]
     group: NDArray[np.object_]
@@ -263,6 +314,15 @@ class MajorityAgreement:
         none = np.zeros(0)
         no_items = object_array([])
         return replace(self, items=no_items, item_all=none, item_chosen=none, item_concepts=np.zeros(0, np.intp))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        everywhere, chosen = (percent_text(self.means[name]) for name in ("concept_all", "concept_chosen"))
+        return (
+            f"{everywhere} of the raters agree with the majority about a concept, {chosen} where somebody chose it; "
+            f"{len(self.concepts):,} concepts"
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a concept."""

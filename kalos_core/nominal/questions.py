@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
+from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.coefficients import alpha_of_counts, fleiss_kappa, free_marginal_kappa, landis_koch
@@ -20,6 +21,7 @@ from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.table import LabelTable, check_table
 from kalos_core.resampling import interval_columns
+from kalos_core.results import Result
 from kalos_core.sparse import RunningCurve, Tally, ratio_interval, running_agreement, tally
 from kalos_core.sparse.estimate import estimate
 from kalos_core.sparse.independence import is_doubtful
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class LabelAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelAgreement(Result):
     """Agreement on each of Q questions, exclusive groups and optional concepts alike.
+
+    Figures: ``"questions"``.
 
     Parameters
     ----------
@@ -75,6 +79,8 @@ class LabelAgreement:
     (['label'], [1.0], ['almost perfect'])
     """
 
+    _call = "label_agreement(table)"
+
     question: NDArray[np.object_]
     exclusive: NDArray[np.bool_]
     options: NDArray[np.intp]
@@ -105,6 +111,12 @@ class LabelAgreement:
     def mean_kappa(self, exclusive: bool) -> float:
         """Mean free-marginal kappa of the groups, or of the optional concepts, where defined (Nowak & Rüger §6)."""
         return mean_of_finite(self.free_marginal[self.exclusive == exclusive])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        kappa = alpha_text(mean_of_finite(self.free_marginal))
+        return f"Mean free-marginal kappa {kappa} over {len(self.question):,} questions"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question."""

@@ -15,14 +15,17 @@ from kalos_core.nominal.coefficients import free_marginal_kappa
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.nominal.groups import check_groups
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Rejection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rejection(Result):
     """Which of A answers of R raters are rejected, and what that does to the kappas of Q questions.
+
+    Figures: ``"questions"``.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ class Rejection:
     >>> result.rejected.tolist(), len(result.keep(table)), result.to_pandas()["rejected"].tolist()
     ([False, True], 1, [0, 1])
     """
+
+    _call = "reject_answers(table)"
 
     rejected: NDArray[np.bool_]
     raters: NDArray[np.object_]
@@ -78,6 +83,11 @@ class Rejection:
         """The table without the answers that are rejected, and without the raters who are."""
         gone = set(self.rejected_raters)
         return table.without_answers(self.rejected).select(raters=[name for name in table.raters if name not in gone])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{int(self.rejected.sum()):,} of {len(self.rejected):,} answers rejected"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, as_number
 from kalos_core.nominal.table import LabelTable, check_table
+from kalos_core.results import Results
 
 MOST_BREACHES = 0.05
 """Share of the answers that may break a suggested group, by default."""
@@ -60,7 +62,25 @@ class SuggestedGroup:
         return " / ".join([*self.concepts[:NAMED], *("…" for _ in self.concepts[NAMED : NAMED + 1])])
 
 
-def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> tuple[SuggestedGroup, ...]:
+class SuggestedGroups(Results[SuggestedGroup]):
+    """Groups that `suggest_groups` found, one `SuggestedGroup` after the other.
+
+    Figures: ``"groups"``.
+    """
+
+    _entry = SuggestedGroup
+    _call = "suggest_groups(table)"
+
+    def _row(self, entry: SuggestedGroup) -> dict[str, Any]:
+        return {"name": entry.name} | super()._row(entry)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self)} suggested groups of concepts that exclude each other"
+
+
+def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> SuggestedGroups:
     """Groups of two concepts or more of which every answer, or nearly every one, chose exactly one.
 
     A group is suggested where at most `most_breaches` of the answers that chose anything chose none or several of its
@@ -78,7 +98,7 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> t
 
     Returns
     -------
-    tuple of SuggestedGroup
+    SuggestedGroups
         `LabelTable.regroup` takes ``{group.name: group.concepts for group in ...}``.
 
     Raises
@@ -101,7 +121,7 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> t
     answers = chosen.shape[0]
     if answers and chosen.sum() == answers:  # one label each
         used = np.argsort(-np.bincount(table.concept), kind="stable")[: len(np.unique(table.concept))]
-        return (_counted(chosen[:, used], table.concepts[used]),) if len(used) > 1 else ()
+        return SuggestedGroups((_counted(chosen[:, used], table.concepts[used]),) if len(used) > 1 else ())
     together = np.asarray((chosen.T @ chosen).toarray())
     counts = together.diagonal().copy()
     np.fill_diagonal(together, 0)
@@ -117,7 +137,7 @@ def suggest_groups(table: LabelTable, most_breaches: float = MOST_BREACHES) -> t
                 if breaches <= spare and breaches <= CHANCE * _unrelated(counts[members], answers):
                     free[members] = False
                     found.append(group)
-    return tuple(found)
+    return SuggestedGroups(found)
 
 
 def _chosen(table: LabelTable) -> scipy.sparse.csr_array:

@@ -23,13 +23,14 @@ from kalos_core.errors import InputError, listed
 from kalos_core.nominal.build import OPTIONAL, OnEmpty, OnRepeat, OnUnknown, RawLabels, check_records
 from kalos_core.nominal.grouping import Groups
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class LabelTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelTable(Result):
     """Image-level labels of several raters: who answered for which item, and which concepts they chose.
 
     There are three states: a concept was *chosen*; it was *not chosen* by a rater who answered; or the rater did
@@ -37,6 +38,8 @@ class LabelTable:
 
     A *question* is what one coefficient is about: a group of concepts that exclude each other, of which exactly one is
     to be chosen, or an optional concept, chosen or not.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -76,6 +79,9 @@ class LabelTable:
     >>> table.values("place").tolist(), table.values("aesthetic").tolist()
     ([[0, 0], [1, -2]], [[1, 0], [0, -2]])
     """
+
+    _call = "read_long_labels(path)"
+    _shows_table = False
 
     item: NDArray[np.intp]
     rater: NDArray[np.intp]
@@ -156,11 +162,19 @@ class LabelTable:
         """How many answers there are."""
         return len(self.item)
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         return (
             f"LabelTable({len(self):,} answers of {len(self.raters):,} raters to {len(self.items):,} items, "
             f"{len(self.concepts):,} concepts in {len(self.questions):,} questions)"
         )
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        counts = np.bincount(self.rater, minlength=len(self.raters))
+        return pd.DataFrame({"rater": self.raters, "answers": counts})
 
     @classmethod
     def from_rows(

@@ -15,6 +15,7 @@ from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.resampling import intervals
+from kalos_core.results import Result
 from kalos_core.sparse import tally
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ COMPARISONS = ("within first", "within second", "between", "majorities", "first 
 """What is compared, in the order of the columns of `TeamComparison`."""
 
 
-@dataclass(frozen=True, eq=False)
-class TeamComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class TeamComparison(Result):
     """How two teams agree on each of Q questions; columns are those of `COMPARISONS`.
+
+    Figures: ``"teams"``.
 
     Parameters
     ----------
@@ -53,6 +56,8 @@ class TeamComparison:
     [1.0, 0.0, 0.5, nan, 1.0]
     """
 
+    _call = "compare_teams(table, teams)"
+
     first: str
     second: str
     question: NDArray[np.object_]
@@ -75,6 +80,12 @@ class TeamComparison:
         """Whether the interval of the difference of a question leaves out 0."""
         low, high = self.agreement_interval[row, -1]
         return bool(low > 0 or high < 0)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        differing = sum(self.differs(row) for row in range(len(self)))
+        return f"{self.first} and {self.second}: {differing:,} of {len(self):,} questions differ"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question and comparison."""

@@ -18,6 +18,7 @@ from kalos_core.pixels.performance import RaterPerformance
 from kalos_core.pixels.properties import Channels, property_moments
 from kalos_core.pixels.stack import Masks3D, MaskStack, Stacks, as_stack, each_stack
 from kalos_core.pixels.sums import PixelSums, mean_of_defined
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,13 +39,15 @@ ROUNDING = 1e-12
 """Raters who differ by less from the limit of outliers do not pass it."""
 
 
-@dataclass(frozen=True, eq=False)
-class PixelAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class PixelAgreement(Result):
     """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
 
     Where raters have no names (`raters_are_local`), there is no number of a single rater and nobody stands out: R is 0
     and `ratio` has an entry for each rater of the image with the most. Pairs are compared within images only, see
     `image_f1` and `mean_f1`; `notes` says so.
+
+    Figures: ``"tree"``, ``"ratio"``, ``"performance"``, ``"correlations"``.
 
     Parameters
     ----------
@@ -74,6 +77,8 @@ class PixelAgreement:
     >>> found.f1.round(2).tolist(), round(found.mean_f1, 2)
     ([[1.0, 0.8, 0.67], [0.8, 1.0, 0.5], [0.67, 0.5, 1.0]], 0.66)
     """
+
+    _call = "pixel_agreement(masks)"
 
     raters: NDArray[np.object_]
     sums: PixelSums
@@ -204,7 +209,9 @@ class PixelAgreement:
             }
         )
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         who = f"{self.rater_count} raters{' an image' if self.raters_are_local else ''}"
         outliers = "without names" if self.raters_are_local else f"{int(self.outliers.sum())} outliers"
         return (

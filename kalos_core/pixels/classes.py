@@ -17,14 +17,17 @@ from kalos_core.pixels.performance import SHARES
 from kalos_core.pixels.properties import Channels
 from kalos_core.pixels.stack import LabelStack
 from kalos_core.pixels.sums import mean_of_defined
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class ClassPixelAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassPixelAgreement(Result):
     """Agreement about pixels, class by class. K classes, R raters, I images.
+
+    Figures: ``"classes"``.
 
     Parameters
     ----------
@@ -39,6 +42,8 @@ class ClassPixelAgreement:
     >>> found.smyth_bound, found.f1[0, 1].round(4).item()
     (0.125, 0.6667)
     """
+
+    _call = "class_pixel_agreement(labels, classes)"
 
     classes: NDArray[np.object_]
     by_class: tuple[PixelAgreement, ...]
@@ -97,6 +102,11 @@ class ClassPixelAgreement:
         for column, own, each in zip(columns, values, self.by_class, strict=True):
             column[[row_of[image] for image in each.images]] = own
         return mean_of_defined(columns)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Agreement about pixels of {len(self.classes):,} classes"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a class."""

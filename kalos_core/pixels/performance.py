@@ -12,6 +12,7 @@ from kalos_core.errors import InputError
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
 from kalos_core.pixels.sums import divide
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,11 +21,13 @@ SHARES = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PP
 """What a `RaterPerformance` says of each rater (Lampert et al., Table II), and how it is written."""
 
 
-@dataclass(frozen=True, eq=False)
-class RaterPerformance:
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterPerformance(Result):
     """Each rater's mask against a truth (Lampert et al., Table II).
 
     Every share is NaN where its denominator is 0, such as the sensitivity where the truth is empty.
+
+    Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ class RaterPerformance:
     >>> found.sensitivity.tolist(), found.ppv.tolist(), found.kappa.tolist()
     ([1.0, 1.0], [0.5, 1.0], [0.5, 1.0])
     """
+
+    _call = "rater_performance(masks, mask)"
 
     raters: NDArray[np.object_]
     confusion: NDArray[np.int64]
@@ -72,6 +77,11 @@ class RaterPerformance:
         beyond = pixels**2 - chance
         kappa = np.divide(observed - chance, beyond, out=np.full(len(pixels), np.nan), where=beyond > 0)
         return np.where((beyond == 0) & (pixels > 0), 1.0, kappa)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.raters):,} raters against a reference, pixel by pixel"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater."""

@@ -17,6 +17,7 @@ from kalos_core.pixels.contours import TOLERANCE, near, thinned, tolerance_in_pi
 from kalos_core.pixels.stack import Masks3D, MaskStack, as_stack
 from kalos_core.pixels.sums import divide
 from kalos_core.ranking.ranks import Rankings
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,11 @@ MATCHINGS = ("one_to_one", "near")
 """How pixels are matched, see `boundary_evaluation`."""
 
 
-@dataclass(frozen=True, eq=False)
-class BoundaryEvaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundaryEvaluation(Result):
     """The result of `boundary_evaluation`. S detectors, I images, L thresholds.
+
+    Figures: ``"detectors"``.
 
     Parameters
     ----------
@@ -61,6 +64,8 @@ class BoundaryEvaluation:
     >>> found.precision.tolist(), found.recall.tolist(), found.ods.tolist(), found.ods_threshold.tolist()
     ([[0.5, 1.0]], [[1.0, 1.0]], [1.0], [0.5])
     """
+
+    _call = "boundary_evaluation(detectors, references)"
 
     detectors: NDArray[np.object_]
     images: NDArray[np.object_]
@@ -169,7 +174,9 @@ class BoundaryEvaluation:
             }
         )
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         shown = zip(self.detectors, self.ods, self.ois, strict=True)
         scores = listed((f"{name} ODS {ods:.3f}, OIS {ois:.3f}" for name, ods, ois in shown), 10)
         return f"BoundaryEvaluation({len(self.images):,} images, {len(self.thresholds)} thresholds: {scores})"

@@ -15,6 +15,7 @@ from kalos_core.pixels.moments import Correlation
 from kalos_core.pixels.sums import mean_of_defined
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.skew import curve_area, mean_precision, sample_curve
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +24,12 @@ AREA = "area under mean precision"
 """The measure that detectors are ranked by."""
 
 
-@dataclass(frozen=True, eq=False)
-class DetectorRanking:
+@dataclass(frozen=True, eq=False, repr=False)
+class DetectorRanking(Result):
     """The result of `DetectorAccumulator`: T truths, of which R are raters, S detectors, L thresholds.
+
+    Figures: ``"ranking"``, ``"tau"``, ``"shared"``, ``"bounds"``, ``"correlations"``, ``"curves"``, ``"agreement"``,
+    ``"reference"``.
 
     Parameters
     ----------
@@ -67,6 +71,8 @@ class DetectorRanking:
     >>> result.bounds.round(3).tolist(), bool(result.distinguishable[0, 1])
     ([[1.0, 1.0], [0.351, 1.0]], False)
     """
+
+    _call = "DetectorAccumulator.result()"
 
     truths: NDArray[np.object_]
     detectors: NDArray[np.object_]
@@ -175,6 +181,11 @@ class DetectorRanking:
         low, high = self.bounds.T
         above = low[:, None] > high
         return np.asarray(above | above.T)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.detectors):,} detectors ranked under {len(self.truths):,} references"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and detector: area, rank and images."""

@@ -18,6 +18,7 @@ from kalos_core.convergence.precision import RECALL
 from kalos_core.errors import InputError, listed
 from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.ties import as_ratio, exact_mean, settle
+from kalos_core.results import Result
 from kalos_core.similarity import Similarity
 
 if TYPE_CHECKING:
@@ -27,9 +28,11 @@ Predictions = tuple[Annotations, ArrayLike | Sequence[Any] | None]
 """The output of a model: its annotations, as those of one rater, and the confidence of each."""
 
 
-@dataclass(frozen=True, eq=False)
-class ModelRanking:
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelRanking(Result):
     """The result of `rank_models`. T truths, M models, L thresholds.
+
+    Figures: ``"ranking"``, ``"tau"``, ``"shared"``.
 
     Parameters
     ----------
@@ -57,6 +60,8 @@ class ModelRanking:
     ('mAP is undefined under quorum 2: it has no annotation',)
     """
 
+    _call = "rank_models(models, annotations)"
+
     similarity_name: str
     thresholds: NDArray[np.float64]
     truths: NDArray[np.object_]
@@ -76,6 +81,11 @@ class ModelRanking:
         without = self.truths[np.isnan(self.means).all(axis=1)]
         reasons = tuple(f"mAP is undefined under {truth}: it has no annotation" for truth in without)
         return Rankings("mAP", self.truths, self.models, self.means, undefined=reasons)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.models):,} models ranked under {len(self.truths):,} references"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and model: mAP and rank."""

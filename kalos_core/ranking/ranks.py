@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import object_array
 from kalos_core.errors import InputError, check_whole, listed
+from kalos_core.results import Result, check_result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +23,11 @@ LEVEL = 0.05
 """Rankings are called concordant below this p."""
 
 
-@dataclass(frozen=True, eq=False)
-class Rankings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rankings(Result):
     """How S systems (classifiers, detectors or models) rank by one measure under each of T truths.
+
+    Figures: ``"ranking"``, ``"tau"``, ``"shared"``.
 
     Parameters
     ----------
@@ -51,6 +54,8 @@ class Rankings:
     >>> rankings.times_best.tolist(), round(rankings.best_changes, 3)
     ([2, 1, 0], 0.667)
     """
+
+    _call = "rank_systems(scores, references).rankings[measure]"
 
     measure: str
     truths: NDArray[np.object_]
@@ -103,6 +108,11 @@ class Rankings:
         """(T, T) two-sided p of tau: how often unrelated rankings are that alike."""
         return _of_pairs(self, lambda first, second: _kendall(first, second)[1])
 
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.systems):,} ranked by {self.measure} under {len(self.truths):,} references"
+
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth and system."""
         import pandas as pd
@@ -118,9 +128,11 @@ class Rankings:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Concordance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Concordance(Result):
     """The result of `concordance`. T truths.
+
+    Figures: ``"references"``.
 
     Parameters
     ----------
@@ -136,6 +148,8 @@ class Concordance:
     >>> found.to_pandas()["distance"].tolist()
     [0.2, 0.1]
     """
+
+    _call = "concordance(rankings)"
 
     truths: NDArray[np.object_]
     distance: NDArray[np.float64]
@@ -163,6 +177,11 @@ class Concordance:
             return "undefined: fewer than two systems are ranked by both"
         words = "concordant" if self.concordant[one, other] else "no nearer than random orders"
         return f"{words}: D {d:.3f}, p {p:.2g}"
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Concordance of the rankings under {len(self.truths):,} references"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each ordered pair of different truths."""
@@ -211,6 +230,7 @@ def concordance(rankings: Rankings, permutations: int = 1000, seed: int = 0) -> 
     >>> result.distance.round(3).tolist(), result.p.round(3).tolist()
     ([[0.0, 0.167], [0.167, 0.0]], [[0.167, 0.5], [0.5, 0.167]])
     """
+    check_result(rankings, "rankings", Rankings)
     tries = check_whole(permutations, "permutations", least=1)
     rng = np.random.default_rng(check_whole(seed, "seed"))
     known = np.isfinite(rankings.values).astype(np.intp)

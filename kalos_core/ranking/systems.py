@@ -23,6 +23,7 @@ from kalos_core.ranking.ranks import Rankings
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +32,11 @@ Missing = Literal["raise", "skip"]
 """What to do with an image that a classifier gives no score for: an error, or it is left out for all of them."""
 
 
-@dataclass(frozen=True, eq=False)
-class SystemRanking:
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemRanking(Result):
     """The result of `rank_systems`. T truths, S classifiers, I images, K concepts.
+
+    Figures: ``"ranking"``, ``"tau"``, ``"shared"``.
 
     Parameters
     ----------
@@ -63,6 +66,8 @@ class SystemRanking:
     >>> result.to_pandas()["value"].tolist()
     [0.75, 0.25, 0.75]
     """
+
+    _call = "rank_systems(scores, references)"
 
     truths: NDArray[np.object_]
     systems: NDArray[np.object_]
@@ -101,6 +106,11 @@ class SystemRanking:
             less_is_better=measure == "EER",
             undefined=tuple(f"{measure} is undefined under {truth}: {reason}" for truth in without),
         )
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.systems):,} classifiers ranked under {len(self.truths):,} references"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each truth, classifier and measure."""

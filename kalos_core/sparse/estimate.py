@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import total
+from kalos_core.display import with_interval
 from kalos_core.errors import KalosWarning, check_whole
 from kalos_core.resampling import REPLICATES_AT_ONCE, intervals
+from kalos_core.results import Result
 from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import item_weights
@@ -28,9 +30,11 @@ DEPENDENT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class SparseAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseAgreement(Result):
     """The result of `sparse_agreement`.
+
+    Figures: ``"items"``.
 
     Parameters
     ----------
@@ -55,6 +59,8 @@ class SparseAgreement:
     >>> result.value, result.usable_items, round(result.usable, 3)
     (0.5, 2, 0.667)
     """
+
+    _call = "sparse_agreement(counts)"
 
     value: float
     interval: NDArray[np.float64]
@@ -85,6 +91,12 @@ class SparseAgreement:
     def usable(self) -> float:
         """Share of items that have at least two annotations; NaN without items."""
         return self.usable_items / int(self.times.sum()) if len(self.times) else math.nan
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        found = with_interval(self.value, self.interval)
+        return f"Sparse agreement {found} over {len(self.item_agreement):,} items, weights {self.weighting}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an item."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import total
 from kalos_core.errors import check_whole
+from kalos_core.results import Result
 from kalos_core.sparse.counts import Counts, tally
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ NOTEWORTHY = 2.0
 """Statistics below this have a p well above `SUSPECT`: no permutation is drawn to warn."""
 
 
-@dataclass(frozen=True, eq=False)
-class Independence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Independence(Result):
     """The result of `check_independence`: annotations n and agreement P of the items with two annotations or more.
+
+    Figures: ``"numbers"``.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ class Independence:
     ([2, 3], [0.5, 0.667], [4, 2])
     """
 
+    _call = "check_independence(counts)"
+
     rho: float
     p: float
     permutations: int
@@ -78,7 +83,9 @@ class Independence:
         columns = ("annotations", "agreement", "deviation", "items")
         return pd.DataFrame({name: getattr(self, name) for name in columns})
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         if math.isnan(self.rho):
             return "annotations or agreement are the same for all items: nothing to test"
         verdict = "depends on" if self.doubtful else "shows no dependence on"

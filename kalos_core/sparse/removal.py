@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import run_starts
 from kalos_core.errors import InputError, check_whole
+from kalos_core.results import Result
 from kalos_core.sparse.counts import Counts, Tally, tally
 from kalos_core.sparse.weights import WEIGHTS, item_weights
 
@@ -21,9 +22,11 @@ LEAST_KEPT = 0.1
 """The sparsest step keeps this share of the annotations."""
 
 
-@dataclass(frozen=True, eq=False)
-class RemovalExperiment:
+@dataclass(frozen=True, eq=False, repr=False)
+class RemovalExperiment(Result):
     """Sparse agreement of random parts of the data: L steps from few annotations to all, S ways to weight items.
+
+    Figures: ``"removal"``, ``"weights"``.
 
     Parameters
     ----------
@@ -52,6 +55,8 @@ class RemovalExperiment:
     ([12, 66, 120], True)
     """
 
+    _call = "removal_experiment(counts)"
+
     weights: tuple[str, ...]
     full: NDArray[np.float64]
     kept: NDArray[np.intp]
@@ -70,6 +75,11 @@ class RemovalExperiment:
         if "flat" not in self.weights:
             raise InputError(f"against_flat: expected 'flat' among the weights, got {', '.join(self.weights)}")
         return np.asarray(self.variance - self.variance[self.weights.index("flat")])
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Removal of annotations, {self.rounds:,} rounds: {len(self.weights):,} weights"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a weight and step."""

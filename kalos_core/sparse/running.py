@@ -11,9 +11,11 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats, total
+from kalos_core.display import with_interval
 from kalos_core.errors import InputError, as_number, check_whole, listed, lookup
 from kalos_core.reliability import alpha
 from kalos_core.resampling import interval_columns, intervals
+from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
 
 if TYPE_CHECKING:
@@ -31,9 +33,11 @@ PARTS = 4
 Coefficient = Literal["spa", "alpha"]
 
 
-@dataclass(frozen=True, eq=False)
-class RunningCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunningCurve(Result):
     """Agreement after each of T steps.
+
+    Figures: ``"running"``.
 
     Parameters
     ----------
@@ -54,6 +58,8 @@ class RunningCurve:
     >>> curve.annotations.tolist(), curve.spa.tolist(), curve.usable_items.tolist()
     ([2, 4], [1.0, 0.5], [1, 2])
     """
+
+    _call = "running_agreement(counts)"
 
     annotations: NDArray[np.int64]
     usable_items: NDArray[np.int64]
@@ -88,6 +94,14 @@ class RunningCurve:
         wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
         first = int(wide[-1]) + 1 if len(wide) else 0
         return first if first < len(self) else None
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        if not len(self.spa):
+            return "Running agreement of no annotation"
+        last = with_interval(self.spa[-1], self.spa_interval[-1])
+        return f"Running agreement {last} after {int(self.annotations[-1]):,} annotations"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a step."""

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement, with_empty_images
 from kalos_core.arrays import total
+from kalos_core.display import with_interval
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
+from kalos_core.results import Result
 from kalos_core.sparse.counts import Tally, tally
 from kalos_core.sparse.estimate import ratio_interval
 from kalos_core.sparse.independence import Independence, independence_of
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class UnitAgreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitAgreement(Result):
     """The result of `unit_agreement`.
+
+    Figures: ``"units"``.
 
     Parameters
     ----------
@@ -56,6 +60,8 @@ class UnitAgreement:
     ([3], [2], [0.333])
     """
 
+    _call = "unit_agreement(agreement(annotations))"
+
     value: float
     interval: NDArray[np.float64]
     alpha: float
@@ -74,6 +80,12 @@ class UnitAgreement:
     def independence(self) -> Independence:
         """Whether raters agree more, or less, on objects of images with more raters (`check_independence`)."""
         return independence_of(self.assigned, self.unit_agreement, np.ones(len(self), np.int64))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        found = with_interval(self.value, self.interval)
+        return f"Sparse agreement {found} over {len(self.image):,} units, weights {self.weighting}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a unit."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.diagnostics import IntraRater, NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rematching import taking_part
 from kalos_core.errors import Undefined
+from kalos_core.results import Result
 from kalos_core.variation.narrowing import NarrowedVariations
 from kalos_core.variation.tables import (
     ADDITIONAL,
@@ -90,9 +91,11 @@ class RaterCard:
     examples: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, eq=False)
-class Scorecard:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorecard(Result):
     """A card for each of R raters, in the order of the vocabulary.
+
+    Figures: ``"raters"``.
 
     Examples
     --------
@@ -106,6 +109,8 @@ class Scorecard:
     [['ann', 1, 100.0, 0.0], ['bob', 2, 0.0, 50.0]]
     """
 
+    _call = "rater_scorecards(narrowed(agreement), narrowed_variations(variations))"
+
     cards: tuple[RaterCard, ...]
 
     def __len__(self) -> int:
@@ -113,6 +118,11 @@ class Scorecard:
 
     def __iter__(self) -> Iterator[RaterCard]:
         return iter(self.cards)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"Scorecards of {len(self.cards):,} raters"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a rater: the numbers of `RaterCard`, a column for the rate of each type, and the rest as text."""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.display import alpha_text
 from kalos_core.errors import InputError, check_whole
 from kalos_core.pairs import Pairs
+from kalos_core.results import Result, check_result
 from kalos_core.similarity import Rows, Similarity, check_threshold, get_similarity
 from kalos_core.variation.find import checked_pairs, searches
 from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
@@ -23,9 +25,11 @@ THRESHOLDS = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Of KαLOS Fig. 9."""
 
 
-@dataclass(frozen=True, eq=False)
-class VariationShares:
+@dataclass(frozen=True, eq=False, repr=False)
+class VariationShares(Result):
     """Findings of each type over T thresholds.
+
+    Figures: ``"thresholds"``.
 
     Parameters
     ----------
@@ -44,6 +48,8 @@ class VariationShares:
     >>> round(shares.equilibrium, 4)
     0.6111
     """
+
+    _call = "variation_shares(annotations)"
 
     threshold: NDArray[np.float64]
     counts: NDArray[np.intp]
@@ -89,6 +95,13 @@ class VariationShares:
         if (ahead >= 0).all():
             return f"matched findings are never outnumbered, up to threshold {self.threshold[-1]:g}"
         return ""
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        if self.no_equilibrium:
+            return f"No threshold of balance: {self.no_equilibrium}"
+        return f"Unmatched findings outnumber matched ones from threshold {self.equilibrium:.2f}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each threshold and type."""
@@ -152,9 +165,11 @@ def variation_shares(
     return VariationShares(checked, counts)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundaryQuality:
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundaryQuality(Result):
     """How far the outlines of correct findings are apart: 1 - similarity, in B bins.
+
+    Figures: ``"distances"``.
 
     Parameters
     ----------
@@ -176,6 +191,8 @@ class BoundaryQuality:
     ([0, 0, 1, 0, 0], 1, 0.25, 0)
     """
 
+    _call = "boundary_quality(variations(annotations))"
+
     edges: NDArray[np.float64]
     counts: NDArray[np.intp]
     median: float
@@ -185,6 +202,12 @@ class BoundaryQuality:
     def findings(self) -> int:
         """How many findings are correct."""
         return int(self.counts.sum())
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        count, apart = int(self.counts.sum()), alpha_text(self.median)
+        return f"Outlines of {count:,} correct findings are {apart} apart (median); {self.identical:,} identical"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a bin."""
@@ -208,6 +231,7 @@ def boundary_quality(found: Variations, bins: int = 20) -> BoundaryQuality:
     >>> boundary_quality(variations(Annotations.from_rows(rows)), bins=2).counts.tolist()
     [1, 0]
     """
+    check_result(found, "found", Variations)
     number = check_whole(bins, "bins", least=1)
     distance = 1 - found.similarity[found.type_code == CORRECT]
     widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import expand_runs, find_sorted, run_starts
+from kalos_core.display import VARIATION_LABELS
 from kalos_core.pairs import Pairs
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +34,11 @@ VARIATION_TYPES = (
 CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
 
 
-@dataclass(frozen=True, eq=False)
-class Variations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Variations(Result):
     """The findings of `variations`: F rows.
+
+    Figures: ``"types"``.
 
     Parameters
     ----------
@@ -66,6 +70,9 @@ class Variations:
     >>> found.confusions().to_pandas().values.tolist()
     [['cat', 'dog', 1]]
     """
+
+    _call = "variations(annotations)"
+    _shows_table = False
 
     annotations: Annotations
     pairs: Pairs
@@ -269,6 +276,19 @@ class Variations:
         correct = self.similarity[self.type_code == CORRECT]
         return float((correct == 1).mean()) if len(correct) else float("nan")
 
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
+        types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        return f"{len(self):,} findings at {self.similarity_name} ≥ {self.threshold:g}: {types or 'none'}"
+
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        counts = self.counts()
+        return pd.DataFrame({"type": list(counts), "findings": list(counts.values())})
+
     def to_pandas(self) -> pd.DataFrame:
         """One row a finding, with names and ids instead of codes and rows."""
         import pandas as pd
@@ -287,18 +307,27 @@ class Variations:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Confusions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusions(Result):
     """Pairs of classes taken for one another: names, how often, and which findings (rows of `Variations`).
 
     `by_rater` (C, 2, R): how often each rater took the object for the first class, and for the second.
+
+    Figures: ``"classes"``.
     """
+
+    _call = "variations(annotations).confusions()"
 
     category_a: NDArray[np.object_]
     category_b: NDArray[np.object_]
     count: NDArray[np.intp]
     findings: NDArray[np.object_]
     by_rater: NDArray[np.intp]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.count):,} pairs of classes taken for one another, in {int(self.count.sum()):,} findings"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a pair of classes."""
@@ -307,9 +336,11 @@ class Confusions:
         return pd.DataFrame({"category_a": self.category_a, "category_b": self.category_b, "count": self.count})
 
 
-@dataclass(frozen=True, eq=False)
-class Merged:
+@dataclass(frozen=True, eq=False, repr=False)
+class Merged(Result):
     """M findings of one annotation, the whole, that several of another rater match together: P parts in all.
+
+    Figures: ``"similarities"``.
 
     Parameters
     ----------
@@ -338,6 +369,8 @@ class Merged:
     >>> found.whole_rater.tolist(), found.parts_rater.tolist(), found.parts.tolist(), found.parts_of(0)
     (['bob'], ['ann'], [2], [1, 2])
     """
+
+    _call = "variations(annotations).merged"
 
     finding: NDArray[np.intp]
     type: NDArray[np.str_]
@@ -372,6 +405,11 @@ class Merged:
     def most_parts_first(self) -> NDArray[np.intp]:
         """(M,) rows in their order: the most parts first, of as many the least similar first."""
         return np.lexsort((self.similarity, -self.parts))
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.finding):,} annotations that are several of another rater"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row each, in the order of `most_parts_first`: ``number`` is its row here, ``parts`` how many."""

@@ -225,7 +225,7 @@ def test_what_cannot_be_used_is_refused(arguments, message):
 
 
 def test_it_is_asked_of_an_agreement():
-    with pytest.raises(InputError, match="expected what `agreement` returns"):
+    with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
         instance_consensus(boxes(("ann", "cat", [0, 0, 9, 9])))
 
 

@@ -149,7 +149,7 @@ def test_local_raters_are_refused_with_the_reason():
 
 @pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
 def test_annotations_are_not_taken_for_their_agreement(diagnostic):
-    with pytest.raises(InputError, match="agreement: expected what `agreement` returns, got Annotations"):
+    with pytest.raises(InputError, match=r"agreement: expected Agreement, the result of .* got Annotations"):
         diagnostic(marks(("ann", "cat", 0), ("bob", "cat", 0)))
 
 

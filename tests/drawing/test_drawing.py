@@ -342,5 +342,5 @@ def test_a_unit_that_is_none_is_refused(arguments, message):
 
 
 def test_units_belong_to_an_agreement():
-    with pytest.raises(InputError, match="agreement: expected what `agreement` returns"):
+    with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
         draw_unit(table(), 0)

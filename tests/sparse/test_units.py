@@ -68,5 +68,5 @@ def test_against_alpha_on_real_data(lvis):
 
 
 def test_what_is_no_agreement_is_refused(lvis):
-    with pytest.raises(InputError, match="agreement: expected what `agreement` returns"):
+    with pytest.raises(InputError, match="agreement: expected Agreement, the result of"):
         unit_agreement(lvis)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fiftyone import ViewField as F
 
@@ -14,6 +16,11 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.agreement.kind import AgreementRun
 from kalos_core.fiftyone.kinds.agreement.stored import stored_agreement
 from kalos_core.fiftyone.runs.stored import load_metrics
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 CHANGES = {"improved": -1, "worsened": 1}
 """Which images -> how their change of alpha is sorted: the most first."""
@@ -42,8 +49,8 @@ class SettingRow:
         return bool(self.a != self.b)
 
 
-@dataclass(frozen=True, eq=False)
-class RunComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunComparison(Result):
     """Two agreements of a data set, a and b.
 
     Parameters
@@ -53,6 +60,9 @@ class RunComparison:
     comparison : Comparison
         All differences are b - a, of the labels as each run read them.
     """
+
+    _call = "kf.compare_runs(samples, a, b)"
+    _shows_table = False
 
     a: AgreementRun
     b: AgreementRun
@@ -69,8 +79,24 @@ class RunComparison:
         """Why the two may not be comparable; empty where nothing speaks against it."""
         return (*self.comparison.notes, *_of_selections(self.a.selection, self.b.selection))
 
-    def __repr__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
         return f"{self.a.key} -> {self.b.key}: {self.comparison!r}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of `comparison`."""
+        return self.comparison.to_pandas()
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        return {name: partial(_drawn, name) for name in self.comparison.plots}
+
+    def _content(self) -> dict[str, Any]:
+        return {"comparison": json.loads(self.comparison.to_json())}
+
+
+def _drawn(name: str, found: RunComparison, **options: Any) -> Any:
+    return found.comparison.plot(name, **options)
 
 
 def compare_runs(samples: Any, a: str, b: str, *, bootstrap: int = 1000, seed: int = 0) -> RunComparison:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from kalos_core.fiftyone.importing.life import Given, find_dataset, known_images
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,8 @@ TEMPLATE: dict[str, Any] = dict(fo.Classification(label="").to_dict())
 """The document of a label, of this version of FiftyOne."""
 
 
-@dataclass(frozen=True)
-class LoadedLabels:
+@dataclass(frozen=True, repr=False)
+class LoadedLabels(Result):
     """What `load_label_table` did.
 
     Parameters
@@ -47,10 +48,37 @@ class LoadedLabels:
     answers : int
     """
 
+    _call = "kf.load_label_table(path, dataset)"
+
     dataset: Any
     fields: dict[str, str]
     samples: int
     answers: int
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        where = f"{self.samples:,} samples of {self.dataset.name}"
+        return f"{self.answers:,} answers of {len(self.fields):,} raters for {where}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater, with the field."""
+        import pandas as pd
+
+        return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        from kalos_core.figures.plots import plot_counts
+
+        return {"counts": plot_counts}
+
+    def _content(self) -> dict[str, Any]:
+        return {"dataset": self.dataset.name, "fields": self.fields, "counts": self.counts}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of what was loaded."""
+        return {"answers": self.answers, "samples": self.samples}
 
 
 def load_label_table(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
 import fiftyone.core.media as fom
@@ -34,6 +34,11 @@ from kalos_core.readers.coco import Assignment
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
 from kalos_core.readers.vocabulary import Aliases
+from kalos_core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 ANALYSIS = "analysis"
 """The key of an analysis that follows a load, if it is free."""
@@ -45,8 +50,8 @@ CANVAS_COLOUR = (222, 222, 222)
 """Neutral grey of a canvas that stands in for a missing image."""
 
 
-@dataclass(frozen=True)
-class LoadedRaters:
+@dataclass(frozen=True, repr=False)
+class LoadedRaters(Result):
     """What `load_raters` did.
 
     Parameters
@@ -68,6 +73,8 @@ class LoadedRaters:
         What `analyse` made of the data set right after.
     """
 
+    _call = "kf.load_raters(path)"
+
     dataset: Any
     fields: dict[str, str]
     annotations: int
@@ -77,6 +84,32 @@ class LoadedRaters:
     crowds: int = 0
     skipped: int = 0
     analysis: Analysis | None = None
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        images = f"{self.images:,} images, {self.added_samples:,} of them new in {self.dataset.name}"
+        return f"{self.annotations:,} annotations of {len(self.fields):,} raters on {images}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a rater, with the label field."""
+        import pandas as pd
+
+        return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        from kalos_core.figures.plots import plot_counts
+
+        return {"counts": plot_counts}
+
+    def _content(self) -> dict[str, Any]:
+        return {"dataset": self.dataset.name, "fields": self.fields, "counts": self.counts}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of what was loaded."""
+        names = ("annotations", "images", "added_samples", "crowds", "skipped")
+        return {name: getattr(self, name) for name in names}
 
 
 def load_raters(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any
 
 import numpy as np
-from cattrs import Converter
 from numpy.typing import NDArray
 
-from kalos_core.annotations import object_array
 from kalos_core.errors import Undefined as Undefined
 from kalos_core.errors import or_reason as or_reason
-
-Made = TypeVar("Made")
+from kalos_core.results import plain as plain
+from kalos_core.results import restored as restored
+from kalos_core.results import unstructured
 
 Ends = list[float | None]
 """Both ends of an interval; None where undefined."""
@@ -24,45 +22,6 @@ MANY = 1000
 
 BESIDE = "stored array"
 """What stands in its place, with its name."""
-
-
-def plain(value: Any) -> Any:
-    """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
-
-    Examples
-    --------
-    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
-    ([[0.5, None]], [1, 'a'], {'std': None})
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(_CONVERTER.unstructure(value))
-    if isinstance(value, np.ndarray) and value.ndim > 1 and not value.size:
-        return {"shape": list(value.shape)}
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
-    return None if isinstance(value, float) and value != value else value
-
-
-def restored(kind: type[Made], stored: Any) -> Made:
-    """The dataclass that `plain` made plain values of; fields it did not store have their defaults.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class Curve:
-    ...     alpha: NDArray[np.float64]
-    ...     best: float
-    >>> restored(Curve, plain(Curve(np.array([0.5, np.nan]), float("nan"))))
-    Curve(alpha=array([0.5, nan]), best=nan)
-    """
-    return _CONVERTER.structure(stored, kind)
 
 
 def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -88,7 +47,7 @@ def apart(details: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
             return {key: walk(entry) for key, entry in value.items()}
         return [walk(entry) for entry in value] if isinstance(value, (list, tuple)) else plain(value)
 
-    return walk(_CONVERTER.unstructure(details)), arrays
+    return walk(unstructured(details)), arrays
 
 
 def joined(stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -97,22 +56,3 @@ def joined(stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         name = stored.get(BESIDE)
         return {key: joined(entry, arrays) for key, entry in stored.items()} if name is None else arrays[name]
     return [joined(entry, arrays) for entry in stored] if isinstance(stored, list) else stored
-
-
-def _is_array(kind: Any) -> bool:
-    return get_origin(kind) is np.ndarray
-
-
-def _array(stored: Any, kind: Any) -> NDArray[Any]:
-    (dtype,) = get_args(get_args(kind)[1])
-    if isinstance(stored, Mapping):
-        return np.empty(stored["shape"], dtype)
-    if isinstance(stored, np.ndarray) and stored.dtype.kind == "S":
-        stored = np.char.decode(stored, "utf-8").tolist()
-    return object_array(stored) if dtype is np.object_ else np.array(stored, dtype=dtype)
-
-
-_CONVERTER = Converter()
-_CONVERTER.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
-_CONVERTER.register_structure_hook_func(_is_array, _array)
-_CONVERTER.register_unstructure_hook_func(_is_array, lambda array: array)

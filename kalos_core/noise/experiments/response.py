@@ -36,7 +36,7 @@ STEEP = 7
 """Raters after which the paper sees little gain (6 to 8)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlphaTable(Columns):
     """What all tables of alpha have."""
 
@@ -48,9 +48,12 @@ class AlphaTable(Columns):
     global_alpha: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RaterReturn(AlphaTable):
-    """A row for each magnitude and number of raters (KαLOS §5.2, experiment 5)."""
+    """A row for each magnitude and number of raters (KαLOS §5.2, experiment 5).
+
+    Figures: ``"raters"``.
+    """
 
     def claims(self) -> list[Claim]:
         """The statements of experiment 5."""
@@ -78,9 +81,12 @@ class RaterReturn(AlphaTable):
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SchoolImpact(AlphaTable):
-    """A row for each two schools of thought (KαLOS §5.2, experiment 6)."""
+    """A row for each two schools of thought (KαLOS §5.2, experiment 6).
+
+    Figures: ``"schools"``.
+    """
 
     schools: NDArray[np.str_]
 
@@ -102,9 +108,12 @@ class SchoolImpact(AlphaTable):
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MagnitudeResponse(AlphaTable):
-    """A row for each magnitude (KαLOS Fig. 1d)."""
+    """A row for each magnitude (KαLOS Fig. 1d).
+
+    Figures: ``"response"``.
+    """
 
     def claims(self) -> list[Claim]:
         """Strict monotony up to `STRICT_UP_TO`, beyond which only noise is left, and use of the full range."""
@@ -122,9 +131,12 @@ class MagnitudeResponse(AlphaTable):
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SignalLossTable(Columns):
-    """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS, or NaN."""
+    """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS, or NaN.
+
+    Figures: ``"loss"``.
+    """
 
     magnitude: NDArray[np.float64]
     ratio: NDArray[np.float64]

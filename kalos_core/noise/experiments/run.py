@@ -34,6 +34,7 @@ from kalos_core.noise.experiments.solvers import (
 )
 from kalos_core.noise.experiments.tables import Claim, check_counts, check_magnitudes
 from kalos_core.noise.model import NoiseModel
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +46,11 @@ ON_PERMUTED = 5
 """Synthetic raters of the table that is permuted."""
 
 
-@dataclass(frozen=True, eq=False)
-class Experiments:
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiments(Result):
     """The result of `run_experiments`: a table for each question.
+
+    Figures: ``"rand index"``, ``"cases"``, ``"stability"``, ``"raters"``, ``"schools"``, ``"response"``, ``"loss"``.
 
     Examples
     --------
@@ -59,6 +62,9 @@ class Experiments:
     >>> result.claims()[0].source
     '§5, experiment 1'
     """
+
+    _call = "run_experiments(annotations)"
+    _shows_table = False
 
     accuracy: SolverAccuracy
     cases: SolverCases
@@ -75,6 +81,17 @@ class Experiments:
     def claims(self) -> list[Claim]:
         """The statements of the paper, against what was found."""
         return [claim for entry in fields(self) for claim in getattr(self, entry.name).claims()]
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return "\n".join(map(str, self.claims()))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a statement of the paper: where it stands, whether it holds here, and what was found."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(claim) | {"holds": claim.verdict} for claim in self.claims()])
 
 
 def run_experiments(

@@ -30,11 +30,13 @@ PERMUTATIONS = 8
 HIGH_PRECISION = 0.97
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SolverAccuracy(Columns):
     """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
 
     `out_of_reach` counts the pairs of one object below the threshold, which are in `fn` for every solver.
+
+    Figures: ``"rand index"``, ``"f1"``.
     """
 
     solver: NDArray[np.str_]
@@ -112,9 +114,12 @@ class SolverAccuracy(Columns):
         return Claim("§10", statement, bool(better.all() and gain > 0), found)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SolverCases(Columns):
-    """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3)."""
+    """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3).
+
+    Figures: ``"cases"``.
+    """
 
     solver: NDArray[np.str_]
     magnitude: NDArray[np.float64]
@@ -164,11 +169,13 @@ class SolverCases(Columns):
         return float(np.quantile(values, share)) if len(values) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PermutationStability(Columns):
     """A row for each data set and solver: whether units depend on the order of raters and annotations.
 
     `least` and `mean` are the adjusted Rand index of the units of permuted tables with those of the table itself.
+
+    Figures: ``"stability"``.
     """
 
     data: NDArray[np.str_]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, as_number, check_whole
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +51,8 @@ class Claim:
         return f"{self.verdict}: {self.statement} ({self.source}). Found: {self.found}"
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns(Result):
     """A table whose fields are its columns, arrays of one length."""
 
     def to_pandas(self) -> pd.DataFrame:

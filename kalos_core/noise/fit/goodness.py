@@ -19,6 +19,7 @@ from kalos_core.noise.fit.observations import Observations, Shifts
 from kalos_core.noise.fit.permutation import independence, mantel
 from kalos_core.noise.fit.shifts import ShiftFit, fit_normal, fit_student, varied
 from kalos_core.noise.parameters import EventRate, Opposition
+from kalos_core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +38,11 @@ class _Line:
     note: str
 
 
-@dataclass(frozen=True, eq=False)
-class FitTests:
+@dataclass(frozen=True, eq=False, repr=False)
+class FitTests(Result):
     """Tests of fit of a noise model: T rows.
+
+    Figures: ``"tests"``.
 
     Parameters
     ----------
@@ -66,6 +69,8 @@ class FitTests:
     ['localization.translation', 'not applicable: fewer than 30 observations']
     """
 
+    _call = "NoiseModel.fit(annotations).tests()"
+
     distribution: NDArray[np.object_]
     test: NDArray[np.object_]
     model: NDArray[np.object_]
@@ -76,6 +81,11 @@ class FitTests:
 
     def __len__(self) -> int:
         return len(self.distribution)
+
+    @property
+    def headline(self) -> str:
+        """The finding, in words."""
+        return f"{len(self.test):,} tests of the fit of a noise model"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a test."""

@@ -1,0 +1,211 @@
+"""Figures on paper: a white theme that can be read without colours, and files of figures."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+
+from kalos_core.errors import InputError, KalosError, as_number, lookup
+from kalos_core.figures.common import Layout
+
+INK, GRID = "#111111", "#D0D0D0"
+"""Colours of text and lines, and of the grid."""
+
+GREYS = ("#333333", "#B5B5B5", "#6E6E6E", "#DADADA", "#525252", "#949494")
+"""Fills of bars, told apart without a colour."""
+
+PATTERNS = ("", "/", ".", "x", "\\", "-")
+"""Patterns of bars, one for each fill."""
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+"""Lines."""
+
+SYMBOLS = ("circle", "square-open", "diamond", "triangle-up-open", "x", "star-open")
+"""Points."""
+
+FONT = 12
+"""Points of text; other texts of a figure keep their ratio to it."""
+
+TEXTS = ("font", "tickfont", "textfont")
+"""Parts of a figure with the size of a text."""
+
+IMAGES = ("png", "svg", "pdf")
+"""Kinds of files that kaleido draws."""
+
+HOW_TO = {
+    "kaleido": 'pip install "kalos-fiftyone[figures]"',
+    "browser": "install Chrome or Chromium, or run `plotly_get_chrome`",
+}
+"""What is missing -> how to get it."""
+
+
+def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
+    """A copy of a figure for print: white, dark text, and told apart in greys, too.
+
+    Bars have greys and patterns, lines dashes, points symbols, heat maps a scale of greys. A line that is dashed, and a
+    point with a symbol, keep them.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+        It stays as it is.
+    font_scale : float above 0
+        All text is so many times as large.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Raises
+    ------
+    InputError
+        For what is no figure, or a scale that is none.
+
+    Examples
+    --------
+    >>> printed = print_theme(go.Figure(go.Bar(y=[1, 2])), font_scale=1.5)
+    >>> printed.layout.paper_bgcolor, printed.layout.font.size, printed.data[0].marker.color
+    ('white', 18.0, '#333333')
+    """
+    _check_figure(figure)
+    scale = as_number(font_scale)
+    if scale is None or not 0 < scale < 100:
+        raise InputError(f"font_scale: expected a number above 0, got {font_scale!r}")
+    printed = go.Figure(figure)
+    _scale_fonts(printed, scale)
+    printed.update_layout(
+        template="none",
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        font={"size": FONT * scale, "color": INK},
+        coloraxis={"colorscale": "Greys"},
+    )
+    for axes in (printed.update_xaxes, printed.update_yaxes):
+        axes(showline=True, linecolor=INK, gridcolor=GRID, zerolinecolor=INK, automargin=True)
+    order: dict[str, int] = {}
+    for trace in printed.data:
+        number = order.get(trace.type, 0)
+        order[trace.type] = number + 1
+        trace.update(_look(trace, number))
+    printed.update_shapes(line_color=INK)
+    return printed
+
+
+def save_figure(
+    figure: go.Figure,
+    path: str | os.PathLike[str],
+    theme: str | None = None,
+    *,
+    font_scale: float = 1.0,
+    width: int | None = None,
+    height: int | None = None,
+    scale: float = 2.0,
+) -> Path:
+    """Write a figure to a file: HTML always; PNG, SVG and PDF with kaleido, the extra ``figures``.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    path : path
+        Ends with ``.html``, ``.png``, ``.svg`` or ``.pdf``; its folder is made.
+    theme : str, optional
+        ``"print"`` for `print_theme`; by default the figure as it is, on white in images.
+    font_scale : float
+        Of `print_theme`.
+    width, height : int, optional
+        Pixels; by default those of the figure, and 700 x 450.
+    scale : float
+        Pixels of a PNG for one of the figure.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        For what is no figure, an unknown ending or theme.
+    KalosError
+        Where kaleido or its browser is missing; the message says how to get it.
+
+    Examples
+    --------
+    >>> save_figure(go.Figure(go.Bar(y=[1, 2])), "figure.html", theme="print").name
+    'figure.html'
+    """
+    _check_figure(figure)
+    target = Path(path)
+    kind = target.suffix.lower().removeprefix(".")
+    if kind not in ("html", *IMAGES):
+        raise InputError(f"path: expected a name with .html, .png, .svg or .pdf, got {target.name!r}")
+    if theme is not None:
+        figure = lookup({"print": print_theme}, theme, "theme")(figure, font_scale)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "html":
+        figure.write_html(target, include_plotlyjs=True, default_width=width or "100%", default_height=height or "100%")
+        return target
+    if find_spec("kaleido") is None:
+        raise KalosError(f"{target.name}: kaleido is missing: {HOW_TO['kaleido']}, or save as .html")
+    sizes: dict[str, Any] = {
+        "width": width or figure.layout.width or 700,
+        "height": height or figure.layout.height or 450,
+        "scale": scale if kind == "png" else 1,
+    }
+    try:
+        content = figure.to_image(kind, **sizes)
+    except Exception as error:  # of kaleido, plotly or the browser, by its version
+        if "chrome" not in str(error).lower() and "browser" not in str(error).lower():
+            raise
+        raise KalosError(f"{target.name}: kaleido found no browser: {HOW_TO['browser']}, or save as .html") from error
+    target.write_bytes(content)
+    return target
+
+
+def _check_figure(figure: Any) -> None:
+    if not isinstance(figure, go.Figure):
+        raise InputError(f"figure: expected a plotly figure, such as result.plot(), got {type(figure).__name__}")
+
+
+def _scale_fonts(figure: go.Figure, scale: float) -> None:
+    """Every size of text that a figure sets, times a scale."""
+
+    def walk(part: Any, of_text: bool = False) -> Any:
+        if isinstance(part, dict):
+            return {
+                name: entry * scale if of_text and name == "size" else walk(entry, name in TEXTS)
+                for name, entry in part.items()
+            }
+        return [walk(entry) for entry in part] if isinstance(part, (list, tuple)) else part
+
+    layout: Layout = walk(figure.layout.to_plotly_json())
+    figure.layout = layout
+
+
+def _look(trace: Any, number: int) -> Layout:
+    """How a trace is told apart from others of its type."""
+    at = number % len(GREYS)
+    if trace.type in ("bar", "histogram", "box"):
+        look: Layout = {"marker": {"color": GREYS[at], "line": {"color": INK, "width": 1}}}
+        if trace.type == "box":
+            return look | {"line": {"color": INK}, "fillcolor": GREYS[at]}
+        look["marker"]["pattern"] = {"shape": PATTERNS[at], "fgcolor": INK}
+        return look
+    if trace.type in ("heatmap", "contour"):
+        return {"colorscale": "Greys"}
+    if trace.type != "scatter":
+        return {}
+    look = {}
+    mode = trace.mode or "lines"
+    if "lines" in mode:
+        dash = trace.line.dash if trace.line.dash not in (None, "solid") else DASHES[at]
+        look["line"] = {"color": INK, "dash": dash}
+    if "markers" in mode:
+        symbol = SYMBOLS[at] if trace.marker.symbol in (None, "circle") else trace.marker.symbol
+        look["marker"] = {"color": GREYS[at] if at in (0, 2, 4) else INK, "symbol": symbol}
+    if trace.fill not in (None, "none"):
+        look["fillcolor"] = "rgba(0, 0, 0, 0.12)"
+    return look

@@ -1,0 +1,152 @@
+"""Plots of any result with a table: its counts, a bar for each row, or the distribution of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kalos_core.display import alpha_text, percent_text, shown
+from kalos_core.errors import InputError, listed, lookup
+from kalos_core.figures.bars import value_bars
+from kalos_core.figures.common import NEUTRAL, as_numbers, framed
+from kalos_core.results import Result
+
+MOST_BARS = 40
+"""Rows of a table that have a bar."""
+
+TITLE_LETTERS = 110
+"""Of a title, which is the first line of the headline of a result."""
+
+
+def count_bars_of(counts: Mapping[str, int], title: str = "", axis: str = "count") -> go.Figure:
+    """A bar for each count, at most `MOST_BARS` of them.
+
+    Examples
+    --------
+    >>> count_bars_of({"cat": 3, "dog": 1}).data[0].x
+    (3.0, 1.0)
+    """
+    names, values = list(counts)[:MOST_BARS], list(counts.values())[:MOST_BARS]
+    total = max(sum(counts.values()), 1)
+    texts = [f"{value:,}" for value in values]
+    hover = [
+        f"{shown(name)}: {value:,} ({percent_text(value / total)})" for name, value in zip(names, values, strict=True)
+    ]
+    return value_bars(names, values, hover, texts, axis=axis, name=axis, colours=NEUTRAL, title=title)
+
+
+def plot_counts(result: Any, axis: str = "count") -> go.Figure:
+    """The counts of a result (`counts`, a mapping or a method that returns one), titled with its headline.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement, instance_consensus
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> plot_counts(instance_consensus(agreement(Annotations.from_rows(rows)))).data[0].x[0]
+    1.0
+    """
+    counts = result.counts
+    return count_bars_of(counts() if callable(counts) else counts, title_of(result), axis)
+
+
+def plot_values(result: Result, value: str, name: str | None = None, *, axis: str = "") -> go.Figure:
+    """A bar for each of the first rows of a result's table: the values of one column, named by another.
+
+    Parameters
+    ----------
+    result : Result
+    value : str
+        A column of numbers.
+    name : str, optional
+        A column of names; without one rows are numbered.
+    axis : str
+        Name of the axis, by default that of the column.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Titled with the headline.
+
+    Raises
+    ------
+    InputError
+        For a column that the table does not have.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> plot_values(Annotations.from_rows(rows), "annotations", "rater").layout.yaxis.ticktext
+    ('ann', 'bob')
+    """
+    table = result._table()
+    if table.empty:
+        return count_bars_of({}, title_of(result), axis or value)
+    table = table.head(MOST_BARS)
+    columns = {str(column): table[column] for column in table.columns}
+    numbers = as_numbers([_number(entry) for entry in lookup(columns, value, "value")])
+    names = [str(number) for number in range(1, len(table) + 1)] if name is None else list(map(str, columns[name]))
+    whole = bool(np.isin(numbers[np.isfinite(numbers)] % 1, 0).all()) and bool((np.abs(numbers) > 1).any())
+    texts = [f"{int(number):,}" if whole and np.isfinite(number) else alpha_text(number) for number in numbers]
+    hover = [f"{shown(row)}: {text}" for row, text in zip(names, texts, strict=True)]
+    kwargs: dict[str, Any] = {"axis": axis or value.replace("_", " "), "name": value, "colours": NEUTRAL}
+    return value_bars(names, numbers, hover, texts, title=title_of(result), **kwargs)
+
+
+def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20) -> go.Figure:
+    """How the values of a column of a result's `to_pandas` are distributed, titled with the headline.
+
+    Parameters
+    ----------
+    result : Result
+    value : str
+        A column of numbers; undefined ones are left out.
+    axis : str
+    bins : int
+
+    Raises
+    ------
+    InputError
+        For a column that the table does not have.
+
+    Examples
+    --------
+    >>> from kalos_core import sparse_agreement
+    >>> sum(plot_histogram(sparse_agreement([[3, 0], [2, 1]]), "agreement").data[0].y)
+    2
+    """
+    table = result.to_pandas()
+    columns = {str(column): table[column] for column in table.columns}
+    if value not in columns and len(table):
+        raise InputError(f"value: expected one of {listed(columns, 20)}, got {value!r}")
+    known = as_numbers([_number(entry) for entry in columns.get(value, ())])
+    known = known[np.isfinite(known)]
+    ends = (min(0.0, known.min(initial=0.0)), max(1.0, known.max(initial=1.0)))
+    counts, edges = np.histogram(known, bins, ends)
+    hover = [f"{alpha_text(low)} to {alpha_text(high)}" for low, high in pairwise(edges)]
+    bars = go.Bar(
+        x=((edges[1:] + edges[:-1]) / 2).tolist(),
+        y=counts.tolist(),
+        width=np.diff(edges).tolist(),
+        marker={"color": NEUTRAL},
+        customdata=hover,
+        hovertemplate="%{customdata}: %{y:,}<extra></extra>",
+    )
+    return framed([bars], title_of(result), axis or value.replace("_", " "), "count", 300, bargap=0.02)
+
+
+def title_of(result: Any) -> str:
+    """The first line of a headline as a title."""
+    first = result.headline.splitlines()
+    return shown(first[0], TITLE_LETTERS) if first else ""
+
+
+def _number(entry: Any) -> float | None:
+    try:
+        return float(entry)
+    except (TypeError, ValueError):
+        return None

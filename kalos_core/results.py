@@ -1,0 +1,487 @@
+"""How results show themselves: as text, as a table, as HTML in a notebook, as a figure, and as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.arrays import object_array
+from kalos_core.display import NO_BREAK, alpha_text
+from kalos_core.display import plain as plain_text
+from kalos_core.errors import InputError, lookup
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+Made = TypeVar("Made")
+Entry = TypeVar("Entry")
+ResultType = TypeVar("ResultType", bound="Result")
+
+MOST_LINES = 20
+"""Of a `repr`."""
+
+MOST_ROWS = 20
+"""Of the table of `_repr_html_`."""
+
+MOST_WIDE = 120
+"""Letters of a line of a `repr`."""
+
+MOST_COLUMNS = 12
+"""Of the table of `_repr_html_`."""
+
+PLOTS = "kalos_core.figures.plots"
+"""The module with the figures of each class of results, which is imported when a figure is asked for."""
+
+
+class Result:
+    """What functions return: it shows itself.
+
+    A class says its headline and its table; its figures stand in `kalos_core.figures.plots`.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, agreement, class_difficulty
+    >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for r in ("ann", "bob")]
+    >>> found = class_difficulty(agreement(Annotations.from_rows(rows)))
+    >>> found.plots, type(found.plot()).__name__
+    (('classes',), 'Figure')
+    >>> type(found).from_json(found.to_json()).alpha.tolist()
+    [1.0]
+    """
+
+    _call: ClassVar[str] = ""
+    """The call that makes it, for messages."""
+
+    _shows_table: ClassVar[bool] = True
+    """Whether the table is part of the `repr`."""
+
+    _stays_outside: ClassVar[bool] = False
+    """Whether JSON of another result names it by its fingerprint, in place of its content."""
+
+    @property
+    def headline(self) -> str:
+        """The finding, in a line or a few."""
+        rows = len(self._table())
+        return f"{type(self).__name__} of {rows:,} row{'s' * (rows != 1)}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All of it as a table."""
+        raise NotImplementedError
+
+    def _table(self) -> pd.DataFrame:
+        """The table of `repr` and HTML."""
+        return self.to_pandas()
+
+    def _plots(self) -> Mapping[str, Callable[..., Any]]:
+        """Name -> function that draws it."""
+        table: Mapping[type, Mapping[str, Callable[..., Any]]] = import_module(PLOTS).PLOTS
+        return next((table[kind] for kind in type(self).__mro__ if kind in table), {})
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """Names for `plot`, the usual one first."""
+        return tuple(self._plots())
+
+    def plot(self, name: str | None = None, **options: Any) -> go.Figure:
+        """A plotly figure of the result.
+
+        Parameters
+        ----------
+        name : str, optional
+            One of `plots`; by default the first.
+        **options
+            For the function of `kalos_core.figures` that draws it.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+
+        Raises
+        ------
+        InputError
+            For another name, which lists the known ones.
+        """
+        known = self._plots()
+        return lookup(known, next(iter(known)) if name is None else name, "plot")(self, **options)
+
+    def to_json(self) -> str:
+        """All of it as strict JSON: an undefined number is null; annotations are named by a fingerprint only.
+
+        `from_json` makes the result of it again.
+        """
+        content = {"result": type(self).__name__, "headline": self.headline, **self._content()}
+        return json.dumps(_strict(content), ensure_ascii=False, allow_nan=False, default=str)
+
+    def _content(self) -> dict[str, Any]:
+        return {"values": {entry.name: _named(getattr(self, entry.name)) for entry in _own_fields(self)}}
+
+    @classmethod
+    def from_json(cls: type[ResultType], source: str | os.PathLike[str], *annotations: Any) -> ResultType:
+        """The result that `to_json` wrote; nothing is computed.
+
+        Parameters
+        ----------
+        source : text of JSON, or a path
+        *annotations : Annotations
+            Those it was computed from, where it holds any; they are not part of the JSON.
+
+        Raises
+        ------
+        InputError
+            For the JSON of another result, one that is not restored, or without its annotations.
+        """
+        try:
+            text = source if isinstance(source, str) and "{" in source else Path(source).read_text(encoding="utf-8")
+            content = json.loads(text)
+        except (OSError, ValueError) as error:
+            raise InputError(f"source: expected JSON of {cls.__name__}.to_json, or its path: {error}") from None
+        kind = content.get("result") if isinstance(content, dict) else None
+        if kind != cls.__name__:
+            raise InputError(f"source: expected JSON of {cls.__name__}.to_json, got one of {kind or 'something else'}")
+        if "values" not in content:
+            raise InputError(f"source: {cls.__name__} is not restored from JSON; call {cls._call} again")
+        known = {fingerprint(given): given for given in annotations}
+
+        def outside(stored: Any, _: Any) -> Any:
+            if stored is None or stored.get(FINGERPRINT) not in known:
+                call = f"{cls.__name__}.from_json(source, annotations)"
+                raise InputError(f"annotations: expected those the result was computed from: call {call}")
+            return known[stored[FINGERPRINT]]
+
+        try:
+            made: ResultType = cls._made(content["values"], _converter(outside))
+            return made
+        except InputError:
+            raise
+        except Exception as error:  # a group of whatever the fields of a class raise
+            found = list(_causes(error))
+            reason = next((each for each in found if isinstance(each, InputError)), found[0])
+            raise InputError(f"source: expected JSON of {cls.__name__}.to_json: {reason}") from None
+
+    @classmethod
+    def _made(cls, values: Any, converter: Any) -> Any:
+        return converter.structure(values, cls)
+
+    def __repr__(self) -> str:
+        lines = _printable(self.headline)
+        if self._shows_table:
+            lines += _text_of(self._table(), MOST_LINES - len(lines))
+        if len(lines) > MOST_LINES:
+            lines = [*lines[: MOST_LINES - 1], f"... and {len(lines) - MOST_LINES + 1:,} more"]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        headline = "<br>".join(html.escape(line) for line in _printable(self.headline)[:MOST_LINES])
+        return f"<div><p><b>{html.escape(type(self).__name__)}</b><br>{headline}</p>{_html_of(self._table())}</div>"
+
+
+class Results(Result, tuple[Entry, ...]):
+    """Several results of one kind, which are a table together.
+
+    Examples
+    --------
+    >>> from kalos_core import estimate_truths
+    >>> found = estimate_truths([{"ann": [[1, 0]], "bob": [[1, 0]]}], "0.5")
+    >>> len(found), found.to_pandas()["method"].tolist()
+    (1, ['vote 0.5'])
+    """
+
+    _entry: ClassVar[type[Any]]
+    """The class of the entries."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an entry."""
+        import pandas as pd
+
+        return pd.DataFrame([self._row(entry) for entry in self])
+
+    def _row(self, entry: Any) -> dict[str, Any]:
+        return {part.name: getattr(entry, part.name) for part in fields(entry)}
+
+    def _content(self) -> dict[str, Any]:
+        return {"values": [_named(entry) for entry in self]}
+
+    @classmethod
+    def _made(cls, values: Any, converter: Any) -> Any:
+        return cls(converter.structure(entry, cls._entry) for entry in values)
+
+
+def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:
+    """Which of several has the lowest value, in a line.
+
+    Examples
+    --------
+    >>> lowest("class", np.array(["cat", "dog"]), "alpha", np.array([0.5, 0.25]))
+    'Lowest alpha of 2: class dog, 0.25'
+    >>> lowest("class", np.array(["cat"]), "alpha", np.array([np.nan]))
+    'alpha of 1, undefined for every class'
+    """
+    if not np.isfinite(values).any():
+        return f"{of} of {len(values):,}, undefined for every {what}"
+    at = int(np.nanargmin(values))
+    return f"Lowest {of} of {len(values):,}: {what} {plain_text(str(names[at]))}, {alpha_text(values[at])}"
+
+
+def check_result(given: Any, name: str, *kinds: type[Any]) -> None:
+    """An error that names the right call, unless an argument is a result of one of some classes.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> from kalos_core import Agreement
+    >>> check_result(5, "agreement", Agreement)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: agreement: expected Agreement, the result of agreement(annotations), got int
+    """
+    if isinstance(given, kinds):
+        return
+    calls = [f", the result of {kind._call}" if issubclass(kind, Result) and kind._call else "" for kind in kinds]
+    expected = " or ".join(f"{kind.__name__}{call}" for kind, call in zip(kinds, calls, strict=True))
+    own = f", which is drawn by .plot({given.plots[0]!r})" if isinstance(given, Result) and given.plots else ""
+    raise InputError(f"{name}: expected {expected}, got {type(given).__name__}{own}")
+
+
+# ---- plain values ----
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
+
+    Examples
+    --------
+    >>> plain(np.array([[0.5, np.nan]])), plain((1, "a")), plain({"std": np.float64("nan")})
+    ([[0.5, None]], [1, 'a'], {'std': None})
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(unstructured(value))
+    if isinstance(value, np.ndarray) and value.ndim > 1 and not value.size:
+        return {"shape": list(value.shape)}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    return None if isinstance(value, float) and value != value else value
+
+
+def unstructured(value: Any) -> Any:
+    """Dataclasses as dicts at any depth, their arrays as they are."""
+    return _converter().unstructure(value)
+
+
+def restored(kind: type[Made], stored: Any) -> Made:
+    """The dataclass that `plain` made plain values of; fields it did not store have their defaults.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Curve:
+    ...     alpha: NDArray[np.float64]
+    ...     best: float
+    >>> restored(Curve, plain(Curve(np.array([0.5, np.nan]), float("nan"))))
+    Curve(alpha=array([0.5, nan]), best=nan)
+    """
+    made: Made = _converter().structure(stored, kind)
+    return made
+
+
+@lru_cache(maxsize=1)
+def _shared() -> Any:
+    return _new_converter()
+
+
+def _converter(outside: Callable[[Any, Any], Any] | None = None) -> Any:
+    if outside is None:
+        return _shared()
+    made = _new_converter()
+    made.register_structure_hook_func(_is_outside, outside)
+    return made
+
+
+def _new_converter() -> Any:
+    from cattrs import Converter
+
+    made = Converter()
+    made.register_structure_hook(float, lambda stored, _: float("nan") if stored is None else float(stored))
+    made.register_structure_hook_func(_is_array, _array)
+    made.register_unstructure_hook_func(_is_array, lambda array: array)
+    return made
+
+
+ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint64, np.integer: np.int64, np.floating: np.float64}
+"""Types of arrays that are no type of one size -> the one they are restored with."""
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is np.ndarray
+
+
+def _is_outside(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Result) and kind._stays_outside
+
+
+def _array(stored: Any, kind: Any) -> NDArray[Any]:
+    (dtype,) = get_args(get_args(kind)[1])
+    if isinstance(stored, Mapping):
+        return np.empty(stored["shape"], dtype)
+    if isinstance(stored, np.ndarray) and stored.dtype.kind == "S":
+        stored = np.char.decode(stored, "utf-8").tolist()
+    if dtype is np.object_ or dtype is Any:
+        return object_array(stored)
+    return np.array(stored, dtype=ABSTRACT.get(get_origin(dtype) or dtype, dtype))
+
+
+# ---- what stands outside of JSON ----
+
+FINGERPRINT = "fingerprint"
+
+
+def fingerprint(value: Any) -> str:
+    """A text that two tables of annotations share if they hold the same.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> one, other = (Annotations.from_rows([{"image": i, "rater": "ann", "category": "cat"}]) for i in (1, 2))
+    >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for part in _parts(value):
+        digest.update(part)
+    return digest.hexdigest()[:16]
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    if is_dataclass(value):
+        for entry in fields(value):
+            yield entry.name.encode()
+            yield from _parts(getattr(value, entry.name))
+    elif isinstance(value, np.ndarray) and value.dtype.kind not in "OT":
+        yield f"{value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield str(key).encode()
+            yield from _parts(part)
+    elif isinstance(value, (np.ndarray, list, tuple)):
+        for part in value:
+            yield from _parts(part)
+    else:
+        yield repr(value).encode()
+
+
+def _named(value: Any) -> Any:
+    """Plain values in which what stands outside is named by its fingerprint."""
+    if isinstance(value, Result) and value._stays_outside:
+        return {FINGERPRINT: fingerprint(value)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {entry.name: _named(getattr(value, entry.name)) for entry in _own_fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _named(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_named(entry) for entry in value]
+    return plain(value)
+
+
+def _own_fields(value: Any) -> list[Any]:
+    return [entry for entry in fields(value) if entry.init]
+
+
+def _strict(value: Any) -> Any:
+    """Plain values that strict JSON can hold: names as text, an infinite number as the text `float` reads."""
+    if isinstance(value, Mapping):
+        return {str(key): _strict(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_strict(entry) for entry in value]
+    if isinstance(value, float) and value != value:
+        return None
+    return str(value) if isinstance(value, float) and value in (float("inf"), -float("inf")) else value
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """What a group of errors consists of."""
+    parts = getattr(error, "exceptions", ())
+    for part in parts:
+        yield from _causes(part)
+    if not parts:
+        yield error
+
+
+# ---- text and HTML ----
+
+
+def _printable(text: str) -> list[str]:
+    """Lines of text from data, without what steers a terminal."""
+    return [_letters(line, None) for line in text.splitlines()]
+
+
+def _letters(text: str, length: int | None) -> str:
+    known = text.replace(NO_BREAK, " ")
+    return plain_text("".join(letter if letter.isprintable() else " " for letter in known), length)
+
+
+def _cell(value: Any) -> Any:
+    """A cell of a table: text from data is short and of printable letters; numbers stay."""
+    if isinstance(value, (int, float, np.number, np.bool_)) or value is None:
+        return value
+    return _letters(str(value), 40)
+
+
+def _shown(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """The first rows of a table, whose text is safe to show."""
+    first = frame.head(rows).rename(columns=_cell)
+    for position, kind in enumerate(first.dtypes):
+        if kind.kind not in "biufM":
+            first.isetitem(position, object_array([_cell(value) for value in first.iloc[:, position]]))
+    return first
+
+
+def _text_of(frame: pd.DataFrame, lines: int) -> list[str]:
+    """A table as at most so many lines, and columns as far as a line is wide."""
+    if not len(frame.columns) or lines < 3:
+        return []
+    shown = _shown(frame, lines - 2)
+    columns = len(shown.columns)
+    while True:
+        text = shown.iloc[:, :columns].to_string(index=False, na_rep="undefined", float_format="{:.4g}".format)
+        found = text.splitlines() if len(shown) else []
+        if columns == 1 or max(map(len, found), default=0) <= MOST_WIDE:
+            break
+        columns -= 1
+    rest = []
+    if len(frame) > len(shown):
+        rest.append(f"{len(frame) - len(shown):,} more")
+    if columns < len(frame.columns):
+        names = len(frame.columns) - columns
+        rest.append(f"{names:,} more column{'s' * (names > 1)}")
+    return [line.rstrip() for line in found] + ([f"... and {' and '.join(rest)}"] if rest else [])
+
+
+def _html_of(frame: pd.DataFrame) -> str:
+    """The first rows of a table as HTML; all text is escaped."""
+    shown = _shown(frame, MOST_ROWS).iloc[:, :MOST_COLUMNS]
+    if shown.empty:
+        return ""
+    more = len(frame) - len(shown)
+    rest = f"<p>... and {more:,} more rows: <code>.to_pandas()</code></p>" if more > 0 else ""
+    return shown.to_html(index=False, border=0, escape=True, na_rep="undefined", float_format="{:.4g}".format) + rest
