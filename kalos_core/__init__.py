@@ -29,6 +29,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.ranking`          how classifiers, detectors and models rank under each reference
 `kalos_core.noise`            how raters differ, fitted to real ones, and synthetic raters; `experiments` with them
 `kalos_core.display`          names of types and numbers as people read them
+`kalos_core.results`          how results show themselves: `repr`, tables, HTML, figures, JSON
 `kalos_core.drawing`          images with the outlines of every rater
 `kalos_core.figures`          results as plotly figures
 `kalos_core.report`           a report as one HTML page, a sheet for one rater, tables as CSV

@@ -151,7 +151,7 @@ class Result:
         if kind != cls.__name__:
             raise InputError(f"source: expected JSON of {cls.__name__}.to_json, got one of {kind or 'something else'}")
         if "values" not in content:
-            raise InputError(f"source: {cls.__name__} is not restored from JSON; call {cls._call} again")
+            raise InputError(f"source: expected a result that JSON restores, got {cls.__name__}: call {cls._call}")
         known = {fingerprint(given): given for given in annotations}
 
         def outside(stored: Any, _: Any) -> Any:

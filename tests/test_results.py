@@ -414,9 +414,9 @@ def test_json_of_another_result_or_other_annotations_is_refused(tmp_path):
         type(found).from_json(found.to_json())
     with pytest.raises(InputError, match="annotations: expected those the result was computed from"):
         type(found).from_json(found.to_json(), Data(PLAIN).annotations(images=15))
-    with pytest.raises(InputError, match="expected JSON of ClassDifficulty.to_json, got one of Agreement"):
+    with pytest.raises(InputError, match=r"expected JSON of ClassDifficulty\.to_json, got one of Agreement"):
         type(made("ClassDifficulty")).from_json(found.to_json())
-    with pytest.raises(InputError, match="Annotations is not restored from JSON; call read_labels"):
+    with pytest.raises(InputError, match="expected a result that JSON restores, got Annotations: call read_labels"):
         Annotations.from_json(made("Annotations").to_json())
     for text in ("{", "[1]", str(tmp_path / "missing.json"), '{"result": "ClassDifficulty", "values": {"alpha": 5}}'):
         with pytest.raises(InputError, match=r"source: expected JSON of ClassDifficulty\.to_json"):
@@ -492,8 +492,14 @@ def test_a_calibration_is_drawn_as_its_best_similarity():
 
 
 def test_looking_at_results_imports_plotly_for_figures_only():
-    code = (
-        "import sys, kalos_core; found = kalos_core.sparse_agreement([[3, 0], [2, 1]]); repr(found);"
-        "found._repr_html_(); found.to_json(); assert 'plotly' not in sys.modules; found.plot(); assert 'plotly' in sys.modules"
+    code = "; ".join(
+        [
+            "import sys, kalos_core",
+            "found = kalos_core.sparse_agreement([[3, 0], [2, 1]])",
+            "repr(found), found._repr_html_(), found.to_json()",
+            "assert 'plotly' not in sys.modules",
+            "found.plot()",
+            "assert 'plotly' in sys.modules",
+        ]
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -1,7 +1,7 @@
 """One truth from several raters: of pixels, of classes of pixels, and of objects.
 
-* Of pixels: `estimate_truths` of all images of a study by the name of a method in `TRUTH_METHODS`, outliers decided
-  over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`, `vote_without_outliers`,
+* Of pixels: `estimate_truths`, `Truths` of all images of a study by the name of a method in `TRUTH_METHODS`, outliers
+  decided over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`, `vote_without_outliers`,
   `staple`, `simple`, `lsml`; each gives a `Truth`.
   Raters against the truths of many images: `CountedTruth`.
 * Of label maps: `class_truth`, `ClassTruth`.
@@ -15,7 +15,7 @@ from kalos_core.consensus.classes import ClassTruth, class_truth
 from kalos_core.consensus.counted import CountedTruth
 from kalos_core.consensus.instances import OUTCOMES, InstanceConsensus, instance_consensus
 from kalos_core.consensus.methods import TRUTH_METHODS, estimate_truth
-from kalos_core.consensus.study import estimate_truths, study_outliers
+from kalos_core.consensus.study import Truths, estimate_truths, study_outliers
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_without_outliers
 
@@ -26,6 +26,7 @@ __all__ = [
     "CountedTruth",
     "InstanceConsensus",
     "Truth",
+    "Truths",
     "class_truth",
     "estimate_truth",
     "estimate_truths",

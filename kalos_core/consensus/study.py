@@ -25,6 +25,11 @@ class Truths(Results[Truth]):
     """References estimated from the masks of several images, one `Truth` an image.
 
     Figures: ``"images"``.
+
+    Examples
+    --------
+    >>> Truths().headline
+    'References of 0 images'
     """
 
     _entry = Truth

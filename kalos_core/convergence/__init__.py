@@ -7,10 +7,10 @@
 * models: `map_of_predictions` -> `PredictionMap`, `read_models`
 * of tags, with models placed and the check-list: `convergence_study` -> `ConvergenceStudy`, of `TagConvergence`,
   `PlacedModel` and `SubsetSize`
-* may it be used: `check_convergence`, a `Criterion` for each condition
+* may it be used: `check_convergence`, a `Criterion`, `Criteria` for each condition
 """
 
-from kalos_core.convergence.criteria import Criterion, check_convergence
+from kalos_core.convergence.criteria import Criteria, Criterion, check_convergence
 from kalos_core.convergence.interval import FEW_IMAGES, SHARES, LabelConvergence, SubsetSize, label_convergence
 from kalos_core.convergence.models import read_models
 from kalos_core.convergence.modified import SIZES, THRESHOLDS, ModifiedMap, modified_map
@@ -28,6 +28,7 @@ __all__ = [
     "SIZES",
     "THRESHOLDS",
     "ConvergenceStudy",
+    "Criteria",
     "Criterion",
     "LabelConvergence",
     "Line",

@@ -55,6 +55,11 @@ class Criteria(Results[Criterion]):
     """The check-list of `check_convergence`, one `Criterion` after the other.
 
     Figures: ``"verdicts"``.
+
+    Examples
+    --------
+    >>> Criteria([Criterion("copies", "no finding has similarity 1", "ok")]).headline
+    '0 warnings in 1 criteria'
     """
 
     _entry = Criterion

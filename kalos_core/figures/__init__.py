@@ -3,7 +3,72 @@
 A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
 whatever shows it.
 
-What takes a result starts with ``plot_``; the others are its parts, and their titles.
+What takes a result starts with ``plot_``; the others are its parts, and their titles. ``result.plot(name)`` calls
+it, too.
+
+============================  ===============================  =========================================
+figure                        drawn from                       in the paper
+============================  ===============================  =========================================
+`plot_accuracy`               SolverAccuracy                   KαLOS Fig. 3, 4, 18
+`plot_agreement`              Agreement                        KαLOS Fig. 20
+`plot_agreement_curves`       DetectorRanking                  Lampert et al. Fig. 5
+`plot_angles`                 NoiseModel                       KαLOS Fig. 10
+`plot_areas`                  NoiseModel                       KαLOS Fig. 13, 14
+`plot_boundaries`             BoundaryQuality                  label convergence Fig. 7
+`plot_boundary_evaluation`    BoundaryEvaluation
+`plot_bounds`                 DetectorRanking
+`plot_calibration`            Separation or Calibration        KαLOS Fig. 19
+`plot_cases`                  SolverCases                      KαLOS Fig. 5
+`plot_class_difficulty`       ClassDifficulty                  KαLOS Fig. 22
+`plot_cohen`                  QuestionCurve
+`plot_collaboration`          Collaboration                    KαLOS Fig. 24
+`plot_concordance`            Concordance
+`plot_confusions`             NoiseModel                       KαLOS Fig. 12
+`plot_convergence`            LabelConvergence or Replicates
+`plot_correlations`           PixelAgreement
+`plot_counts`                 any with counts
+`plot_curves`                 DetectorRanking                  Lampert et al. Fig. 7
+`plot_detector_correlations`  DetectorRanking
+`plot_directions`             ModifiedMap or ConvergenceStudy
+`plot_events`                 GeneratedRaters
+`plot_experiments`            Experiments
+`plot_fidelity`               Fidelity
+`plot_histogram`              any
+`plot_independence`           Independence
+`plot_intra_rater`            IntraRater
+`plot_label_agreement`        LabelAgreement
+`plot_loss`                   SignalLossTable                  KαLOS Table 3
+`plot_majority`               MajorityAgreement                Nowak & Rüger Fig. 4
+`plot_performance`            RaterPerformance
+`plot_ranking`                Rankings
+`plot_rater_accuracy`         RaterAccuracy
+`plot_rater_events`           RaterEvents
+`plot_rater_performance`      PixelAgreement
+`plot_rater_return`           RaterReturn                      KαLOS Fig. 6
+`plot_rater_tree`             PixelAgreement                   Lampert et al. Fig. 4
+`plot_ratio`                  PixelAgreement                   Lampert et al. Fig. 3
+`plot_reference`              DetectorRanking                  Lampert et al. Fig. 6
+`plot_regression`             names -> LabelConvergence        label convergence Fig. 3
+`plot_rejection`              Rejection
+`plot_removal`                RemovalExperiment                Nørregaard & Derczynski Fig. 6
+`plot_residuals`              NoiseModel
+`plot_response`               MagnitudeResponse                KαLOS Fig. 1d
+`plot_running`                RunningCurve
+`plot_schools`                SchoolImpact                     KαLOS Fig. 7
+`plot_sensitivity`            Sensitivity                      KαLOS Fig. 21
+`plot_shared_rankings`        Rankings
+`plot_shares`                 VariationShares                  KαLOS Fig. 9; label convergence Fig. 4, 6
+`plot_size_errors`            NoiseModel                       KαLOS Fig. 11
+`plot_sizes`                  LabelConvergence.sizes()
+`plot_study`                  ConvergenceStudy                 label convergence Fig. 1
+`plot_tau`                    Rankings
+`plot_team`                   TeamAgreement
+`plot_teams`                  TeamComparison
+`plot_values`                 any
+`plot_variations`             Variations
+`plot_vitality`               RaterVitality                    KαLOS Fig. 23
+`plot_weights`                RemovalExperiment                Nørregaard & Derczynski Fig. 7
+============================  ===============================  =========================================
 
 * How to read each figure of a run: `CAPTIONS`, `Caption`.
 * Words for alpha: `band`, `convergence_band`, `BANDS`, `BAND_SOURCES`.
@@ -20,7 +85,10 @@ What takes a result starts with ``plot_``; the others are its parts, and their t
 * Directions of mAP: `directions_heatmap`, `directions_title`.
 * Differences of generated raters: `plot_events`, `plot_rater_events`, `event_bars`, `events_title`, `image_event_bars`,
   `stage_rows`, `EVENT_COLOURS`.
-* Experiments of the noise model: `plot_loss`, `loss_rows`.
+* Experiments of the noise model: `plot_accuracy`, `plot_cases`, `plot_experiments`, `plot_loss`, `plot_rater_return`,
+  `plot_response`, `plot_schools`, `loss_rows`.
+* Any result with a table: `plot_counts`, `plot_histogram`, `plot_values`, `count_bars_of`.
+* Files and print: `save_figure`, `print_theme`.
 * Square tables: `square_heatmap`.
 * Image-level labels: `plot_cohen`, `plot_label_agreement`, `plot_majority`, `plot_rater_accuracy`, `plot_rejection`,
   `plot_teams`, `accuracy_heatmap`, `accuracy_title`, `cohen_title`, `doubt_of_weights`, `kappa_bars`, `kappa_title`,
@@ -112,7 +180,16 @@ from kalos_core.figures.events import (
     plot_rater_events,
     stage_rows,
 )
-from kalos_core.figures.experiments import loss_rows, plot_loss
+from kalos_core.figures.experiments import (
+    loss_rows,
+    plot_accuracy,
+    plot_cases,
+    plot_experiments,
+    plot_loss,
+    plot_rater_return,
+    plot_response,
+    plot_schools,
+)
 from kalos_core.figures.heatmaps import square_heatmap
 from kalos_core.figures.labels import (
     accuracy_heatmap,
@@ -166,6 +243,7 @@ from kalos_core.figures.pixels import (
     smyth_note,
     tree_title,
 )
+from kalos_core.figures.printing import print_theme, save_figure
 from kalos_core.figures.published import (
     PUBLISHED_ALPHAS,
     PUBLISHED_CALIBRATIONS,
@@ -224,6 +302,7 @@ from kalos_core.figures.sparse import (
     running_figure,
     running_title,
 )
+from kalos_core.figures.tables import count_bars_of, plot_counts, plot_histogram, plot_values
 from kalos_core.figures.variations import plot_variations, variation_bars, variations_title
 
 __all__ = [
@@ -277,6 +356,7 @@ __all__ = [
     "convergence_title",
     "correlation_bars",
     "correlation_title",
+    "count_bars_of",
     "curves_title",
     "detector_correlation_dots",
     "detector_correlation_title",
@@ -307,6 +387,7 @@ __all__ = [
     "performance_dots",
     "performance_title",
     "pixel_title",
+    "plot_accuracy",
     "plot_agreement",
     "plot_agreement_curves",
     "plot_angles",
@@ -315,6 +396,7 @@ __all__ = [
     "plot_boundary_evaluation",
     "plot_bounds",
     "plot_calibration",
+    "plot_cases",
     "plot_class_difficulty",
     "plot_cohen",
     "plot_collaboration",
@@ -322,11 +404,14 @@ __all__ = [
     "plot_confusions",
     "plot_convergence",
     "plot_correlations",
+    "plot_counts",
     "plot_curves",
     "plot_detector_correlations",
     "plot_directions",
     "plot_events",
+    "plot_experiments",
     "plot_fidelity",
+    "plot_histogram",
     "plot_independence",
     "plot_intra_rater",
     "plot_label_agreement",
@@ -337,6 +422,7 @@ __all__ = [
     "plot_rater_accuracy",
     "plot_rater_events",
     "plot_rater_performance",
+    "plot_rater_return",
     "plot_rater_tree",
     "plot_ratio",
     "plot_reference",
@@ -344,7 +430,9 @@ __all__ = [
     "plot_rejection",
     "plot_removal",
     "plot_residuals",
+    "plot_response",
     "plot_running",
+    "plot_schools",
     "plot_sensitivity",
     "plot_shared_rankings",
     "plot_shares",
@@ -354,10 +442,12 @@ __all__ = [
     "plot_tau",
     "plot_team",
     "plot_teams",
+    "plot_values",
     "plot_variations",
     "plot_vitality",
     "plot_weights",
     "precision_curves",
+    "print_theme",
     "ranking_title",
     "rater_tree",
     "ratio_curve",
@@ -367,6 +457,7 @@ __all__ = [
     "replicate_scatter",
     "running_figure",
     "running_title",
+    "save_figure",
     "sensitivity_curve",
     "sensitivity_title",
     "session_bars",

@@ -4,8 +4,8 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
 
 * The table: `LabelTable`, `check_table`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
   `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
-  `SuggestedGroup`, `SUGGESTED`: which seem to; `check_groups`, `GroupBreaches`: answers that break such a group;
-  `reject_answers`, `Rejection`: answers left out by rule.
+  `SuggestedGroup`, `SuggestedGroups`, `SUGGESTED`: which seem to; `check_groups`, `GroupBreaches`: answers that break
+  such a group; `reject_answers`, `Rejection`: answers left out by rule.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
@@ -52,7 +52,7 @@ from kalos_core.nominal.majority import (
 )
 from kalos_core.nominal.questions import LabelAgreement, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import Rejection, reject_answers
-from kalos_core.nominal.suggestions import SuggestedGroup, suggest_groups
+from kalos_core.nominal.suggestions import SuggestedGroup, SuggestedGroups, suggest_groups
 from kalos_core.nominal.table import LabelTable, build_table, check_table
 from kalos_core.nominal.teams import COMPARISONS, TeamComparison, compare_teams
 
@@ -82,6 +82,7 @@ __all__ = [
     "RawLabels",
     "Rejection",
     "SuggestedGroup",
+    "SuggestedGroups",
     "TeamComparison",
     "alpha_of_counts",
     "build_table",

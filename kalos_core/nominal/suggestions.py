@@ -66,6 +66,11 @@ class SuggestedGroups(Results[SuggestedGroup]):
     """Groups that `suggest_groups` found, one `SuggestedGroup` after the other.
 
     Figures: ``"groups"``.
+
+    Examples
+    --------
+    >>> SuggestedGroups([SuggestedGroup(("day", "night"), 10, 9, 1, 0)]).to_pandas()["name"].tolist()
+    ['day / night']
     """
 
     _entry = SuggestedGroup

@@ -98,7 +98,7 @@ class LoadedRaters(Result):
         return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
 
     def _plots(self) -> Mapping[str, Callable[..., Any]]:
-        from kalos_core.figures.plots import plot_counts
+        from kalos_core.figures import plot_counts
 
         return {"counts": plot_counts}
 
