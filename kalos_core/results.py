@@ -361,7 +361,7 @@ def fingerprint(value: Any) -> str:
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> one, other = (Annotations.from_rows([{"image": i, "rater": "ann", "category": "cat"}]) for i in (1, 2))
+    >>> one, other = (Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]}]) for r in "ab")
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """

@@ -1,8 +1,8 @@
 """One truth from several raters: of pixels, of classes of pixels, and of objects.
 
-* Of pixels: `estimate_truths`, `Truths` of all images of a study by the name of a method in `TRUTH_METHODS`, outliers
-  decided over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`, `vote_without_outliers`,
-  `staple`, `simple`, `lsml`; each gives a `Truth`.
+* Of pixels: `estimate_truths`, `Truths` of all images of a study by the name of a method in `TRUTH_METHODS`,
+  outliers decided over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`,
+  `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
   Raters against the truths of many images: `CountedTruth`.
 * Of label maps: `class_truth`, `ClassTruth`.
 * Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`.

@@ -77,6 +77,7 @@ class ModifiedMap(Result):
     """
 
     _call = "modified_map(annotations)"
+    _shows_table = False
 
     similarity_name: str
     thresholds: NDArray[np.float64]

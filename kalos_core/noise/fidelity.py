@@ -110,13 +110,13 @@ class Fidelity(Result):
     ... )
     >>> found
     Fidelity of 2 draws (1 pair of raters, 9 images): 1 of 1 inside the interval of the real raters
-      alpha                    0.760  real 0.700 [0.600, 0.800]
+    quantity  real  synthetic  low  high  inside
+       alpha   0.7       0.76  0.6   0.8    True
     >>> found["alpha"].inside
     True
     """
 
     _call = "NoiseModel.default().fidelity(annotations)"
-    _shows_table = False
 
     quantity: NDArray[np.object_]
     real: NDArray[np.float64]
@@ -156,18 +156,10 @@ class Fidelity(Result):
     def headline(self) -> str:
         """The finding, in words."""
         pairs = "1 pair" if self.pairs == 1 else f"{self.pairs:,} pairs"
-        head = (
+        return (
             f"Fidelity of {len(self.by_draw)} draws ({pairs} of raters, {self.images:,} images): "
             f"{int(self.inside.sum())} of {len(self)} inside the interval of the real raters"
         )
-        lines = [
-            f"  {name:<22} {plain(synthetic):>7}  real {plain(real)} [{plain(low)}, {plain(high)}]"
-            + ("" if inside else "  outside")
-            for name, real, synthetic, low, high, inside in zip(
-                self.quantity, self.real, self.synthetic, self.low, self.high, self.inside, strict=True
-            )
-        ]
-        return "\n".join([head, *lines])
 
 
 def plain(value: float) -> str:

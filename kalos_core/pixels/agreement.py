@@ -79,6 +79,7 @@ class PixelAgreement(Result):
     """
 
     _call = "pixel_agreement(masks)"
+    _shows_table = False
 
     raters: NDArray[np.object_]
     sums: PixelSums

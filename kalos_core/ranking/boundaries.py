@@ -66,6 +66,7 @@ class BoundaryEvaluation(Result):
     """
 
     _call = "boundary_evaluation(detectors, references)"
+    _shows_table = False
 
     detectors: NDArray[np.object_]
     images: NDArray[np.object_]

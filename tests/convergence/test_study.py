@@ -122,7 +122,7 @@ def test_the_rest_is_that_of_the_result():
     annotations = table()
     result = converged(annotations)
     found = study(annotations)
-    assert list(found.checklist) == check_convergence(annotations)
+    assert found.checklist == check_convergence(annotations)
     assert [size.images for size in found.sizes] == [4, 10, 20, 40]
     assert found.sizes[-1].convergence == result.whole_convergence
     slope, intercept = np.polyfit(result.alpha.ravel(), result.map.ravel(), 1)
