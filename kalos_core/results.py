@@ -361,7 +361,8 @@ def fingerprint(value: Any) -> str:
     Examples
     --------
     >>> from kalos_core import Annotations
-    >>> one, other = (Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 9, 9]}]) for r in "ab")
+    >>> row = {"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}
+    >>> one, other = (Annotations.from_rows([{**row, "rater": rater}]) for rater in ("ann", "bob"))
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """
