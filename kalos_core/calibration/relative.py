@@ -23,6 +23,7 @@ Compared = Literal["relative", "pixels", "own"]
 """What they were compared in: "own" where the similarity itself says how, as centroids, poses and volumes do."""
 
 COORDINATES: tuple[Coordinates, ...] = ("relative", "pixels")
+"""In which coordinates annotations of two images are compared; see `calibrate`."""
 
 
 def check_coordinates(coordinates: object) -> Coordinates:

@@ -28,6 +28,7 @@ from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
 from kalos_core.figures.takes import takes_result
 
 BIN_WIDTH = 0.1
+"""Of the histogram of alpha."""
 
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:

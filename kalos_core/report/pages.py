@@ -105,6 +105,7 @@ class Drawings:
 
 
 Block: TypeAlias = Text | Items | Code | Table | Plot | Drawings
+"""What a section is made of."""
 
 
 @dataclass(frozen=True)
