@@ -133,7 +133,7 @@ def _furthest(pairs: Collaboration | Undefined) -> Statement | None:
     others = np.where(np.eye(len(pairs.raters), dtype=np.bool_), np.nan, pairs.alpha)
     count = np.isfinite(others).sum(axis=1)
     mean = np.nansum(others, axis=1) / np.where(count, count, np.nan)
-    if not np.isfinite(mean).any():
+    if not np.isfinite(mean).any() or np.nanmin(mean) == np.nanmax(mean):  # nobody stands apart
         return None
     worst = int(np.nanargmin(mean))
     name = str(pairs.raters[worst])

@@ -84,7 +84,9 @@ class Study:
     >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in (1, 2) for r in "abc"]
     >>> found = study(Annotations.from_rows(rows))
     >>> found.agreement.alpha, len(found.cards), sorted(found.tables())
-    (1.0, 3, ['classes', 'data', 'images', 'pairs', 'raters', 'sensitivity', 'variations'])
+    (1.0, 3, ['calibration', 'classes', 'data', 'images', 'pairs', 'raters', 'sensitivity', 'variations'])
+    >>> print(str(found).splitlines()[-1])
+    No two raters differ in any finding.
     """
 
     agreement: NarrowedAgreement
@@ -99,6 +101,9 @@ class Study:
     doubts: Sequence[str] = ()
     decided: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     names: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(entry.text for entry in self.said)
 
     @property
     def annotations(self) -> Annotations:
