@@ -125,7 +125,7 @@ from kalos_core.sparse import (
 )
 from kalos_core.variation import VARIATION_TYPES, boundary_quality, variation_shares, variations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "COSTS",

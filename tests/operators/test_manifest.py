@@ -50,6 +50,8 @@ def test_nothing_failed_to_load(monkeypatch):
 
 def test_version_is_that_of_the_library():
     assert MANIFEST["version"] == kalos_core.__version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == kalos_core.__version__
+    assert f"\n## [{kalos_core.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert MANIFEST["name"] == NAME
 
 
