@@ -32,7 +32,7 @@ The names of this package are those of daily use. The rest is in its subpackages
 `kalos_core.results`          how results show themselves: `repr`, tables, HTML, figures, JSON
 `kalos_core.drawing`          images with the outlines of every rater
 `kalos_core.figures`          results as plotly figures
-`kalos_core.report`           a report as one HTML page, a sheet for one rater, tables as CSV
+`kalos_core.report`           a report as one HTML page, a sheet for one rater
 `kalos_core.fiftyone`         the bridge to FiftyOne data sets
 `kalos_core.cli`              the command line `kalos-core`
 ============================  ======================================================================================

@@ -16,7 +16,6 @@ import numpy as np
 
 from kalos_core.display import plain as plain_text
 from kalos_core.errors import InputError
-from kalos_core.readers.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,28 +161,6 @@ def _reported(path: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{path}: expected {what} to write to, got {error.strerror}") from error
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-
-    Examples
-    --------
-    >>> write_file(Path("found.json"), "{}")
-    >>> write_file(Path("."), "{}")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: .: expected a file to write to, got Is a directory
-    """
-    with _reported(path, "a file"):
-        if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
-            path.write_text(text, encoding="utf-8")
-        else:
-            write_whole(path.absolute(), text)
 
 
 def write_folder(folder: Path, record: str, answer: Answer) -> None:

@@ -22,10 +22,10 @@ from kalos_core.cli.answers import (
     check_folder,
     plain,
     progress_bar,
-    write_file,
     write_folder,
 )
 from kalos_core.cli.options import Given, Option, joined, read_config
+from kalos_core.report.files import write_text
 
 BELOW, UNUSABLE = 1, 2
 """Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
@@ -136,7 +136,7 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     if folder is not None:
         write_folder(folder, as_json(record), answer)
     if json not in (None, "-"):
-        write_file(Path(json), as_json(record))
+        write_text(Path(json), as_json(record))
     _show(as_json(record, ascii=True).rstrip() if json == "-" else answer.as_text())
     return _judge(command, answer, least)
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from kalos_core import NoiseModel, run_experiments, write_coco
-from kalos_core.cli.answers import Answer, write_file
+from kalos_core.cli.answers import Answer
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import Given, Option, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.noise.model import DEFAULTS
+from kalos_core.report.files import write_text
 
 
 def _noise(given: Given) -> Answer:
@@ -31,7 +32,7 @@ def _noise(given: Given) -> Answer:
         tables["events"] = made.by_rater().to_pandas()
         lines.append(f"{write_coco(made.annotations, given['generate'])}: {made!r}")
     if "save" in given.values:
-        write_file(Path(given["save"]), model.to_json())
+        write_text(Path(given["save"]), model.to_json())
     return Answer("\n".join(lines), results, tables, ("parameters", *(name for name in tables if name != "parameters")))
 
 
@@ -51,7 +52,7 @@ def _experiments(given: Given) -> Answer:
 
     def write(path: Path) -> None:
         from kalos_core.figures.experiments import plot_experiments
-        from kalos_core.report import Plot, Section, Table, page, write_text
+        from kalos_core.report import Plot, Section, Table, page
 
         sections = [Section("", [Table(("KαLOS", "says", "here it", "found"), rows)])]
         sections += [Section(heading, [Plot(figure)]) for heading, figure in plot_experiments(result).items()]
@@ -67,7 +68,7 @@ def _noise_defaults(given: Given) -> Answer:
 
     model = default_model(annotations_of(given, given["labels"]), given["labels"].name)
     path = Path(given.get("save", DEFAULTS))
-    write_file(path, model.to_json())
+    write_text(path, model.to_json())
     return Answer(f"{path}: {len(model.provenance)} distributions", {}, {"parameters": model.to_pandas()})
 
 

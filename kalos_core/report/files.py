@@ -1,30 +1,11 @@
-"""Folders, texts and tables on disk."""
+"""Texts on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kalos_core.errors import InputError
 from kalos_core.readers.files import write_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder to write to, with those above it; to be called before long work.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{path}: expected a folder to write to, got {error.strerror}") from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -37,26 +18,15 @@ def write_text(path: Path, text: str) -> None:
 
     Examples
     --------
-    >>> write_text(Path("note.txt"), "a")
-    >>> write_text(Path("note.txt") / "in", "a")
+    >>> write_text(Path("found.json"), "{}")
+    >>> write_text(Path("."), "{}")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: note.txt/in: expected a folder to write into, got note.txt, which is none
+    kalos_core.errors.InputError: .: expected a file to write to, got Is a directory
     """
     try:
-        write_whole(path, text)
+        if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
+            path.write_text(text, encoding="utf-8")
+        else:
+            write_whole(path.absolute(), text)
     except OSError as error:
         raise InputError(f"{path}: expected a file to write to, got {error.strerror}") from error
-
-
-def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write each table to ``<name>.csv`` in a folder.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> write_tables(Path("."), {"loss": pd.DataFrame({"ratio": [0.1]})})
-    >>> pd.read_csv("loss.csv")["ratio"].tolist()
-    [0.1]
-    """
-    for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False)

@@ -107,7 +107,7 @@ class Study:
 
     @property
     def annotations(self) -> Annotations:
-        """Whose agreement it is of; shapes may be gone."""
+        """What the agreement is of; shapes may be gone."""
         return self.agreement.sums.part.annotations
 
     @cached_property
